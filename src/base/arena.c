@@ -90,6 +90,13 @@ char *arena_printf(struct arena *a, const char *format, ...)
 	return s;
 }
 
+void arena_wipe(struct arena *a)
+{
+	for (struct arena_block *b = a->last; b; b = b->before)
+		explicit_bzero(b->data, b->used);
+	arena_release(a);
+}
+
 void arena_release(struct arena *a)
 {
 	while (a->last) {

@@ -28,6 +28,7 @@ char *arena_strndup(struct arena *a, const char *s, size_t n) __attribute__((ret
 char *arena_printf(struct arena *a, const char *format, ...)
 		__attribute__((returns_nonnull, format(printf, 2, 3)));
 void arena_release(struct arena *a);
+void arena_wipe(struct arena *a); /* overwrites all of the memory with zeros, then releases it */
 
 #define auto_arena __attribute__((cleanup(arena_release)))
 

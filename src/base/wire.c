@@ -105,14 +105,21 @@ const char *wire_get_bytes(struct wire *w, size_t *out_n)
 	return at;
 }
 
+const char *wire_get_text(struct wire *w, size_t max, size_t *out_n)
+{
+	const char *at = wire_get_bytes(w, out_n);
+
+	if (at && (*out_n > max || memchr(at, '\0', *out_n)))
+		w->bad = true;
+	return w->bad ? NULL : at;
+}
+
 char *wire_get_str(struct wire *w, size_t max)
 {
 	size_t n;
-	const char *at = wire_get_bytes(w, &n);
+	const char *at = wire_get_text(w, max, &n);
 
-	if (at && (n > max || memchr(at, '\0', n)))
-		w->bad = true;
-	return at && !w->bad ? xstrndup(at, n) : NULL;
+	return at ? xstrndup(at, n) : NULL;
 }
 
 bool wire_done(const struct wire *w)

@@ -41,9 +41,11 @@ uint64_t wire_get_u64(struct wire *w);
 const char *wire_get_bytes(struct wire *w, size_t *out_n);
 
 /*
- * Reads a string onto the heap. Returns NULL and sets `bad` if the string is missing, over max
- * bytes, or has a NUL byte.
+ * wire_get_text() reads a string: returns its first byte inside the message, without a NUL at the
+ * end. Returns NULL and sets `bad` if the string is missing, over max bytes, or has a NUL byte.
+ * wire_get_str() does the same, and copies the string onto the heap.
  */
+const char *wire_get_text(struct wire *w, size_t max, size_t *out_n);
 char *wire_get_str(struct wire *w, size_t max);
 
 /* True if all reads succeeded and no bytes of the message are left. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/bench.h"
 
+#include "base/exec.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -28,7 +29,7 @@ int floor_spawn(const char *const *argv, int *out_fd, pid_t *out_pid, struct fh_
 		return error_set(err, errno, "make a pipe");
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, pair[1], 1);
-	r = posix_spawn(out_pid, *argv, &actions, NULL, (char *const *)(uintptr_t)argv, environ);
+	r = posix_spawn(out_pid, *argv, &actions, NULL, exec_list(argv), environ);
 	posix_spawn_file_actions_destroy(&actions);
 	close(pair[1]);
 	*out_fd = pair[0];

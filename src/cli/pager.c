@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/pager.h"
 
+#include "base/exec.h"
 #include "base/fd.h"
 #include "cli/term.h"
 
@@ -40,8 +41,7 @@ static bool pager_start(int input, pid_t *out)
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigdefault(&attributes, pager_signals(&usual));
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-	started = posix_spawn(out, "/bin/sh", &actions, &attributes, (char *const *)(uintptr_t)argv,
-				  environ) == 0;
+	started = posix_spawn(out, "/bin/sh", &actions, &attributes, exec_list(argv), environ) == 0;
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	return started;

@@ -27,9 +27,9 @@
 
 /* --- the state machine ------------------------------------------------------------------------ */
 
-static struct fh_env *env_of(const struct poll_item *item)
+static struct fh_env *env_of(struct poll_item *item)
 {
-	return (struct fh_env *)((uintptr_t)item - offsetof(struct fh_env, item));
+	return (struct fh_env *)(void *)((char *)item - offsetof(struct fh_env, item));
 }
 
 static_assert(SANDBOX_FDS + FETCH_FDS <= WAITS_MAX, "a command waits for too much");
@@ -160,7 +160,7 @@ static void env_item_fail(struct poll_item *item, const struct fh_error *err)
 	turn_fail(env_of(item), err);
 }
 
-static bool env_item_is_quick(const struct poll_item *item)
+static bool env_item_is_quick(struct poll_item *item)
 {
 	return env_of(item)->work == WORK_COMMAND;
 }
@@ -170,7 +170,7 @@ static void env_item_waits_awake(struct poll_item *item, struct waits *w)
 	session_waits_awake(env_of(item)->session, w);
 }
 
-static bool env_item_answered(const struct poll_item *item)
+static bool env_item_answered(struct poll_item *item)
 {
 	return session_answered(env_of(item)->session);
 }

@@ -35,10 +35,10 @@ struct poll_ops {
 	 * For quick work: it mostly ends within microseconds, and waits for the same descriptors
 	 * each time. Before the poller sleeps, it asks the item whether its work has ended.
 	 */
-	bool (*is_quick)(const struct poll_item *item);
+	bool (*is_quick)(struct poll_item *item);
 	/* As waits(), but no descriptor need report the end: the poller asks answered(). */
 	void (*waits_awake)(struct poll_item *item, struct waits *w);
-	bool (*answered)(const struct poll_item *item);
+	bool (*answered)(struct poll_item *item);
 	/* Waits 2 ms at most for the work's end. Called if no other item is at work. */
 	void (*await_answer)(struct poll_item *item);
 };

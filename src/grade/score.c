@@ -13,17 +13,15 @@
 
 void score_release(struct score *s)
 {
-	for (size_t i = 0; i < s->n; i++)
-		free((char *)s->metrics[i].name);
-	free(s->metrics);
+	arena_release(&s->arena);
 	*s = (struct score){ 0 };
 }
 
 static void score_add(struct score *s, const struct fh_metric *metric)
 {
-	s->metrics = xrealloc(s->metrics, s->n + 1, sizeof(*s->metrics));
+	s->metrics = arena_grow(&s->arena, s->metrics, s->n, sizeof(*s->metrics));
 	s->metrics[s->n] = *metric;
-	s->metrics[s->n++].name = xstrdup(metric->name);
+	s->metrics[s->n++].name = arena_strdup(&s->arena, metric->name);
 }
 
 void score_copy(struct score *to, const struct fh_metric *metrics, size_t n)

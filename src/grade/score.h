@@ -2,6 +2,7 @@
 #ifndef GRADE_SCORE_H
 #define GRADE_SCORE_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
 
@@ -22,6 +23,7 @@
 struct score {
 	struct fh_metric *metrics;
 	size_t n;
+	struct arena arena; /* memory of the metrics and their names */
 };
 
 void score_release(struct score *s);

@@ -4,6 +4,8 @@
 
 #include "guest/nursery_state.h"
 
+#include <stdatomic.h>
+
 /* A sandbox that is being made. */
 struct birth {
 	struct plan plan;
@@ -16,7 +18,7 @@ struct birth {
 	/* A cradle, which is root and in its namespaces already, clones the sandbox. */
 	bool in_cradle;
 	/* Set if a cradle in control groups clones PID 1: see struct init_start. */
-	volatile int *moved_out;
+	atomic_int *moved_out;
 };
 
 /* Maps the ids of a process in a new user namespace. Runs in the nursery. */

@@ -127,11 +127,17 @@ static int confine_become(uint8_t user, struct fh_error *err)
 	return 0;
 }
 
+struct sock_fprog confine_filter(const void *filter, uint32_t bytes)
+{
+	return (struct sock_fprog){
+		.len = (unsigned short)(bytes / sizeof(struct sock_filter)),
+		.filter = (struct sock_filter *)(uintptr_t)filter,
+	};
+}
+
 int confine(const struct confinement *c, uint8_t user, struct fh_error *err)
 {
-	struct sock_fprog program = { .len = (unsigned short)(c->filter_bytes /
-						      sizeof(struct sock_filter)),
-		.filter = (struct sock_filter *)(uintptr_t)c->filter };
+	struct sock_fprog program = confine_filter(c->filter, c->filter_bytes);
 	int r;
 
 	/*

@@ -4,6 +4,7 @@
 
 #include "guest/guest.h"
 
+#include <linux/filter.h>
 #include <sys/types.h>
 
 struct confinement {
@@ -16,6 +17,8 @@ struct confinement {
 	uint32_t filter_bytes;
 };
 
+/* A filter in the struct of seccomp(2), which has no const but does not change the filter. */
+struct sock_fprog confine_filter(const void *filter, uint32_t bytes);
 int confine_drop_bounding(void);
 /* Forbids core dumps of this process and of its children. */
 int confine_dumps(void);

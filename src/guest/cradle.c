@@ -61,7 +61,7 @@ void cradles_drop(struct nursery *n)
  * that, so that PID 1 does not wait for the slow move. The cradle sleeps first, since many
  * sandboxes end sooner.
  */
-static void cradle_move_out(const struct nursery *n, pid_t pid, volatile int *moved_out)
+static void cradle_move_out(const struct nursery *n, pid_t pid, atomic_int *moved_out)
 {
 	char text[16];
 	int length = snprintf(text, sizeof(text), "%d", pid);

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/scope.h"
+#include "guest/confine.h"
 #include "guest/cradle.h"
 #include "guest/ends.h"
 #include "guest/mounts.h"
@@ -87,10 +88,8 @@ static int nursery_make_trees(struct nursery *n, struct fh_error *err)
 
 static int nursery_set_up(struct nursery *n, struct fh_error *err)
 {
-	const struct sock_fprog filter = {
-		.len = (unsigned short)(n->hello.base_filter_bytes / sizeof(struct sock_filter)),
-		.filter = (struct sock_filter *)(uintptr_t)n->hello.base_filter,
-	};
+	const struct sock_fprog filter =
+			confine_filter(n->hello.base_filter, n->hello.base_filter_bytes);
 	int r;
 
 	if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)

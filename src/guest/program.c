@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/exec.h"
 #include "base/fd.h"
 #include "guest/start.h"
 #include "inside/places.h"
@@ -68,10 +69,10 @@ _Noreturn void program_become(const struct program_start *start)
 	if (isatty(0))
 		ioctl(0, TIOCSCTTY, 0); /* a terminal that was made for the program */
 	if (program >= 0) {
-		execveat(program, "", (char *const *)run->argv, (char *const *)env, AT_EMPTY_PATH);
+		execveat(program, "", exec_list(run->argv), exec_list(env), AT_EMPTY_PATH);
 	} else {
-		environ = (char **)(uintptr_t)env; /* execvp() looks up PATH in environ */
-		execvp(run->argv[0], (char *const *)run->argv);
+		environ = exec_list(env); /* execvp() looks up PATH in environ */
+		execvp(run->argv[0], exec_list(run->argv));
 	}
 	error = errno;
 	dprintf(2, "fumehood: can't run '%s': %s\n", run->argv[0], strerror(error));

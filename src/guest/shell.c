@@ -155,7 +155,7 @@ _Noreturn void shell_become(const struct init_start *start, const struct confine
 		guest_die(start->sockets[PLAN_CONTROL], INIT_FAILED, &err);
 	guest_keep_fds((const int[]){ ends->event, ends->output, ends->drain, ends->go }, 4);
 	if (start->moved_out) /* code of an agent must not reach this memory */
-		munmap((void *)(uintptr_t)start->moved_out, sizeof(int));
+		munmap((void *)start->moved_out, sizeof(int));
 	start->hooks->shell(&shell);
 	_exit(1);
 }

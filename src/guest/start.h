@@ -6,6 +6,7 @@
 #include "guest/requests.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 
 /*
  * The processes of a sandbox: the arguments that each starts with, and the function that it runs.
@@ -64,7 +65,7 @@ struct init_start {
 	 * Shared memory: 0 while PID 1 is in the sandbox' groups, so that its forks are born in
 	 * them. NULL: PID 1 was never in the groups (see cradle.c).
 	 */
-	const volatile int *moved_out;
+	atomic_int *moved_out;
 	const struct guest_hooks *hooks;
 };
 

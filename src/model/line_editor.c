@@ -63,8 +63,8 @@ struct line_editor {
 	EditLine *edit;
 	History *history;
 	FILE *in, *out;
-	const char *prompt;
-	char *path; /* path of the history file; NULL: none */
+	char *prompt; /* a copy, because libedit takes no const; NULL: none */
+	char *path;   /* path of the history file; NULL: none */
 	bool stopped, cleared;
 };
 
@@ -78,7 +78,10 @@ static struct line_editor *line_editor_of(EditLine *edit)
 
 static char *line_editor_prompt(EditLine *edit)
 {
-	return (char *)(uintptr_t)line_editor_of(edit)->prompt;
+	static char none[] = "";
+	char *prompt = line_editor_of(edit)->prompt;
+
+	return prompt ? prompt : none;
 }
 
 /* --- characters ------------------------------------------------------------------------------- */
@@ -199,7 +202,7 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
 	const char *line;
 	int n = 0;
 
-	ed->prompt = prompt;
+	ed->prompt = xstrdup(prompt);
 	ed->cleared = false;
 	/* Make the terminal raw before the prompt appears, so that early keys are read raw too. */
 	line_editor_make_raw(ed);
@@ -208,7 +211,7 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
 	line = libedit.el_gets(ed->edit, &n);
 	sigaction(SIGWINCH, &resized, NULL);
 	sigaction(SIGCONT, &resumed, NULL);
-	ed->prompt = "";
+	free(take_ptr(ed->prompt));
 	if (!line || n <= 0) {
 		fputc('\n', ed->out); /* start a new line for later output */
 		fflush(ed->out);
@@ -331,7 +334,6 @@ struct line_editor *line_editor_new(const struct line_editor_request *request)
 		return NULL;
 	ed = xcalloc(1, sizeof(*ed));
 	ed->request = *request;
-	ed->prompt = "";
 	ed->path = request->history ? xstrdup(request->history) : NULL;
 	ed->in = line_editor_stream(request->in_fd, "r");
 	ed->out = line_editor_stream(request->out_fd, "w");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/typed.h"
 
+#include "base/exec.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/scope.h"
@@ -30,8 +31,7 @@ static int typed_parse(int text, int complaint)
 	posix_spawn_file_actions_adddup2(&actions, text, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, complaint, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, complaint, STDERR_FILENO);
-	r = posix_spawnp(&child, "bash", &actions, NULL, (char *const *)(uintptr_t)argv,
-			(char *const *)(uintptr_t)env);
+	r = posix_spawnp(&child, "bash", &actions, NULL, exec_list(argv), exec_list(env));
 	posix_spawn_file_actions_destroy(&actions);
 	if (r != 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status))
 		return -1;

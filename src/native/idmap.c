@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "native/idmap.h"
 
+#include "base/exec.h"
 #include "base/fd.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -126,8 +127,7 @@ static int idmap_run_helper(
 	snprintf(self_text, sizeof(self_text), "%u", (unsigned)self);
 	snprintf(first_text, sizeof(first_text), "%lld", (long long)first);
 	snprintf(count_text, sizeof(count_text), "%d", GUEST_IDS);
-	r = posix_spawnp(&child, program, NULL, NULL, (char *const *)(uintptr_t)argv,
-			(char *const *)(uintptr_t)env);
+	r = posix_spawnp(&child, program, NULL, NULL, exec_list(argv), exec_list(env));
 	if (r && r != ENOENT)
 		return error_set(err, r, "start '%s'", program);
 	if (r)

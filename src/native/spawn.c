@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "native/spawn.h"
 
+#include "base/exec.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdint.h>
 
 /* The calls of posix_spawn(3) return a positive errno. */
 static int spawn_set_actions(posix_spawn_file_actions_t *actions, const int *fds, int n)
@@ -46,9 +47,8 @@ int spawn_program(pid_t *out_pid, const char *path, const char *const *argv, con
 	r = spawn_set_actions(&actions, fds, (int)n);
 	if (!r)
 		r = spawn_set_attributes(&attr);
-	if (!r) /* posix_spawn() takes non-const pointers, but does not change the texts */
-		r = posix_spawn(out_pid, path, &actions, &attr, (char *const *)(uintptr_t)argv,
-				(char *const *)(uintptr_t)env);
+	if (!r)
+		r = posix_spawn(out_pid, path, &actions, &attr, exec_list(argv), exec_list(env));
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
 	return -r;

@@ -2,6 +2,7 @@
 #ifndef PROTO_GUEST_H
 #define PROTO_GUEST_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/wire.h"
@@ -85,6 +86,8 @@ struct hello {
 	/* Path of the static program that has the agent's commands; NULL: none. */
 	const char *tool;
 	const char *const *tool_names; /* names of the commands in `tool`, NULL-terminated */
+	/* Memory of a received message: that of its texts, and that of its filters. */
+	struct arena texts, filters;
 };
 
 /*
@@ -116,6 +119,7 @@ struct layer {
 	const char *name;
 	const struct layer_entry *entries;
 	uint32_t n_entries;
+	struct arena memory; /* memory of a received message */
 };
 
 /* Flags of a plan. */
@@ -158,6 +162,8 @@ struct plan {
 	uint64_t disk_bytes, disk_files; /* 0: half of the machine's memory, tmpfs' default */
 	uint64_t processes;              /* RLIMIT_NPROC; 0: no limit */
 	uint64_t memory_bytes;           /* RLIMIT_DATA, if no group limits memory; 0: no limit */
+	/* Memory of a received message: that of its binds and folders, and that of the rest. */
+	struct arena paths, rest;
 };
 
 /* --- owner to PID 1 -------------------------------------------------------------------------- */
@@ -244,6 +250,7 @@ struct init_run {
 	uint32_t n_slots;
 	const char *cwd;                      /* working directory; NULL: the workspace */
 	const char *const *argv, *const *env; /* env NULL: program_environment */
+	struct arena memory;                  /* memory of a received message */
 };
 
 /*
@@ -341,8 +348,8 @@ struct shell_gate {
 /* --- forms ----------------------------------------------------------------------------------- */
 /*
  * A put function writes a whole message. A get function reads the fields after the kind. The
- * results point into heap memory, which the release function frees. It refuses a message with too
- * long a string, too many entries, or bytes left over.
+ * results point into the struct's arenas, which the release function wipes. It refuses a message
+ * with too long a string, too many entries, or bytes left over.
  */
 void hello_put(struct buf *b, const struct hello *h);
 int hello_get(struct wire *w, struct hello *out);

@@ -19,7 +19,8 @@
 #define SHORT_TIMEOUT_MS 25000
 #define LONG_TIMEOUT_MS 3600000
 
-const char *const mlgym_entrypoints[] = {
+/* Names of MLGym's task classes, indexed by enum mlgym_call; NULL-terminated. */
+static const char *const mlgym_entrypoints[] = {
 	[MLGYM_CSV] = "CSVSubmissionTasks",
 	[MLGYM_PYTHON] = "PythonSubmissionTasks",
 	[MLGYM_MODEL] = "ModelSubmissionTasks",
@@ -248,7 +249,7 @@ int mlgym_load_datasets(struct task_loading *l)
 
 /* Returns the path in the checkout of the file that is put at `path` in the workspace; NULL: none
  * is. */
-static const char *mlgym_source_of(const struct task *task, const char *path)
+static const char *mlgym_source_of(struct task *task, const char *path)
 {
 	for (size_t i = 0; i < task->n_starter; i++) {
 		const struct task_file *file = &task->starter[i];
@@ -257,8 +258,7 @@ static const char *mlgym_source_of(const struct task *task, const char *path)
 		if (str_eq(file->target, path))
 			return file->source;
 		if (strncmp(file->target, path, n) == 0 && path[n] == '/')
-			return arena_printf(&((struct task *)(uintptr_t)task)->arena, "%s%s",
-					file->source, path + n);
+			return arena_printf(&task->arena, "%s%s", file->source, path + n);
 	}
 	return NULL;
 }
@@ -300,7 +300,7 @@ static bool mlgym_is_evaluator(const struct task *task, const char *target)
 
 /* Guesses which file of a Python task the agent writes: no key names the file, but there are usual
  * names. */
-static const char *mlgym_python_submission(const struct task *task)
+static const char *mlgym_python_submission(struct task *task)
 {
 	static const char *const names[] = { "strategy.py", "heuristic.py", "submission.py" };
 
@@ -374,7 +374,7 @@ int mlgym_load_grader(struct task_loading *l)
 		return r;
 	for (size_t i = 0; l->config.evaluation_read_only && i < task->n_starter; i++)
 		if (mlgym_is_evaluator(task, task->starter[i].target))
-			((struct task_file *)(uintptr_t)task->starter)[i].read_only = true;
+			task->starter[i].read_only = true;
 	if (g->call != MLGYM_CSV && str_eq(given->file, "MLGym's own"))
 		g->submission = g->call == MLGYM_PYTHON ? mlgym_python_submission(task) : "";
 	if (!path_stays_inside(*g->submission ? g->submission : "x"))

@@ -89,8 +89,8 @@ struct task {
 	/* paths of this machine that each episode sees, besides the data */
 	const struct sandbox_bind *binds;
 	size_t n_binds;
-	bool simulators; /* episodes and the grader have the Python module `simulators` */
-	const struct task_file *starter; /* files to put into the workspace */
+	bool simulators;           /* episodes and the grader have the Python module `simulators` */
+	struct task_file *starter; /* files to put into the workspace */
 	size_t n_starter;
 	const struct task_file *data; /* files to put into the workspace's data folder */
 	size_t n_data;

@@ -55,7 +55,7 @@ static void thing_fail(struct poll_item *item, const struct fh_error *err)
 	thing_of(item)->failed = err->code;
 }
 
-static bool thing_is_quick(const struct poll_item *item)
+static bool thing_is_quick(struct poll_item *item)
 {
 	return false;
 }

@@ -62,7 +62,7 @@ static int table_read_row(struct data_table *t)
 
 /* Terminates the cell at `at` and removes its quotes. Returns the start of the next cell; NULL: the
  * cell was the last. */
-static char *table_end_cell(char *at, char separator, const char **out)
+static char *table_end_cell(char *at, char separator, char **out)
 {
 	char *to = at, *end;
 
@@ -186,7 +186,7 @@ static size_t table_column_for(struct data_table *t, const char *key)
 static void table_free_cells(struct data_table *t)
 {
 	for (size_t i = 0; t->json && i < t->n; i++) {
-		free((void *)(uintptr_t)t->cells[i]);
+		free(t->cells[i]);
 		t->cells[i] = NULL;
 	}
 }

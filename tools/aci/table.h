@@ -29,7 +29,7 @@ struct data_table {
 	char *row; /* text of the current row; cells of CSV point into this text */
 	size_t size;
 	/* cells of the current row, one per column; NULL: the row has no such cell */
-	const char **cells;
+	char **cells;
 	size_t line;
 	/* the file has more than TABLE_COLUMNS_MAX columns; the others are ignored */
 	bool more_columns;
