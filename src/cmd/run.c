@@ -211,6 +211,14 @@ static void runner_set_options(struct command_context *ctx)
 	c->run.human_out = ctx->json ? STDERR_FILENO : STDOUT_FILENO;
 }
 
+/* Prints the table of a run that was played, and gives the exit status. */
+static int runner_end(struct runner *run)
+{
+	if (!run->ctx->json)
+		runner_print_table(run);
+	return runner_status(run);
+}
+
 static int runner_play(struct runner *run)
 {
 	struct run_play play = { .on = runner_on_event,
@@ -229,9 +237,7 @@ static int runner_play(struct runner *run)
 	run->log.write = NULL;
 	log_setup(&run->log);
 	run_view_release(&run->view);
-	if (r >= 0 && !run->ctx->json)
-		runner_print_table(run);
-	status = r < 0 ? cmd_fail(&err) : runner_status(run);
+	status = r < 0 ? cmd_fail(&err) : runner_end(run);
 	if (run_is_opening(&run->run))
 		interrupt_leave(status);
 	return status;

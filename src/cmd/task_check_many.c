@@ -2,6 +2,7 @@
 #include "cmd/task_check.h"
 
 #include "base/clock.h"
+#include "base/exec.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
@@ -187,7 +188,7 @@ static int check_item_begin(
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != parent || dup2(theirs, STDOUT_FILENO) < 0)
 			_exit(CMD_FAILED);
-		execv("/proc/self/exe", (char *const *)(uintptr_t)argv);
+		execv("/proc/self/exe", exec_list(argv));
 		_exit(CMD_FAILED);
 	}
 	if (item->pid < 0) {
