@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
+#include "agent/native.h"
 
 #include "base/mem.h"
 #include "base/scope.h"

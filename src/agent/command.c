@@ -129,3 +129,10 @@ char *command_fill(struct arena *a, const struct agent_command *command,
 	}
 	return pytext_strip(a, buf_str(&out), out.len);
 }
+
+/* True for a command that asks for a score. MLGym's versions print a marker, which has no effect
+ * here. Fumehood's programs ask in another way. */
+bool command_asks_for_score(const char *name)
+{
+	return str_eq(name, "validate") || str_eq(name, "submit");
+}

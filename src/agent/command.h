@@ -34,6 +34,9 @@ struct commands {
 /* Finds a command by its name; NULL if there is none. */
 const struct agent_command *commands_find(const struct commands *all, const char *name);
 
+/* True for `validate` and `submit`, which ask for a score. Both are always Fumehood's programs. */
+bool command_asks_for_score(const char *name);
+
 /* Form of an argument's value in a command. */
 enum command_form {
 	COMMAND_AS_IS,

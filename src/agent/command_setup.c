@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/command_setup.h"
 
+#include "agent/own_tools.h"
 #include "base/fd.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -12,13 +13,6 @@
 
 #define SCRIPT_BYTES_MAX (1 << 20)
 #define ALIASES "bash_aliases.sh" /* name of the file of aliases in the sandbox, as in MLGym */
-
-/* True for a command that asks for a score. MLGym's versions print a marker, which has no effect
- * here. Fumehood's programs ask in another way. */
-bool command_asks_for_score(const char *name)
-{
-	return str_eq(name, "validate") || str_eq(name, "submit");
-}
 
 /* MLGym's scripts that need a network or a model's weights: Fumehood's programs replace them. A
  * user's script of the same name lacks the line `needs`, and runs itself. */

@@ -33,20 +33,4 @@ struct command_setup {
 int command_setup_make(struct arena *a, const struct command_setup *commands, struct env_setup *out,
 		struct fh_error *err);
 
-/* True for `validate` and `submit`, which ask for a score. Both are always Fumehood's programs. */
-bool command_asks_for_score(const char *name);
-
-/* --- own_tools.c ------------------------------------------------------------------------------ */
-
-/* True if these files are MLGym's own, unchanged. Fumehood's programs are proven equal to MLGym's
- * functions. */
-bool own_tools_fit(const struct command_file *files, size_t n);
-
-/* Shell functions that call Fumehood's programs, to source in place of this file. NULL: source the
- * file itself. */
-const char *own_tools_text(struct arena *a, const struct command_file *file);
-
-/* Shell code to run after a state command's code, which makes MLGym's faster. Empty: none. */
-const char *own_tools_state(const char *code);
-
 #endif

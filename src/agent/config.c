@@ -2,6 +2,7 @@
 #include "agent/config.h"
 
 #include "agent/pytext.h"
+#include "agent/native.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/places.h"

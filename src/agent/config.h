@@ -97,26 +97,4 @@ bool agent_config_needs_web(const struct agent_config *c);
 /* Names of installed configurations, separated by commas. Heap. */
 char *agent_config_list(void);
 
-/* --- native.c --------------------------------------------------------------------------------- */
-/* Fumehood's own commands with these names, in the same order. -EINVAL for an unknown name. */
-int native_commands(struct arena *a, const struct texts *names, struct commands *out,
-		struct fh_error *err);
-
-/* Names of all Fumehood's commands, and special actions like `skip`, for completion. */
-const char *const *native_words(size_t *out_n);
-
-/* Describes the commands as tools for a model that calls tools. The first tool is `bash`. */
-struct chat_tool *command_tools(struct arena *a, const struct commands *all, size_t *out_n);
-
-/* The tool `bash`, whose argument is a command for the shell. */
-extern const struct agent_command tool_shell;
-
-/* Finds the tool with this name: `bash` or a command. NULL: none. */
-const struct agent_command *tool_find(const struct commands *all, const char *name);
-
-/* --- parser_tool.c ---------------------------------------------------------------------------- */
-/* JSON Schema's name for an argument's type, which may be documented by Python's name. "string" for
- * unknown types. */
-const char *command_argument_type(const struct command_argument *argument);
-
 #endif

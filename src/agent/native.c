@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/config.h"
+#include "agent/native.h"
 
+#include "agent/argument.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "python/pyjson.h"
@@ -132,7 +133,7 @@ static const char *native_schema(struct arena *a, const struct agent_command *c)
 	pyjson_put_object(&w, "properties");
 	for (size_t i = 0; i < c->n_arguments; i++) {
 		pyjson_put_object(&w, c->arguments[i].name);
-		pyjson_put_text(&w, "type", command_argument_type(&c->arguments[i]));
+		pyjson_put_text(&w, "type", argument_type_of(&c->arguments[i])->name);
 		pyjson_put_text(&w, "description", c->arguments[i].description);
 		pyjson_end_object(&w);
 	}

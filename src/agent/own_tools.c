@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/command_setup.h"
+#include "agent/own_tools.h"
 
 #include "base/scope.h"
 #include "base/sha256.h"

@@ -2,6 +2,7 @@
 #include "agent/parser.h"
 
 #include "agent/parser_kind.h"
+#include "agent/parser_text.h"
 #include "agent/pytext.h"
 #include "base/buf.h"
 #include "base/scope.h"
@@ -31,36 +32,11 @@ static int parser_parse_identity(struct arena *a, const struct chat_reply *reply
 	return 0;
 }
 
-static const char *parser_last_of(const char *text, const char *what)
-{
-	const char *last = NULL;
-
-	while ((text = strstr(text, what)))
-		last = text++;
-	return last;
-}
-
-#define OPEN "<command>"
-#define CLOSE "</command>"
-
-bool parse_tags(struct arena *a, const char *text, struct parsed *out)
-{
-	const char *open = parser_last_of(text, OPEN), *close = parser_last_of(text, CLOSE);
-	const char *begin = open ? open + strlen(OPEN) : NULL, *thought;
-
-	if (!open || !close)
-		return false;
-	out->action = close > begin ? pytext_strip(a, begin, (size_t)(close - begin)) : "";
-	thought = arena_printf(a, "%.*s%s", (int)(open - text), text, close + strlen(CLOSE));
-	out->thought = pytext_strip(a, thought, strlen(thought));
-	return true;
-}
-
 static int parser_parse_xml(struct arena *a, const struct chat_reply *reply,
 		const struct commands *commands, struct parsed *out, struct fh_error *err)
 {
 	if (!parse_tags(a, reply->content, out))
-		return error_say(err, EINVAL, "there is no " OPEN " in it");
+		return error_say(err, EINVAL, "there is no <command> in it");
 	return 0;
 }
 
@@ -104,20 +80,6 @@ static const struct output_parser *const output_parsers[] = {
 	&parser_tool_call,
 	&parser_tolerant,
 };
-
-const char *parse_lines(struct arena *a, const char *text)
-{
-	char *out, *to;
-
-	if (!strstr(text, "\r\n"))
-		return text;
-	to = out = arena_strdup(a, text);
-	for (const char *from = text; *from; from++)
-		if (from[0] != '\r' || from[1] != '\n')
-			*to++ = *from;
-	*to = '\0';
-	return out;
-}
 
 int output_parse(const struct output_parser *parser, struct arena *a,
 		const struct chat_reply *reply, const struct commands *commands, struct parsed *out,

@@ -3,6 +3,7 @@
 #define AGENT_PARSER_H
 
 #include "agent/command.h"
+#include "agent/parsed.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "model/chat.h"
@@ -13,10 +14,6 @@
  * Output parsers split a model's reply into a thought and an action. Their names and behaviour are
  * those of MLGym's parsers (docs/agents.md).
  */
-struct parsed {
-	const char *thought, *action; /* both live in the arena */
-};
-
 struct output_parser {
 	const char *name;
 	/* Template of the message to the model after a malformed reply. It may use the fields of

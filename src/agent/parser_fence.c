@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/parser_kind.h"
+#include "agent/parser_text.h"
 #include "agent/pytext.h"
 #include "base/str.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/parser_kind.h"
+#include "agent/parser_text.h"
 #include "agent/pytext.h"
 #include "python/pyjson.h"
 
@@ -80,17 +81,6 @@ static int parser_json_make_action(struct arena *a, const char *name,
 	*out = command ? command_fill(a, command, values, n)
 		       : pytext_strip(a, buf_str(&line), line.len);
 	return 0;
-}
-
-int parse_object(struct arena *a, const char *name, const char *text, const struct pyjson **out,
-		struct fh_error *err)
-{
-	struct pyjson_source source = { .name = name, .data = text, .n = strlen(text) };
-	int r = pyjson_read(a, &source, out, err);
-
-	if (r < 0 || (*out)->kind == PYJSON_OBJECT)
-		return r;
-	return error_say(err, EINVAL, "%s: not an object", name);
 }
 
 static int parser_json_parse(struct arena *a, const struct chat_reply *reply,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/config.h"
+#include "agent/argument.h"
+#include "agent/native.h"
 #include "agent/parser_kind.h"
+#include "agent/parser_text.h"
 #include "base/buf.h"
 #include "base/scope.h"
 #include "base/str.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 /*
@@ -15,87 +16,15 @@
  */
 
 #define LIST_BYTES_MAX 256
-#define NAME_BYTES_SHOWN 64           /* bytes of an unknown tool's name in an error */
-#define WHOLE_MOST 9007199254740992.0 /* 2^53: larger doubles can't hold each whole number */
+#define NAME_BYTES_SHOWN 64 /* bytes of an unknown tool's name in an error */
 
-/* --- values ----------------------------------------------------------------------------------- */
-
-/* Takes an integer: 3, 3.0, 3e0 or "3". NULL for other values. */
-static const char *tool_take_integer(struct arena *a, const struct pyjson *v)
-{
-	const char *digits = v->kind == PYJSON_STRING ? pyjson_string(v) : NULL;
-	double number;
-	int64_t whole;
-
-	if (digits ? !str_to_i64(digits, &whole) : !pyjson_i64(v, &whole)) {
-		if (!pyjson_double(v, &number) || number != trunc(number) ||
-				fabs(number) > WHOLE_MOST)
-			return NULL;
-		whole = (int64_t)number;
-	}
-	return arena_printf(a, "%lld", (long long)whole);
-}
-
-static const char *tool_take_number(struct arena *a, const struct pyjson *v)
-{
-	double number;
-
-	return pyjson_double(v, &number) ? v->text : NULL;
-}
-
-static const char *tool_take_boolean(struct arena *a, const struct pyjson *v)
-{
-	return v->kind == PYJSON_BOOL ? (v->boolean ? "true" : "false") : NULL;
-}
-
-static const char *tool_take_string(struct arena *a, const struct pyjson *v)
-{
-	return v->kind == PYJSON_STRING ? pyjson_string(v) : NULL;
-}
-
-/* Takes a value of any type, for types that JSON Schema lacks, such as `filename`. */
-static const char *tool_take_any(struct arena *a, const struct pyjson *v)
-{
-	const char *text = tool_take_string(a, v);
-
-	if (!text)
-		text = tool_take_boolean(a, v);
-	return text ? text : tool_take_number(a, v);
-}
-
-static const struct argument_type {
-	/* JSON Schema's name, Python's name, and the name in errors */
-	const char *name, *other_name, *said;
-	/* Makes the value's text for a command; NULL if the value has another type. */
-	const char *(*take)(struct arena *a, const struct pyjson *v);
-} tool_types[] = {
-	{ "integer", "int", "a whole number", tool_take_integer },
-	{ "number", "float", "a number", tool_take_number },
-	{ "boolean", "bool", "true or false", tool_take_boolean },
-	{ "string", "str", "a text", tool_take_string },
-};
-static const struct argument_type tool_any_type = { "string", NULL, "a text or a number",
-	tool_take_any };
-
-static const struct argument_type *tool_type_of(const struct command_argument *argument)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(tool_types); i++)
-		if (str_eq(tool_types[i].name, argument->type) ||
-				str_eq(tool_types[i].other_name, argument->type))
-			return &tool_types[i];
-	return &tool_any_type;
-}
-
-const char *command_argument_type(const struct command_argument *argument)
-{
-	return tool_type_of(argument)->name;
-}
+/* --- values ---------------------------------------------------------------------------------- */
 
 static int tool_take_value(struct arena *a, const struct agent_command *command,
 		const struct command_argument *argument, const struct pyjson *v,
 		struct command_value *out, struct fh_error *err)
 {
-	const struct argument_type *type = tool_type_of(argument);
+	const struct argument_type *type = argument_type_of(argument);
 	const char *text = type->take(a, v);
 
 	if (!text)

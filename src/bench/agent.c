@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/bench.h"
-
 #include "agent/agent.h"
 #include "base/clock.h"
 #include "base/fd.h"
@@ -8,6 +6,9 @@
 #include "base/path.h"
 #include "base/places.h"
 #include "base/scope.h"
+#include "bench/episode.h"
+#include "bench/floors.h"
+#include "bench/suites.h"
 #include "task/load.h"
 
 #include <errno.h>

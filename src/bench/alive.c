@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/bench.h"
-
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "bench/episode.h"
+#include "bench/floors.h"
+#include "bench/proc.h"
+#include "bench/suites.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/bench.h"
-
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/fd.h"
@@ -8,13 +6,13 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "bench/suites.h"
 #include "cli/cmd.h"
 #include "cli/interrupt.h"
 #include "cli/term.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,12 +58,6 @@ static const struct suite {
 
 /* --- samples and figures ---------------------------------------------------------------------- */
 
-void samples_add(struct samples *s, double value)
-{
-	s->values = xgrow(s->values, s->n, sizeof(*s->values));
-	s->values[s->n++] = value;
-}
-
 static int samples_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -86,31 +78,6 @@ static double samples_percentile(const struct samples *s, double percent)
 	size_t rank = (size_t)ceil(percent / 100 * (double)s->n);
 
 	return s->n ? s->values[rank ? rank - 1 : 0] : NAN;
-}
-
-struct figure *bench_figure(struct bench *b, const char *unit, const char *format, ...)
-{
-	struct figure *f = &b->figures[b->n_figures];
-	va_list ap;
-
-	if (b->n_figures == BENCH_FIGURES_MAX)
-		abort();
-	b->n_figures++;
-	f->unit = unit;
-	va_start(ap, format);
-	vsnprintf(f->name, sizeof(f->name), format, ap);
-	va_end(ap);
-	return f;
-}
-
-int bench_batch(const struct bench *b)
-{
-	return (b->n + BENCH_ROUNDS - 1) / BENCH_ROUNDS;
-}
-
-int bench_go_on(struct fh_error *err)
-{
-	return interrupt_wanted() ? error_say(err, EINTR, "stopped") : 0;
 }
 
 /* --- the machine ------------------------------------------------------------------------------ */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/bench.h"
+#include "bench/episode.h"
 
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "bench/floors.h"
+#include "bench/proc.h"
+#include "bench/suites.h"
 #include "task/load.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/bench.h"
+#include "bench/proc.h"
 
 #include "base/clock.h"
 #include "base/fd.h"

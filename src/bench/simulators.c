@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/bench.h"
+#include "bench/floors.h"
+#include "bench/suites.h"
 
 /*
  * Measures the simulators: CPU time of a step of 1,024 copies, with their observations. The program

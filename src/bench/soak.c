@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/bench.h"
-
 #include "base/clock.h"
 #include "base/scope.h"
+#include "bench/episode.h"
+#include "bench/proc.h"
+#include "bench/suites.h"
 
 #include <errno.h>
 #include <math.h>

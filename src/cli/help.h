@@ -27,9 +27,6 @@ void cmd_help_json(struct buf *out);
 
 #define CMD_HELP_BYTES (1024 * 1024)
 
-/* Writes manual pages into the folder, which is made: fumehood.1, and a page for each command. */
-int cmd_help_man(const char *folder, struct fh_error *err);
-
 /* Names of shells, NULL-terminated, and the completion script of each (completion.c). */
 extern const char *const completion_shells[];
 extern const char *const completion_programs[];

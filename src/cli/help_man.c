@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/help_man.h"
+
 #include "cli/help.h"
 #include "cli/options.h"
 

@@ -248,7 +248,7 @@ static void complete_add_last(struct completion_line *l, const char *word)
 	}
 }
 
-void cmd_complete(struct buf *out, const char *const *words, size_t n)
+void cmd_complete(struct buf *out, const struct command *help, const char *const *words, size_t n)
 {
 	struct completion_line l = {
 		.out = out, .command = &cmd_root, .rest = n ? words[n - 1] : ""
@@ -260,7 +260,7 @@ void cmd_complete(struct buf *out, const char *const *words, size_t n)
 		l.command = cmd_find(l.command, words[at]);
 		if (!l.command)
 			return;
-		if (l.command == &command_help && l.rest[0] != '-') {
+		if (l.command == help && l.rest[0] != '-') {
 			l.command = &cmd_root; /* the arguments of `help` are commands */
 			of_help = true;
 		}

@@ -2,7 +2,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "cli/cmd.h"
-#include "trajectory/export.h"
+#include "trajectory/export_files.h"
 #include "trajectory/traj.h"
 
 #include <errno.h>

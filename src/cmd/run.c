@@ -9,6 +9,7 @@
 #include "cmd/run_options.h"
 #include "cmd/run_person.h"
 #include "cmd/run_report.h"
+#include "cmd/run_spread.h"
 #include "cmd/run_view.h"
 #include "run/sweep.h"
 
@@ -168,8 +169,12 @@ static void runner_print_table(struct runner *run)
 {
 	auto_buf struct buf table = BUF_INIT(REPORT_BYTES_MAX);
 
-	run_report_table(&table, run->run.plan.episodes, run->run.begun,
-			term_colours(STDOUT_FILENO));
+	const struct episode *episodes = run->run.plan.episodes;
+	bool colours = term_colours(STDOUT_FILENO);
+
+	run_report_table(&table, episodes, run->run.begun, colours);
+	run_spread_table(&table, episodes, run->run.begun, colours);
+	run_report_paths(&table, episodes, run->run.begun);
 	if (table.len)
 		printf("%s%s", run->command->quiet ? "" : "\n", buf_str(&table));
 }

@@ -156,8 +156,7 @@ static void run_report_add(struct text_table *table, const struct run_players *p
 				       : "";
 }
 
-/* Appends the paths of the records. Leaves out a run whose record is incomplete. */
-static void run_report_add_paths(struct buf *out, const struct episode *episodes, size_t n)
+void run_report_paths(struct buf *out, const struct episode *episodes, size_t n)
 {
 	size_t recorded = 0, begun = 0;
 
@@ -187,11 +186,8 @@ void run_report_table(struct buf *out, const struct episode *episodes, size_t n,
 	for (size_t i = 0; i < n; i++)
 		if (episode_was_begun(&episodes[i]))
 			run_report_add(&table, &players, &episodes[i]);
-	if (table.n) {
+	if (table.n)
 		table_print(out, &table, colours);
-		run_report_spread(out, episodes, n, colours);
-		run_report_add_paths(out, episodes, n);
-	}
 	table_release(&table);
 }
 

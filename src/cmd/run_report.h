@@ -32,11 +32,11 @@ char *run_report_scores(const struct episode *e);
 /* Appends a sentence about an episode that ended: "submitted after 7 steps, ...". */
 void run_report_sentence(struct buf *out, const struct episode *e);
 
-/* Appends a table of the episodes that began, and the paths of their records. */
+/* Appends a table of the episodes that began. */
 void run_report_table(struct buf *out, const struct episode *episodes, size_t n, bool colours);
 
-/* Appends a table with mean and deviation of scores, if there are several runs or models. */
-void run_report_spread(struct buf *out, const struct episode *episodes, size_t n, bool colours);
+/* Appends the paths of the records. Leaves out a run whose record is incomplete. */
+void run_report_paths(struct buf *out, const struct episode *episodes, size_t n);
 
 /* Appends the JSON line of an episode that ended. */
 void run_report_json(struct buf *out, const struct episode *e);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/run_spread.h"
+
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -90,7 +92,7 @@ static void run_spread_add_row(struct text_table *table, const struct group *g)
 	cells[SPREAD_COST] = g->cost > 0 ? xasprintf("$%.4f", g->cost) : xstrdup("-");
 }
 
-void run_report_spread(struct buf *out, const struct episode *episodes, size_t n, bool colours)
+void run_spread_table(struct buf *out, const struct episode *episodes, size_t n, bool colours)
 {
 	struct text_table table = { titles, N_SPREAD_COLUMNS, SPREAD_RUNS, NULL, 0 };
 	struct group *groups = xcalloc(n + 1, sizeof(*groups));

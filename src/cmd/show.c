@@ -7,7 +7,7 @@
 #include "cli/pager.h"
 #include "cli/term.h"
 #include "cmd/transcript.h"
-#include "trajectory/export.h"
+#include "trajectory/export_files.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,8 @@
 #include "base/fd.h"
 #include "base/places.h"
 #include "base/scope.h"
-#include "grade/kind.h"
+#include "grade/kinds.h"
+#include "grade/plan.h"
 
 #include <string.h>
 

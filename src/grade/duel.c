@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "grade/kind.h"
+#include "grade/kinds.h"
+#include "grade/plan.h"
 
 #include "base/path.h"
 #include "base/places.h"

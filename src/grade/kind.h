@@ -30,11 +30,12 @@ struct grade_kind {
 	void (*explain)(struct grade *g, struct buf *text);
 };
 
-extern const struct grade_kind grade_csv, grade_script, grade_duel, grade_mlgym;
-
 /* True if the grader takes the whole workspace. Then mlgym.c copies it, and grade.c copies no
  * submission. */
-bool grade_takes_all(const struct task *task);
+static inline bool grade_takes_all(const struct task *task)
+{
+	return task->grader.kind == GRADER_MLGYM && task->grader.call != MLGYM_CSV;
+}
 
 struct grade {
 	struct grade_request request;
@@ -56,32 +57,5 @@ struct grade {
 	const char *submission;
 	char *integrity;
 };
-
-int grade_add(struct grade *g, const struct program_plan *plan, struct fh_error *err);
-
-/* A growing list of binds for one program's sandbox. */
-struct grade_binds {
-	struct sandbox_bind *binds;
-	size_t n, size;
-};
-
-struct grade_binds grade_binds_new(struct grade *g);
-void grade_bind(struct grade *g, struct grade_binds *b, const char *source, const char *folder,
-		const char *target);
-
-/* Adds the binds of the episode. */
-void grade_bind_episode(struct grade *g, struct grade_binds *b);
-
-/* Adds the task's hidden files, the judge's program and `simulators`, below GRADER_DIR. Returns the
- * program's path in the sandbox. */
-const char *grade_bind_hidden(struct grade *g, struct grade_binds *b);
-
-/* Makes the arguments "python3 -s -B PROGRAM FIRST MORE...". `first` may be NULL. `more` is
- * NULL-terminated, or NULL. */
-const char *const *grade_python(
-		struct grade *g, const char *program, const char *first, const char *const *more);
-
-/* Makes the environment variables of a program. judge_key may be NULL. */
-const char *const *grade_env(struct grade *g, const char *judge_key);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/places.h"
 #include "base/scope.h"
-#include "grade/kind.h"
+#include "grade/kinds.h"
+#include "grade/plan.h"
 #include "inside/places.h"
 
 #include <errno.h>
@@ -132,11 +133,6 @@ static int mlgym_start(struct grade *g, struct fh_error *err)
 	to = ends[1];
 	r = mlgym_start_packing(g, to, err);
 	return r < 0 ? r : mlgym_start_evaluator(g, take_fd(&from), err);
-}
-
-bool grade_takes_all(const struct task *task)
-{
-	return task->grader.kind == GRADER_MLGYM && task->grader.call != MLGYM_CSV;
 }
 
 const struct grade_kind grade_mlgym = { .start = mlgym_start, .gpus = true };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "grade/kind.h"
+#include "grade/kinds.h"
+#include "grade/plan.h"
 
 /*
  * script: a program of the task reads the submission and writes metrics to descriptor 3. The

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "model/dialects.h"
 #include "model/lenient.h"
 #include "model/verdict.h"
 

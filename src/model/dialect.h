@@ -32,8 +32,6 @@ struct dialect {
 	int (*read_event)(struct reply *r, const json_t *data, struct fh_error *err);
 };
 
-extern const struct dialect dialect_openai, dialect_anthropic;
-
 /* Adds the request's tools, if any, as body["tools"]. Each is an object with name, description and,
  * as `key`, its parameters. If `wrapped`, each becomes {"type": "function", "function": tool}.
  * -EINVAL: parameters are no JSON. */

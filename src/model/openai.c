@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/dialect.h"
+#include "model/dialects.h"
 
 #include "base/mem.h"
 #include "base/scope.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/mem.h"
 #include "model/backend.h"
-#include "trajectory/export.h"
+#include "trajectory/export_files.h"
 
 #include <errno.h>
 #include <stdlib.h>

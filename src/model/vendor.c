@@ -3,6 +3,7 @@
 
 #include "base/scope.h"
 #include "base/str.h"
+#include "model/dialects.h"
 
 #include <errno.h>
 #include <string.h>

@@ -74,15 +74,6 @@ void episode_release(struct episode *e);
 /* Cancels an episode that has not begun. No folder is made. */
 void episode_give_up(struct episode *e, const struct fh_error *why);
 
-/* Starts to open the episode's environment. episode_start(), episode_opened(), episode_recorded(),
- * episode_advance() and episode_thought() change the phase: read it afterwards. */
-void episode_start(struct episode *e);
-
-/* In EPISODE_OPENING: whether the environment has opened or failed to. If so, call
- * episode_opened(). */
-bool episode_is_open(const struct episode *e);
-void episode_opened(struct episode *e);
-
 /* In EPISODE_WRITING and EPISODE_RECORDING: whether the thread has ended. If so, call
  * episode_recorded(). */
 bool episode_is_recorded(const struct episode *e);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "run/episode_inside.h"
+#include "run/episode_begin.h"
 
+#include "agent/native.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "run/episode_inside.h"
 #include "run/past.h"
 
 static void episode_complete_name(void *user, const char *start, struct buf *out)

@@ -2,6 +2,7 @@
 #include "run/episode_setup.h"
 
 #include "agent/command_setup.h"
+#include "agent/own_tools.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "env/env.h"

@@ -15,6 +15,7 @@
 #include "trajectory/compare.h"
 #include "trajectory/export.h"
 #include "trajectory/glance.h"
+#include "trajectory/run_dir.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -211,7 +212,7 @@ bool run_existing_take(const struct run_existing *all, struct episode *e)
 		return false;
 	open = found->glance.open;
 	end = found->glance.end;
-	traj = export_traj_name(existing_text_of(open, "task"), existing_text_of(open, "variant"));
+	traj = run_dir_traj_name(existing_text_of(open, "task"), existing_text_of(open, "variant"));
 	e->phase = EPISODE_FOUND;
 	e->number = found->number;
 	e->steps = existing_int_of(end, "steps");

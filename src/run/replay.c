@@ -2,6 +2,7 @@
 #include "run/replay.h"
 
 #include "base/scope.h"
+#include "run/episode_begin.h"
 
 #include <errno.h>
 #include <poll.h>

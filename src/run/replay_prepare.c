@@ -14,7 +14,7 @@
 #include "run/untrusted.h"
 #include "task/load.h"
 #include "trajectory/compare.h"
-#include "trajectory/export.h"
+#include "trajectory/export_files.h"
 #include "trajectory/glance.h"
 #include "trajectory/run_dir.h"
 

@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "env/open.h"
+#include "run/episode_begin.h"
 #include "task/find.h"
 
 #include <errno.h>

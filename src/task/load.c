@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "config/yaml.h"
 #include "task/dataset.h"
-#include "task/loading.h"
+#include "task/load_parts.h"
 #include "task/mlgym.h"
 
 #include <errno.h>

@@ -32,13 +32,4 @@ void task_warn(struct task_loading *l, const char *text);
 /* Adds warnings of schema_read(). */
 void task_warn_all(struct task_loading *l, const struct warnings *warnings);
 
-/* Call these functions in this order: paths may name data sets, and binds must not show hidden
- * files. */
-int task_load_datasets(struct task_loading *l);
-/* loads the lists `starter`, `hidden`, `solution` and `demo` */
-int task_load_files(struct task_loading *l);
-int task_load_grader(struct task_loading *l);
-int task_load_baseline(struct task_loading *l);
-int task_load_binds(struct task_loading *l);
-
 #endif

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "config/yaml.h"
 #include "task/find.h"
+#include "task/load_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@
 /* Merges the task's keys over MLGym's defaults. */
 int mlgym_complete(struct task_loading *l);
 
-/* Load parts of an MLGym task. They replace the functions of loading.h for keys that have another
+/* Load parts of an MLGym task. They replace functions of load_parts.h, for keys that have another
  * meaning in MLGym. */
 int mlgym_load_plain(struct task_loading *l);
 int mlgym_load_datasets(struct task_loading *l);

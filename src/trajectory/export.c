@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "trajectory/run_dir.h"
 
 #include <fumehood/env.h>
 
@@ -463,7 +464,7 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 		export_make_history(&r);
 	export_fill_info(&r, status);
 	variant = pyjson_string(pyjson_get(r.open, "variant"));
-	out->traj_name = export_traj_name(
+	out->traj_name = run_dir_traj_name(
 			pyjson_string(pyjson_get(r.open, "task")), variant ? variant : "");
 	out->baseline = pyjson_get(r.open, "baseline");
 	if (!out->baseline)

@@ -12,9 +12,6 @@
 #define STEPS_MAX 1000000 /* most steps of a run */
 #define EXPORT_EVENTS_BYTES_MAX (1024L * 1024 * 1024)
 
-/* Name of a task's .traj, a heap string: "<task>.traj", or "<task>-<variant>.traj". */
-char *export_traj_name(const char *task, const char *variant);
-
 /* A run, as read from its events. */
 struct exported {
 	struct traj *traj;
@@ -37,23 +34,6 @@ int export_read(const char *dir, struct exported *out, struct fh_error *err);
 int export_parse(const char *name, const char *data, size_t n, struct exported *out,
 		struct fh_error *err);
 
-/*
- * Finds the record that `path` means: a .traj, or a run's folder. For a path of events.jsonl, *out
- * is the run's folder. For a folder without events, as MLGym writes it, *out is the .traj inside.
- * If there are several, the error lists them. *out is a heap string.
- */
-int export_record(const char *path, char **out, struct fh_error *err);
-
-/* Reads a record, a .traj or a run's folder. From a folder it reads the events, also of a killed
- * run. */
-int export_traj(const char *path, struct traj **out, struct fh_error *err);
 void export_release(struct exported *e);
-
-/* Writes the .traj and results.json into the run's folder `dir`. A file is replaced all or
- * nothing. */
-int export_write(const char *dir, const struct exported *e, struct fh_error *err);
-
-/* Reads the events in the run's folder `dir`, then writes MLGym's files there. */
-int export_run(const char *dir, struct fh_error *err);
 
 #endif

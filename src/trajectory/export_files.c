@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trajectory/export.h"
+#include "trajectory/export_files.h"
 
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "trajectory/run_dir.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,14 +14,6 @@
 #define NAMES_BYTES_MAX 1000
 
 /* Writes MLGym's files from a `struct exported`. */
-
-char *export_traj_name(const char *task, const char *variant)
-{
-	auto_free char *id = xasprintf("%s%s%s", task, *variant ? "-" : "", variant);
-	auto_free char *part = run_dir_part(id);
-
-	return xasprintf("%s.traj", part);
-}
 
 static int export_write_file(
 		const char *dir, const char *name, const struct buf *data, struct fh_error *err)

@@ -6,8 +6,9 @@
 #include "base/scope.h"
 #include "base/secret.h"
 #include "trajectory/event_log.h"
-#include "trajectory/export.h"
+#include "trajectory/export_files.h"
 #include "trajectory/info.h"
+#include "trajectory/run_dir.h"
 
 #include "fumehood-build.h"
 
@@ -94,7 +95,7 @@ int recorder_open(const struct recorder_options *o, struct recorder **out, struc
 {
 	__attribute__((cleanup(scope_recorder))) struct recorder *r = xcalloc(1, sizeof(*r));
 	auto_free char *path = xasprintf("%s/" EXPORT_EVENTS, o->dir);
-	auto_free char *name = export_traj_name(o->env->task, o->env->variant);
+	auto_free char *name = run_dir_traj_name(o->env->task, o->env->variant);
 	int n;
 
 	buf_init(&r->line, EVENT_BYTES_MAX);

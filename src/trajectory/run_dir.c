@@ -132,3 +132,11 @@ char *run_dir_log(const char *dir)
 	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", gmtime_r(&now, &utc));
 	return xasprintf("%s/run-%s.log", dir, stamp);
 }
+
+char *run_dir_traj_name(const char *task, const char *variant)
+{
+	auto_free char *id = xasprintf("%s%s%s", task, *variant ? "-" : "", variant);
+	auto_free char *part = run_dir_part(id);
+
+	return xasprintf("%s.traj", part);
+}

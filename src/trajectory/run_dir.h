@@ -50,4 +50,7 @@ size_t run_dir_numbers(const char *out, const struct run_name *name, int **out_n
  * UTC. */
 char *run_dir_log(const char *dir);
 
+/* Name of a task's .traj, a heap string: "<task>.traj", or "<task>-<variant>.traj". */
+char *run_dir_traj_name(const char *task, const char *variant);
+
 #endif

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "grade/kind.h"
+#include "grade/kinds.h"
 #include "guest.h"
 
 #include <math.h>

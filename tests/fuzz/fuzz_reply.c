@@ -2,6 +2,7 @@
 #include "base/str.h"
 #include "input.h"
 #include "model/answer.h"
+#include "model/dialects.h"
 #include "model/verdict.h"
 
 #include <errno.h>

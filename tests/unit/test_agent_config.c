@@ -2,6 +2,7 @@
 #include "task_scratch.h"
 
 #include "agent/config.h"
+#include "agent/native.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/scope.h"
 #include "model/answer.h"
+#include "model/dialects.h"
 
 #include <errno.h>
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BENCH_FLOORS_H
+#define BENCH_FLOORS_H
+
+#include "bench/figure.h"
+
+#include <sys/types.h>
+
+/* Starts the program at the path argv[0]. *out_fd is a pipe with its output, which is open even
+ * after a failure. */
+int floor_spawn(const char *const *argv, int *out_fd, pid_t *out_pid, struct fh_error *err);
+
+/* Runs the program build/bench/NAME and adds its n samples. NULL ends `args`. */
+int floor_run(const char *name, int n, const char *const *args, struct samples *out,
+		struct fh_error *err);
+
+#endif

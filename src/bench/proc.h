@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BENCH_PROC_H
+#define BENCH_PROC_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Lists the PIDs 1 of the sandboxes of the last opened gym, oldest first. Heap array. */
+size_t proc_sandboxes(pid_t **out);
+
+/* Bytes of memory of a sandbox's processes. Shared pages count in parts. NAN if this user may not
+ * read one of the processes. */
+double proc_memory_bytes(pid_t init);
+
+/* Bytes of memory that the kernel uses for itself and for files in memory. */
+double proc_kernel_bytes(void);
+
+/* Bytes of memory of this process, its nursery and all sandboxes, as far as this user may read
+ * them. The functions below give NAN if /proc does not tell. */
+double proc_own_bytes(void);
+double proc_descriptors(void); /* number of open descriptors of this process */
+double proc_mounts(void);      /* number of mounts that the nursery sees */
+double proc_groups(void); /* number of control groups of the machine, with those being removed */
+
+/* Waits until the kernel should have removed ended sandboxes. */
+void proc_settle(void);
+
+#endif
