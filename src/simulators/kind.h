@@ -2,25 +2,10 @@
 #ifndef SIMULATORS_KIND_H
 #define SIMULATORS_KIND_H
 
+#include "simulators/random.h"
 #include "simulators/simulators.h"
 
 #include <stdbool.h>
-
-/* Source of random numbers of one copy. */
-struct sim_random {
-	uint64_t state;
-	const double *fed; /* numbers of fh_sim_feed() that are left */
-	size_t n_fed;
-};
-
-/* Draws a number in [0, 1). */
-double sim_uniform(struct sim_random *random);
-
-/* Draws a whole number, 0 to limit - 1. */
-static inline int sim_below(struct sim_random *random, int limit)
-{
-	return (int)(sim_uniform(random) * limit);
-}
 
 /*
  * An environment under one set of rules: one const struct, and a line in the table of simulators.c.

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMULATORS_RANDOM_H
+#define SIMULATORS_RANDOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Source of random numbers of one copy. */
+struct sim_random {
+	uint64_t state;
+	const double *fed; /* numbers of fh_sim_feed() that are left */
+	size_t n_fed;
+};
+
+/* Draws a number in [0, 1). */
+double sim_uniform(struct sim_random *random);
+
+/* Draws a whole number, 0 to limit - 1. */
+static inline int sim_below(struct sim_random *random, int limit)
+{
+	return (int)(sim_uniform(random) * limit);
+}
+
+#endif
