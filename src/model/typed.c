@@ -76,18 +76,34 @@ static const char *const typed_programs[] = { "btop", "emacs", "htop", "less", "
 	"most", "nano", "nvim", "nvtop", "pico", "screen", "tmux", "top", "vi", "view", "vim",
 	"watch" };
 
-/* True for a word that may precede a program's name: an assignment, or a command like `sudo`. */
+/* True for a word that may precede a program's name: an assignment, or a command like `sudo` with its
+ * options and numbers. */
 static bool typed_is_prefix(const char *word)
 {
-	static const char *const others[] = { "command", "env", "exec", "sudo", "time", "then",
-		"do" };
+	static const char *const others[] = { "builtin", "command", "env", "exec", "nice", "nohup",
+		"setsid", "sudo", "time", "timeout", "do", "elif", "else", "if", "then", "until",
+		"while" };
 
-	if (*word != '/' && strchr(word, '='))
+	if (*word == '-' || (*word >= '0' && *word <= '9') || (*word != '/' && strchr(word, '=')))
 		return true;
+	word = path_basename(word);
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (str_eq(word, others[i]))
 			return true;
 	return false;
+}
+
+/* Copies a word without its quotes and backslashes: `\vim` and `'vim'` run vim too. */
+static const char *typed_unquoted(struct arena *a, const char *word, size_t n)
+{
+	char *out = arena_strndup(a, word, n);
+	size_t length = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!strchr("\\'\"", word[i]))
+			out[length++] = word[i];
+	out[length] = '\0';
+	return out;
 }
 
 /* True if the program's arguments make it only print, such as `top -b`, `emacs --batch` or `vim
@@ -115,8 +131,10 @@ static const char *typed_in_command(struct arena *a, const char *command, size_t
 		length = strcspn(at, " \t|<>)}");
 		if (!length)
 			return NULL;
-		word = arena_strndup(a, at, length);
+		word = typed_unquoted(a, at, length);
 		at += length;
+		if (str_eq(word, "-v") || str_eq(word, "-V")) /* `command -v vim` runs nothing */
+			return NULL;
 	} while (typed_is_prefix(word));
 	word = path_basename(word);
 	for (size_t i = 0; i < ARRAY_SIZE(typed_programs); i++)
