@@ -278,11 +278,18 @@ static int sandbox_exec_shell_main(struct command_context *ctx)
 
 static const struct cmd_status exec_statuses[] = {
 	{ "124", "--timeout ended the program" },
-	{ "125", "bad input, or the sandbox could not be made" },
+	{ "125", "bad input, or the sandbox or the program could not be started" },
 	{ "126", "the program can't be executed" },
 	{ "127", "there is no such program" },
 	{ "128+N", "signal N ended the program" },
 	{ "others", "the program's own exit status" },
+	{},
+};
+
+static const struct cmd_status shell_statuses[] = {
+	{ "125", "bad input, or the sandbox or the shell could not be started" },
+	{ "128+N", "signal N ended the shell" },
+	{ "others", "the shell's own exit status" },
 	{},
 };
 
@@ -312,7 +319,7 @@ const struct command command_sandbox_shell = {
 	.name = "shell",
 	.summary = "an interactive shell in a sandbox of its own",
 	.about = "Shows what an agent sees. When the shell ends, all files in it are deleted.",
-	.statuses = exec_statuses,
+	.statuses = shell_statuses,
 	.misuse_status = EXEC_FAILED,
 	.options = shell_options,
 	.options_size = sizeof(struct sandbox_cli),

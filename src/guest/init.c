@@ -78,7 +78,7 @@ static void init_handle_run(struct init *in, struct wire *w, const int *fds, siz
 		pid = program_fork(in, &run, fds, go);
 	if (pid < 0) {
 		close_fd(&go);
-		init_tell_status(in, INIT_EXITED, &run.id, 126 << 8);
+		init_tell_status(in, INIT_EXITED, &run.id, RUN_NOT_STARTED << 8);
 	} else {
 		*p = (struct init_program){ .id = run.id, .pid = pid, .go = go };
 	}

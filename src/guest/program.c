@@ -63,7 +63,7 @@ _Noreturn void program_become(const struct program_start *start)
 	}
 	if (fd_read_full(start->go, &one, sizeof(one)) != sizeof(one) ||
 			program_place_fds(start->fds, run->n_slots, &program) < 0)
-		_exit(126);
+		_exit(RUN_NOT_STARTED);
 	if (run->user == RUN_PACKER)
 		_exit(pack_write(run->argv[0], run->argv + 1, 1) < 0 ? 1 : 0);
 	if (isatty(0))
@@ -80,5 +80,5 @@ _Noreturn void program_become(const struct program_start *start)
 failed:
 	dprintf(run->n_slots > 2 && start->fds[2] >= 0 ? start->fds[2] : 2, "fumehood: %s\n",
 			err.message);
-	_exit(126);
+	_exit(RUN_NOT_STARTED);
 }

@@ -54,6 +54,7 @@ WRONG = [
     ("--env -i=1", "--env wants a value (K=V)"),
     ("--env=-i=1", "--env wants K=V, not '-i=1'"),
     ("--env 1A=1", "--env wants K=V, not '1A=1'"),
+    ("-w /nothere", "enter '/nothere': No such file or directory"),
     ("-C none", "-C 'none': No such file or directory"),
     ("-C file", "-C 'file': it is no folder"),
     ("-C here --workdir /tmp", "--workdir and -C both say where to start"),
@@ -64,6 +65,11 @@ WRONG = [
 def test_wrong_options_have_status_125(fumehood, folder, words, message):
     done = fumehood("sandbox", "exec", *words.split(), "--", "true", status=125)
     assert message in done.stderr and done.stderr.splitlines()[0].startswith("fumehood: ")
+
+
+def test_the_shell_lists_its_own_statuses(fumehood):
+    said = fumehood("sandbox", "shell", "--help").stdout
+    assert "--timeout" not in said and "the shell's own exit status" in said
 
 
 def test_a_run_can_not_bind_for_writing(fumehood, folder):
