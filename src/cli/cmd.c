@@ -81,6 +81,14 @@ int cmd_refuse(const struct fh_error *err)
 	return cmd_status_of(err);
 }
 
+int cmd_refuse_subject(const struct command_context *ctx, const char *key, const char *name,
+		const struct fh_error *err)
+{
+	if (ctx->json)
+		cmd_print_json_error(key, name, err);
+	return cmd_refuse(err);
+}
+
 void cmd_warn(const char *format, ...)
 {
 	auto_buf struct buf text = BUF_INIT(2 * FH_ERROR_MESSAGE_MAX);
@@ -120,10 +128,10 @@ static int cmd_show_help(const struct command *c, const char *path, FILE *to)
 	return to == stderr ? CMD_USAGE : CMD_OK;
 }
 
-static int cmd_refuse_unknown(const struct command *group, const char *path, const char *word)
+static void cmd_say_unknown(const struct command *group, const char *path, const char *word,
+		struct fh_error *err)
 {
 	const char *names[COMMANDS_MAX];
-	auto_buf struct buf text = BUF_INIT(2 * FH_ERROR_MESSAGE_MAX);
 	const char *close;
 	size_t n = 0;
 
@@ -132,10 +140,8 @@ static int cmd_refuse_unknown(const struct command *group, const char *path, con
 		n++;
 	}
 	close = str_closest(word, names, n);
-	buf_printf(&text, "unknown command '%s%s%s'", path, *path ? " " : "", word);
-	if (close)
-		buf_printf(&text, "; did you mean '%s'?", close);
-	return cmd_print_misuse(path, buf_str(&text));
+	error_say(err, EINVAL, "unknown command '%s%s%s'%s%s%s", path, *path ? " " : "", word,
+			close ? "; did you mean '" : "", close ? close : "", close ? "'?" : "");
 }
 
 /* Handles options of a command group (--help, --version). Returns the exit status, or -1 for any
@@ -151,20 +157,29 @@ static int cmd_group_option(const struct command *group, const char *path, const
 	return -1;
 }
 
-int cmd_help_of(const char *const *words, size_t n)
+int cmd_help_of(const char *const *words, size_t n, bool json)
 {
 	const struct command *c = &cmd_root;
-	auto_buf struct buf path = BUF_INIT(256);
+	auto_buf struct buf path = BUF_INIT(256), text = BUF_INIT(CMD_HELP_BYTES);
+	struct fh_error err;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct command *next = c->commands ? cmd_find(c, words[i]) : NULL;
 
-		if (!next)
-			return cmd_refuse_unknown(c, buf_str(&path), words[i]);
+		if (!next) {
+			cmd_say_unknown(c, buf_str(&path), words[i], &err);
+			if (json)
+				cmd_print_json_error("name", words[i], &err);
+			return cmd_print_misuse(buf_str(&path), err.message);
+		}
 		buf_printf(&path, "%s%s", path.len ? " " : "", next->name);
 		c = next;
 	}
-	return cmd_show_help(c, buf_str(&path), stdout);
+	if (!json)
+		return cmd_show_help(c, buf_str(&path), stdout);
+	cmd_help_json(&text, c);
+	fputs(buf_str(&text), stdout);
+	return CMD_OK;
 }
 
 static int cmd_run(const struct command *c, const char *path, const char *const *words, size_t n)
@@ -195,6 +210,7 @@ int cmd_main(int argc, const char *const *argv)
 {
 	const struct command *c = &cmd_root;
 	auto_buf struct buf path = BUF_INIT(256);
+	struct fh_error err;
 	int at = 1;
 
 	while (c->commands) {
@@ -207,8 +223,10 @@ int cmd_main(int argc, const char *const *argv)
 		if (r >= 0)
 			return r;
 		next = cmd_find(c, argv[at]);
-		if (!next)
-			return cmd_refuse_unknown(c, buf_str(&path), argv[at]);
+		if (!next) {
+			cmd_say_unknown(c, buf_str(&path), argv[at], &err);
+			return cmd_print_misuse(buf_str(&path), err.message);
+		}
 		buf_printf(&path, "%s%s", path.len ? " " : "", next->name);
 		c = next;
 		at++;

@@ -15,9 +15,9 @@ enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };
 /* Runs the command that argv names. Returns the program's exit status. */
 int cmd_main(int argc, const char *const *argv);
 
-/* Prints the help of the command with this path of words ("task", "list"). Returns the exit
- * status. */
-int cmd_help_of(const char *const *words, size_t n);
+/* Prints the help of the command with this path of words ("task", "list"), or its tables as JSON.
+ * Returns the exit status. */
+int cmd_help_of(const char *const *words, size_t n, bool json);
 
 /* True if the user gave the option. `option` is its main name. */
 bool cmd_given(const struct command_context *ctx, const char *option);
@@ -25,6 +25,9 @@ bool cmd_given(const struct command_context *ctx, const char *option);
 /* Print "fumehood: <message>" on stderr, and return an exit status. */
 int cmd_fail(const struct fh_error *err);   /* returns CMD_FAILED */
 int cmd_refuse(const struct fh_error *err); /* returns cmd_status_of(err) */
+/* As cmd_refuse(). With --json it also prints the line of the subject, which has this key and name. */
+int cmd_refuse_subject(const struct command_context *ctx, const char *key, const char *name,
+		const struct fh_error *err);
 /* Returns CMD_USAGE, for wrong words on the command line. The message points to --help. */
 int cmd_misuse(const struct command_context *ctx, const char *format, ...)
 		__attribute__((format(printf, 2, 3)));

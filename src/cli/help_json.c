@@ -57,10 +57,10 @@ static void help_json_put_command(struct pyjson_writer *w, const struct command 
 	pyjson_end_object(w);
 }
 
-void cmd_help_json(struct buf *out)
+void cmd_help_json(struct buf *out, const struct command *command)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_LINE);
 
-	help_json_put_command(&w, &cmd_root);
+	help_json_put_command(&w, command);
 	buf_add_char(out, '\n');
 }

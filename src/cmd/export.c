@@ -82,9 +82,7 @@ static int export_main(struct command_context *ctx)
 
 		if (export_one(ctx->args[i], ctx->json, &err) == 0)
 			continue;
-		status = cmd_refuse(&err);
-		if (ctx->json)
-			cmd_print_json_error("run", ctx->args[i], &err);
+		status = cmd_refuse_subject(ctx, "run", ctx->args[i], &err);
 		worst = status > worst ? status : worst;
 	}
 	return worst;

@@ -39,10 +39,8 @@ static int help_command_main(struct command_context *ctx)
 		buf_add_str(&text, completion_programs[o->completion]);
 	else if (o->markdown)
 		cmd_help_markdown(&text);
-	else if (ctx->json)
-		cmd_help_json(&text);
 	else
-		return cmd_help_of(ctx->args, ctx->n_args);
+		return cmd_help_of(ctx->args, ctx->n_args, ctx->json);
 	fputs(buf_str(&text), stdout);
 	return CMD_OK;
 }

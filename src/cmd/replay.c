@@ -7,6 +7,7 @@
 #include "cli/interrupt.h"
 #include "cli/term.h"
 #include "cmd/episode_options.h"
+#include "cmd/run_report.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -78,7 +79,7 @@ static void replaying_print_summary(const struct replaying *p, const struct repl
 	}
 	pyjson_put_object(&w, NULL);
 	pyjson_put_text(&w, "run", r->name);
-	pyjson_put_text(&w, "task", r->env.task);
+	run_report_put_task(&w, &r->episode);
 	pyjson_put_text(&w, "exit_status", r->episode.exit_status);
 	pyjson_put_i64(&w, "steps", r->episode.steps);
 	for (size_t i = 0; r->now && i < ARRAY_SIZE(all->n); i++)

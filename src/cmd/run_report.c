@@ -8,7 +8,7 @@
 #include "cli/term.h"
 #include "cmd/run_player.h"
 #include "grade/score.h"
-#include "python/pyjson.h"
+#include "task/find.h"
 
 #include <math.h>
 
@@ -193,16 +193,22 @@ void run_report_table(struct buf *out, const struct episode *episodes, size_t n,
 
 /* --- for programs ----------------------------------------------------------------------------- */
 
+void run_report_put_task(struct pyjson_writer *w, const struct episode *e)
+{
+	const char *task = e->plan.env->task;
+	auto_free char *id = xstrndup(task, strcspn(task, ":"));
+
+	pyjson_put_text(w, "task", id);
+	pyjson_put_text(w, "variant", e->variant ? task_variant_name(e->variant) : NULL);
+}
+
 void run_report_json(struct buf *out, const struct episode *e)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_LINE);
 	auto_free char *scores = xasprintf("[%s]", buf_str(&e->scores.all));
-	const char *task = e->plan.env->task;
-	auto_free char *id = xstrndup(task, strcspn(task, ":"));
 
 	pyjson_put_object(&w, NULL);
-	pyjson_put_text(&w, "task", id);
-	pyjson_put_text(&w, "variant", e->variant ? e->variant : "");
+	run_report_put_task(&w, e);
 	pyjson_put_text(&w, "model", e->plan.model);
 	if (e->plan.agent) {
 		pyjson_put_text(&w, "agent", e->plan.agent->name);

@@ -2,6 +2,7 @@
 #ifndef CMD_RUN_REPORT_H
 #define CMD_RUN_REPORT_H
 
+#include "python/pyjson.h"
 #include "run/episode.h"
 
 #include <math.h>
@@ -37,6 +38,9 @@ void run_report_table(struct buf *out, const struct episode *episodes, size_t n,
 
 /* Appends the paths of the records. Leaves out a run whose record is incomplete. */
 void run_report_paths(struct buf *out, const struct episode *episodes, size_t n);
+
+/* Puts the keys "task" and "variant" of an episode. The variant is null before it was opened. */
+void run_report_put_task(struct pyjson_writer *w, const struct episode *e);
 
 /* Appends the JSON line of an episode that ended. */
 void run_report_json(struct buf *out, const struct episode *e);

@@ -227,7 +227,7 @@ static int show_print(struct command_context *ctx, struct show *s)
 	if (o->step && first >= n) {
 		error_say(&err, EINVAL, "--step %d: there are %zu steps in '%s'", o->step, n,
 				s->path);
-		return cmd_refuse(&err);
+		return cmd_refuse_subject(ctx, "run", ctx->args[0], &err);
 	}
 	s->style = (struct transcript_style){ .colours = term_colours(STDOUT_FILENO),
 		.full = o->full || o->step };
@@ -253,7 +253,9 @@ static int show_main(struct command_context *ctx)
 {
 	struct show s = { .arena = ARENA_INIT };
 	struct fh_error err;
-	int status = show_open(ctx->args[0], &s, &err) < 0 ? cmd_refuse(&err) : show_print(ctx, &s);
+	int status = show_open(ctx->args[0], &s, &err) < 0
+			? cmd_refuse_subject(ctx, "run", ctx->args[0], &err)
+			: show_print(ctx, &s);
 
 	show_release(&s);
 	return status;

@@ -74,9 +74,9 @@ static int task_check_named(struct command_context *ctx, const struct task_place
 		struct fh_error err;
 
 		if (!task_check_check_one(places, python, options->run, &o, &err)) {
-			if (ctx->json)
-				cmd_print_json_error("task", o.spec, &err);
-			return cmd_refuse(&err);
+			o.status = cmd_refuse_subject(ctx, "task", o.spec, &err);
+			status = o.status > status ? o.status : status;
+			continue;
 		}
 		report = task_check_report(&o);
 		if (ctx->json)

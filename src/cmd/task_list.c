@@ -41,7 +41,7 @@ static struct list_row task_list_find(const struct task_places *places, const ch
 
 static const char *task_list_default_variant(const struct list_row *row)
 {
-	return row->task && *row->task->variant ? row->task->variant : TASK_FULL;
+	return task_variant_name(row->task ? row->task->variant : "");
 }
 
 /* Names of all variants of a task as JSON, the default first. */

@@ -42,7 +42,7 @@ static int task_new_main(struct command_context *ctx)
 	struct fh_error err = FH_ERROR_INIT;
 
 	if (task_skeleton(dir, ctx->args[0], (enum grader_kind)o->grader, &err) < 0)
-		return cmd_refuse(&err);
+		return cmd_refuse_subject(ctx, "folder", path, &err);
 	if (ctx->json)
 		task_new_print_json(path);
 	else

@@ -72,9 +72,10 @@ static int task_show_print_json(const struct task *task, const struct fh_error *
 	auto_json json_t *out = json_pack(
 			"{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:i, s:f, s:f, s:s, s:o, "
 			"s:o, s:o, s:o, s:o}",
-			"task", json_text(task->id), "variant", json_text(task->variant), "name",
-			json_text(task->name), "description", json_text(task->description),
-			"metric", json_text(task->metric), "direction",
+			"task", json_text(task->id), "variant",
+			json_text(task_variant_name(task->variant)), "name", json_text(task->name),
+			"description", json_text(task->description), "metric",
+			json_text(task->metric), "direction",
 			task->maximize ? "maximize" : "minimize", "grader",
 			grader_kinds[task->grader.kind], "submission",
 			json_text(task->grader.submission), "baseline",
@@ -209,7 +210,7 @@ static int task_show_main(struct command_context *ctx)
 	r = o->keys ? -ENODATA : task_load(&places, ctx->args[0], NULL, &task, &err);
 	problem = o->keys || r == 0 ? NULL : &err;
 	if (r < 0 && task_read(&places, ctx->args[0], NULL, &task, &why) < 0)
-		return cmd_refuse(problem ? problem : &why);
+		return cmd_refuse_subject(ctx, "task", ctx->args[0], problem ? problem : &why);
 	status = print(task, problem);
 	task_free(task);
 	return status;

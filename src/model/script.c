@@ -128,7 +128,7 @@ static int script_open_demo(const struct model_request *request, const char *arg
 		return r;
 	/* Name the variant in the error: only some variants have a demonstration. */
 	if (node_get(task->keys, "variants")) {
-		variant = *task->variant ? task->variant : TASK_FULL;
+		variant = task_variant_name(task->variant);
 		colon = ":";
 	}
 	if (task->demo)

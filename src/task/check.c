@@ -322,7 +322,7 @@ static const char *check_find_played(const struct task_places *places, const cha
 		check_refusal(check, &err);
 		return NULL;
 	}
-	name = arena_strdup(&check->arena, *task->variant ? task->variant : TASK_FULL);
+	name = arena_strdup(&check->arena, task_variant_name(task->variant));
 	task_free(task);
 	return name;
 }

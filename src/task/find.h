@@ -10,6 +10,12 @@
 /* Name that selects a task without a variant. */
 #define TASK_FULL "full"
 
+/* Name of a task's variant for users: TASK_FULL for "", the task without a variant. */
+static inline const char *task_variant_name(const char *variant)
+{
+	return *variant ? variant : TASK_FULL;
+}
+
 struct task_places {
 	/* folder of tasks that is searched before the installed tasks; NULL: none */
 	const char *tasks_dir;

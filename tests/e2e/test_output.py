@@ -119,3 +119,48 @@ def test_a_subject_that_failed_has_its_line(here, words):
     failed, good = map(json.loads, done.stdout.splitlines())
     assert failed["run"] == "none" and failed["error"] in done.stderr
     assert good["run"] == "record" and "error" not in good
+
+
+@pytest.mark.parametrize(
+    ("words", "key", "name"),
+    [
+        ("show none", "run", "none"),
+        ("show --step 999 record", "run", "record"),
+        ("task show none", "task", "none"),
+        ("task show titanicSurvival:none", "task", "titanicSurvival:none"),
+        ("task check none", "task", "none"),
+        ("task new tasks --tasks-dir .", "folder", "./tasks"),
+        ("config docs none", "name", "none"),
+        ("help none", "name", "none"),
+        ("help task none", "name", "none"),
+    ],
+)
+def test_a_failed_subject_has_its_name_and_error(here, words, key, name):
+    done = here(*words.split(), "--json", status=2)
+    line = json.loads(done.stdout)
+    assert list(line) == [key, "error"] and line[key] == name
+    assert f"fumehood: {line['error']}\n" in done.stderr
+
+
+def test_a_check_goes_on_after_a_missing_task(here):
+    done = here("task", "check", "none", "tasks/rows", "--json", status=2)
+    failed, good = map(json.loads, done.stdout.splitlines())
+    assert failed["task"] == "none" and good["task"] == "tasks/rows" and good["ok"]
+
+
+def test_help_is_of_the_named_command(here):
+    line = json.loads(here("help", "task", "show", "--json").stdout)
+    assert line["name"] == "show" and line["arguments"] == "T[:V]"
+
+
+@pytest.mark.parametrize(("task", "variant"), [("rows", "full"), ("rows:quick", "quick")])
+def test_a_task_and_its_variant_have_one_shape(here, task, variant):
+    words = ["--task", f"tasks/{task}", "--model", here.actions("submit")]
+    (run,) = here.run_json(*words)
+    lines = [
+        run,
+        json.loads(here("replay", run["trajectory"], "--json").stdout),
+        json.loads(here("task", "show", f"tasks/{task}", "--json").stdout),
+    ]
+    assert [line["variant"] for line in lines] == [variant] * 3
+    assert all(line["task"].endswith("rows") for line in lines)
