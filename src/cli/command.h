@@ -54,15 +54,16 @@ struct cmd_option {
 	const char *name; /* name without the leading "--", with dashes: "max-steps" */
 	char letter;      /* letter of the short option; 0: none */
 	enum cmd_option_kind kind;
-	size_t offset;              /* offset of the field in the command's struct of options */
-	const char *value;          /* name of the value in help, "N"; not for flags */
-	const char *help;           /* explanation in help; NULL: another spelling, not in help */
-	const char *preset;         /* default value, as typed; shown in help */
-	const char *const *choices; /* words of an OPTION_CHOICE; NULL-terminated */
-	int64_t min, max;           /* range of a whole number; both 0: any of its type */
-	const char *heading;        /* title of a group of options in help, which begins here */
-	const char *why;            /* reason, for OPTION_NOTED and OPTION_REFUSED */
-	size_t given; /* offset of a bool to set if the user gives the option; 0: none */
+	size_t offset;      /* offset of the field in the command's struct of options */
+	const char *value;  /* name of the value in help, "N"; not for flags */
+	const char *help;   /* explanation in help; NULL: another spelling, not in help */
+	const char *preset; /* default value, as typed; shown in help */
+	/* words of an OPTION_CHOICE or OPTION_LIST, NULL-terminated; NULL: a list of any words */
+	const char *const *choices;
+	int64_t min, max;    /* range of a whole number; both 0: any of its type */
+	const char *heading; /* title of a group of options in help, which begins here */
+	const char *why;     /* reason, for OPTION_NOTED and OPTION_REFUSED */
+	size_t given;        /* offset of a bool to set if the user gives the option; 0: none */
 };
 
 struct command_context {

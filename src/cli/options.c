@@ -254,15 +254,15 @@ static int options_set_uint64(
 	return options_bad_value(s, text, wanted, err);
 }
 
-static int options_set_choice(
-		const struct spotted *s, const char *text, int *field, struct fh_error *err)
+static int options_find_choice(
+		const struct spotted *s, const char *text, int *out, struct fh_error *err)
 {
 	char wanted[256] = "one of";
 	size_t n = strlen(wanted);
 
 	for (int i = 0; s->option->choices[i]; i++) {
 		if (str_eq(text, s->option->choices[i])) {
-			*field = i;
+			*out = i;
 			return 0;
 		}
 		if (n < sizeof(wanted))
@@ -290,11 +290,14 @@ static int options_list_split(
 
 	for (;;) {
 		size_t n = strcspn(text, whole ? "" : ",");
-		int r;
+		const char *item = arena_strndup(p->arena, text, n);
+		int choice, r;
 
 		if (!n && !whole)
 			return error_say(err, EINVAL, "%s has an empty value in its list", s->word);
-		r = options_list_add(p, list, arena_strndup(p->arena, text, n), err);
+		r = s->option->choices ? options_find_choice(s, item, &choice, err) : 0;
+		if (r >= 0)
+			r = options_list_add(p, list, item, err);
 		if (r < 0 || !text[n])
 			return r;
 		text += n + 1;
@@ -349,7 +352,7 @@ static int options_set_value(
 					"a size such as 512M or 2G, of less than 8 EiB", err);
 		return 0;
 	case OPTION_CHOICE:
-		return options_set_choice(s, text, field, err);
+		return options_find_choice(s, text, field, err);
 	case OPTION_LIST:
 	case OPTION_REPEAT:
 		return options_set_list(p, s, text, err);

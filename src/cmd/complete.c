@@ -3,6 +3,7 @@
 
 #include "cli/help.h"
 #include "cli/options.h"
+#include "cmd/config.h"
 #include "run/mlgym_root.h"
 
 #include "agent/config.h"
@@ -24,7 +25,8 @@ struct completion_line {
 	struct buf *out;
 	const struct command *command;
 	const struct cmd_option *open; /* option whose value the next word is; NULL: none */
-	bool only_args;                /* all words after "--" are arguments */
+	const struct command *topic; /* command that the arguments of `help` name; NULL: unknown */
+	bool only_args;              /* all words after "--" are arguments */
 	size_t n_args;
 	/* values of --tasks-dir and --mlgym-root in earlier words; NULL: not given */
 	const char *tasks_dir, *mlgym_root;
@@ -50,6 +52,14 @@ static void complete_add_folders(const struct completion_line *l)
 	buf_printf(l->out, ":folders\t%.*s\n", (int)l->n_kept, l->kept);
 }
 
+static void complete_add_variant(
+		const struct completion_line *l, const char *task, const char *variant)
+{
+	auto_free char *spec = xasprintf("%s:%s", task, variant);
+
+	complete_add(l, spec, "a variant");
+}
+
 static void complete_add_variants(
 		const struct completion_line *l, const struct task_places *places, const char *task)
 {
@@ -57,11 +67,10 @@ static void complete_add_variants(
 
 	if (task_variants(places, task, &variants, NULL) < 0)
 		return;
-	for (char **v = variants; *v; v++) {
-		auto_free char *spec = xasprintf("%s:%s", task, *v);
-
-		complete_add(l, spec, "a variant");
-	}
+	for (char **v = variants; *v; v++)
+		complete_add_variant(l, task, *v);
+	if (*variants)
+		complete_add_variant(l, task, TASK_FULL);
 	xfree_strings(variants);
 }
 
@@ -69,10 +78,17 @@ static void complete_add_tasks(const struct completion_line *l)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	struct task_places places = { .tasks_dir = l->tasks_dir };
+	const char *colon = strchr(l->rest, ':');
 	char **ids = NULL;
 
-	if (mlgym_root(&arena, l->mlgym_root, NULL, &places.mlgym_root, NULL) < 0 ||
-			task_list(&places, &ids, NULL) < 0)
+	if (mlgym_root(&arena, l->mlgym_root, NULL, &places.mlgym_root, NULL) < 0)
+		return;
+	if (colon) { /* the task may be a folder or an alias, which are not listed */
+		complete_add_variants(l, &places,
+				arena_strndup(&arena, l->rest, (size_t)(colon - l->rest)));
+		return;
+	}
+	if (task_list(&places, &ids, NULL) < 0)
 		return;
 	for (char **id = ids; *id; id++) {
 		complete_add(l, *id, "a task");
@@ -108,6 +124,22 @@ static void complete_add_models(const struct completion_line *l)
 		complete_add(l, name, "a model");
 }
 
+static void complete_add_structs(const struct completion_line *l)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+
+	for (const char *const *name = config_struct_names(&arena); *name; name++)
+		complete_add(l, *name, "a struct");
+}
+
+static void complete_add_commands(const struct completion_line *l)
+{
+	const struct command *const *c = l->topic ? l->topic->commands : NULL;
+
+	for (; c && *c; c++)
+		complete_add(l, (*c)->name, (*c)->summary);
+}
+
 /* Functions that add candidates, by the name of an option's value in help. */
 static const struct {
 	const char *value;
@@ -121,10 +153,14 @@ static const struct {
 	{ "SRC", complete_add_files },
 	{ "-- COMMAND", complete_add_files },
 	{ "DIR", complete_add_folders },
+	{ "STRUCT", complete_add_structs },
+	{ "COMMAND", complete_add_commands },
 };
 
 static void complete_add_value(const struct completion_line *l, const char *value)
 {
+	if (value && *value == '[') /* an optional argument */
+		value++;
 	for (size_t i = 0; value && i < ARRAY_SIZE(values); i++) {
 		size_t n = strlen(values[i].value);
 
@@ -212,6 +248,7 @@ static void complete_pass(struct completion_line *l, const char *word)
 {
 	if (l->only_args || (word[0] != '-' && !l->open)) {
 		l->n_args++;
+		l->topic = l->topic && l->topic->commands ? cmd_find(l->topic, word) : NULL;
 		l->only_args = l->only_args || l->command->args_end_options;
 	} else if (str_eq(word, "--")) {
 		l->only_args = true;
@@ -248,31 +285,27 @@ static void complete_add_last(struct completion_line *l, const char *word)
 	}
 }
 
-void cmd_complete(struct buf *out, const struct command *help, const char *const *words, size_t n)
+void cmd_complete(struct buf *out, const char *const *words, size_t n)
 {
 	struct completion_line l = {
-		.out = out, .command = &cmd_root, .rest = n ? words[n - 1] : ""
+		.out = out, .command = &cmd_root, .rest = n ? words[n - 1] : "", .topic = &cmd_root
 	};
-	bool of_help = false;
 	size_t at = 0;
 
 	for (; l.command->commands && at + 1 < n; at++) {
 		l.command = cmd_find(l.command, words[at]);
 		if (!l.command)
 			return;
-		if (l.command == help && l.rest[0] != '-') {
-			l.command = &cmd_root; /* the arguments of `help` are commands */
-			of_help = true;
-		}
 	}
 	if (l.command->commands) {
-		for (const struct command *const *c = l.command->commands; *c; c++)
-			complete_add(&l, (*c)->name, (*c)->summary);
+		l.topic = l.command;
+		complete_add_commands(&l);
+		complete_add_options(&l, l.command->options);
 		complete_add(&l, "--help", "show this text");
 		return;
 	}
-	for (; at + 1 < n && !of_help; at++)
+	for (; at + 1 < n; at++)
 		complete_pass(&l, words[at]);
-	if (n && !of_help)
+	if (n)
 		complete_add_last(&l, words[n - 1]);
 }

@@ -4,8 +4,7 @@
 
 #include "cli/cmd.h"
 
-/* Appends candidates for the last one of `words`, the words of a command line after "fumehood".
- * `help` is the command whose arguments are commands. */
-void cmd_complete(struct buf *out, const struct command *help, const char *const *words, size_t n);
+/* Appends candidates for the last one of `words`, the words of a command line after "fumehood". */
+void cmd_complete(struct buf *out, const char *const *words, size_t n);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cmd.h"
+#include "cmd/config.h"
 
 #include "agent/config.h"
 #include "base/scope.h"
@@ -8,6 +9,7 @@
 #include "task/config.h"
 #include "python/pyjson.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 /* fumehood config: the keys of YAML files. */
@@ -47,14 +49,33 @@ static void config_add_json(struct buf *out, const struct schema *schema)
 	buf_add_char(out, '\n');
 }
 
+static size_t config_structs(const struct schema **out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		n = schema_all(files[i], out, n);
+	return n;
+}
+
+const char *const *config_struct_names(struct arena *arena)
+{
+	const struct schema *all[SCHEMAS_MAX];
+	size_t n = config_structs(all);
+	const char **names = arena_array(arena, n + 1, sizeof(*names));
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = all[i]->name;
+	return names;
+}
+
 static int config_docs_main(struct command_context *ctx)
 {
 	const struct schema *all[SCHEMAS_MAX];
 	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX), names = BUF_INIT(4096);
-	size_t n = 0;
+	size_t n = config_structs(all);
+	struct fh_error err;
 
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		n = schema_all(files[i], all, n);
 	for (size_t i = 0; i < n; i++) {
 		buf_printf(&names, "%s%s", i ? ", " : "", all[i]->name);
 		if (ctx->n_args && !str_eq(ctx->args[0], all[i]->name))
@@ -66,9 +87,11 @@ static int config_docs_main(struct command_context *ctx)
 		buf_add_str(&text, text.len ? "\n" : "");
 		schema_document(&text, all[i]);
 	}
-	if (!text.len)
-		return cmd_misuse(ctx, "no struct '%s'; there are: %s", ctx->args[0],
+	if (!text.len) {
+		error_say(&err, EINVAL, "no struct '%s'; there are: %s", ctx->args[0],
 				buf_str(&names));
+		return cmd_refuse_subject(ctx, "name", ctx->args[0], &err);
+	}
 	fputs(buf_str(&text), stdout);
 	return CMD_OK;
 }

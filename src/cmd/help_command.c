@@ -34,7 +34,7 @@ static int help_command_main(struct command_context *ctx)
 	if (o->man)
 		return cmd_help_man(o->man, &err) < 0 ? cmd_refuse(&err) : CMD_OK;
 	if (o->complete)
-		cmd_complete(&text, ctx->command, ctx->args, ctx->n_args);
+		cmd_complete(&text, ctx->args, ctx->n_args);
 	else if (cmd_given(ctx, "completion"))
 		buf_add_str(&text, completion_programs[o->completion]);
 	else if (o->markdown)

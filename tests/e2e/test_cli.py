@@ -114,6 +114,10 @@ WRONG = [
     ("run -qj0 --task a", "-j wants a whole number from 1 to 10000, not '0'"),
     ("run -qv --task a", "--quiet and --verbose contradict each other"),
     ("env", "--task is missing; `fumehood task list` shows what there is"),
+    (
+        "bench --only step,speed",
+        "--only wants one of reset, step, teardown, validate_csv, tools, agent, alive, soak, not 'speed'",
+    ),
     ("help frobnicate", "unknown command 'frobnicate'"),
     ("help run foo", "unknown command 'run foo'"),
     ("help task lsit", "unknown command 'task lsit'; did you mean 'list'?"),
@@ -174,7 +178,7 @@ def test_lists_may_be_separated_by_spaces_or_commas(fumehood):
 def test_what_has_no_effect_is_said(fumehood):
     words = "--task_config_path tasks/rows.yaml --gpus 0 1 --container_type docker --json"
     done = fumehood.run(*words.split())
-    assert "--gpus by itself gives no agent a GPU: --gpus-per-agent 1 gives" in done.stderr
+    assert "--gpus has no effect without --gpus-per-agent" in done.stderr
     assert "--container_type has no effect" in done.stderr
     assert '"task":"rows"' in done.stdout
 
