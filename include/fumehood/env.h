@@ -218,7 +218,7 @@ FH_PUBLIC int fh_env_submit(struct fh_env *env, struct fh_step *out, struct fh_e
 
 /*
  * The pollable form. After a begin, fh_gym_fd() becomes readable when there is something to do, and
- * fh_gym_wait() does it. It returns the number of environments whose reset or step is over, `max`
+ * fh_gym_wait() does it. It returns the number of environments whose reset or step has ended, `max`
  * at most. It returns 0 after timeout_ms (-1: no timeout) or a signal. fh_env_end() then gives a
  * result.
  *

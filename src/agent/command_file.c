@@ -144,7 +144,7 @@ static int command_file_read_functions(struct command_file_reading *r)
 		do
 			if (!command_file_next_line(&at, end, &line))
 				return command_file_complain(r, first, 1,
-						"a function without a line that is '}'");
+						"a function without an end: it needs a line that is just '}'");
 		while (!command_file_line_is(command_file_strip(line), "}"));
 		result = command_file_add(r, name, &doc);
 		if (result < 0)
@@ -166,7 +166,7 @@ static int command_file_find_block(const struct command_file_reading *r, struct 
 	while (command_file_next_line(&at, end, &line)) {
 		if (command_file_is_mark(line) && doc->text)
 			return command_file_complain(r, line.number, 1,
-					"a second '@yaml': a script has one command");
+					"a second '@yaml': a script can have only one command");
 		if (command_file_is_mark(line)) {
 			doc->text = at;
 			doc->line = line.number + 1;
@@ -192,8 +192,8 @@ static int command_file_read_script(struct command_file_reading *r)
 	if (*path_basename(r->file->path) == '_')
 		return 0;
 	return command_file_complain(r, 1, 1,
-			"a script without a '# @yaml' block above its documentation; a file that only "
-			"others use has a name that begins with '_'");
+			"a script without a '# @yaml' block above its documentation: add "
+			"one, or begin the file's name with '_' if it is no command");
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -219,8 +219,8 @@ static int command_file_find_kind(const struct command_file_reading *r)
 		file->kind = COMMAND_FILE_HELPER;
 	else
 		return command_file_complain(r, 1, 1,
-				"neither a script, which begins with '#!', nor bash functions, in a "
-				"file whose name ends with '.sh'");
+				"neither a script nor bash functions: begin a script with '#!', and "
+				"put functions into a file named *.sh");
 	return 0;
 }
 

@@ -68,11 +68,13 @@ static int command_setup_check_files(const struct command_setup *commands, struc
 					"_-.+ only",
 					commands->files[i].path);
 		if (commands->aliases && str_eq(name, ALIASES))
-			return error_say(err, EINVAL, "%s: that is the name of the aliases",
+			return error_say(err, EINVAL,
+					"%s: the file has the name of the aliases' file: rename it",
 					commands->files[i].path);
 		for (size_t j = 0; j < i; j++)
 			if (str_eq(commands->files[j].name, name))
-				return error_say(err, EINVAL, "%s: '%s' is there already, from %s",
+				return error_say(err, EINVAL,
+						"%s: the name '%s' is taken by %s: rename one of them",
 						commands->files[i].path, name,
 						commands->files[j].path);
 	}

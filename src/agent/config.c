@@ -210,9 +210,9 @@ static int agent_config_check_place(struct agent_loading *l, const char *key, co
 			agent_config_lies_in(real, l->options->own_root))
 		return 0;
 	return node_complain(agent_config_at(l, key), l->err,
-			"'%s' lies outside of the configuration's folder, and a record, which may be a "
-			"stranger's, chose that: --agent %s, or the --mlgym-root that it is of, takes it all "
-			"the same",
+			"'%s' lies outside of the folder of the configuration, which an "
+			"untrusted record chose. To allow it, give --agent %s, or "
+			"--mlgym-root with its checkout",
 			path, l->c->path);
 }
 

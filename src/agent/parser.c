@@ -20,7 +20,7 @@ static int parser_parse_action(struct arena *a, const struct chat_reply *reply,
 	const char *word = pytext_first_word(reply->content, &n);
 
 	if (!n || !commands_find(commands, arena_strndup(a, word, n)))
-		return error_say(err, EINVAL, "its first word is no command");
+		return error_say(err, EINVAL, "the reply's first word is no command");
 	*out = (struct parsed){ .thought = reply->content, .action = reply->content };
 	return 0;
 }
@@ -36,7 +36,7 @@ static int parser_parse_xml(struct arena *a, const struct chat_reply *reply,
 		const struct commands *commands, struct parsed *out, struct fh_error *err)
 {
 	if (!parse_tags(a, reply->content, out))
-		return error_say(err, EINVAL, "there is no <command> in it");
+		return error_say(err, EINVAL, "the reply has no <command>");
 	return 0;
 }
 

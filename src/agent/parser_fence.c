@@ -87,7 +87,7 @@ static int fence_parse(struct arena *a, const char *text, struct parsed *out, st
 	struct fence open, close;
 
 	if (!fence_find_block(text, &open, &close))
-		return error_say(err, EINVAL, "there is no block of code in it");
+		return error_say(err, EINVAL, "the reply has no block of code");
 	out->action = arena_strndup(a, open.end, (size_t)(close.begin - open.end));
 	out->thought = arena_printf(a, "%.*s%s", (int)(open.begin - text), text, close.end);
 	return 0;
@@ -111,7 +111,7 @@ static int fence_mlgym(struct arena *a, const struct chat_reply *reply,
 		n++;
 	}
 	if (n == 4)
-		return error_say(err, EINVAL, "there is more than one block of code in it");
+		return error_say(err, EINVAL, "the reply has more than one block of code");
 	return fence_parse(a, reply->content, out, err);
 }
 
@@ -177,7 +177,7 @@ static int fence_tolerant(struct arena *a, const struct chat_reply *reply,
 	if (fence_parse(a, said, out, err) < 0 && !parse_tags(a, said, out) &&
 			!fence_parse_loose(a, said, out) &&
 			!fence_parse_bare(a, said, commands, out))
-		return error_say(err, EINVAL, "there is no command in it");
+		return error_say(err, EINVAL, "the reply has no command");
 	thought = arena_strndup(a, reply->content, (size_t)(said - reply->content));
 	out->thought = arena_printf(a, "%s%s", thought, out->thought);
 	return 0;

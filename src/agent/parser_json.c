@@ -73,7 +73,9 @@ static int parser_json_make_action(struct arena *a, const char *name,
 	buf_add_str(&line, name);
 	for (size_t i = 0; i < n; i++) {
 		if (command && command_ends_in(command, values[i].value))
-			return error_say(err, EINVAL, "'%s' holds a line '%s', which ends it",
+			return error_say(err, EINVAL,
+					"'%s' has a line '%s', which ends the text of this command: write "
+					"such a text by a shell command",
 					values[i].name, command->end_name);
 		buf_printf(&line, " %s", values[i].value);
 	}

@@ -37,8 +37,8 @@ static int tool_take_value(struct arena *a, const struct agent_command *command,
 		out->form = COMMAND_LINES;
 	if (out->form == COMMAND_LINES && command_ends_in(command, text))
 		return error_say(err, EINVAL,
-				"'%s' of '%s' has a line '%s', by which a text ends; one with such a line "
-				"can only be written by the shell",
+				"'%s' of '%s' has a line '%s', which ends the text of this command: "
+				"write such a text by a shell command",
 				argument->name, command->name, command->end_name);
 	return 0;
 }

@@ -25,7 +25,8 @@ bool cmd_given(const struct command_context *ctx, const char *option);
 /* Print "fumehood: <message>" on stderr, and return an exit status. */
 int cmd_fail(const struct fh_error *err);   /* returns CMD_FAILED */
 int cmd_refuse(const struct fh_error *err); /* returns cmd_status_of(err) */
-/* As cmd_refuse(). With --json it also prints the line of the subject, which has this key and name. */
+/* As cmd_refuse(). With --json it also prints the line of the subject, which has this key and
+ * name. */
 int cmd_refuse_subject(const struct command_context *ctx, const char *key, const char *name,
 		const struct fh_error *err);
 /* Returns CMD_USAGE, for wrong words on the command line. The message points to --help. */

@@ -41,7 +41,7 @@ static int runner_check_resume(struct runner *run)
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		if (cmd_given(run->ctx, fixed[i]))
 			return cmd_misuse(run->ctx,
-					"--resume goes on with one run as it began: leave --%s out",
+					"--resume takes the options of the recorded run: leave --%s out",
 					fixed[i]);
 	return CMD_OK;
 }
@@ -120,7 +120,7 @@ static void runner_on_event(void *user, enum run_event event, const struct episo
 		runner_print_json(r);
 		return;
 	case RUN_STOPPING:
-		run_view_say(&r->view, "stopping; once more to stop at once");
+		run_view_say(&r->view, "stopping; press Ctrl-C again to stop at once");
 		return;
 	case RUN_WAITS:
 		run_person_serve(&r->run);

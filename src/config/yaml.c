@@ -138,7 +138,7 @@ static int yaml_count_child(struct yaml_loader *l, struct node *sum, const struc
 	if (child->height >= sum->height)
 		sum->height = child->height + 1;
 	if (sum->n_nodes > YAML_NODES_MAX || sum->n_bytes > YAML_BYTES_MAX)
-		return node_complain(child, l->err, "too much, with aliases written out");
+		return node_complain(child, l->err, "too large, once its aliases are expanded");
 	if (l->depth + child->height > YAML_DEPTH_MAX)
 		return node_complain(child, l->err, "nested deeper than %d", YAML_DEPTH_MAX);
 	return 0;
@@ -159,7 +159,8 @@ static int yaml_begin(struct yaml_loader *l, enum node_kind kind, const yaml_eve
 
 	*out = node;
 	if (tag && !str_eq((const char *)tag, YAML_STR_TAG) && !str_eq((const char *)tag, "!"))
-		return yaml_complain(l, event->start_mark, "tags are not taken here");
+		return yaml_complain(l, event->start_mark,
+				"tags, such as !!int, are not supported: remove it");
 	if (!anchor)
 		return 0;
 	if (l->n_anchors == YAML_ANCHORS_MAX)
@@ -182,11 +183,11 @@ static int yaml_load_alias(
 			continue;
 		if (!l->anchors[i].node->n_nodes)
 			return yaml_complain(
-					l, event->start_mark, "an alias of what it is part of");
+					l, event->start_mark, "an alias inside of its own anchor");
 		*out = l->anchors[i].node;
 		return 0;
 	}
-	return yaml_complain(l, event->start_mark, "an alias of an anchor that is not there");
+	return yaml_complain(l, event->start_mark, "an alias of an unknown anchor");
 }
 
 static int yaml_load_scalar(
@@ -323,7 +324,7 @@ static int yaml_load_key(struct yaml_loader *l, const yaml_event_t *event, const
 	if (r < 0)
 		return r;
 	if (!key || key->kind != NODE_SCALAR)
-		return yaml_complain(l, event->start_mark, "a key that is no text");
+		return yaml_complain(l, event->start_mark, "a key must be text");
 	if (key->n_bytes > YAML_KEY_BYTES_MAX)
 		return yaml_complain(l, event->start_mark, "a key that is too long");
 	*out = key;
@@ -430,7 +431,8 @@ static int yaml_load_document(struct yaml_loader *l, const struct node **out)
 		if (event.type == YAML_STREAM_START_EVENT || event.type == YAML_DOCUMENT_END_EVENT)
 			continue;
 		if (event.type == YAML_DOCUMENT_START_EVENT && !first)
-			return yaml_complain(l, event.start_mark, "a second document");
+			return yaml_complain(l, event.start_mark,
+					"a second document: a file can have only one");
 		first = false;
 		if (event.type == YAML_DOCUMENT_START_EVENT)
 			continue;

@@ -39,7 +39,8 @@ static int calls_fetch(struct calls *c, const char *url, const char *key, struct
 	if (!c->web_hosts)
 		return error_say(err, EACCES, "this episode has no access to the web");
 	if (c->n_bytes > EPISODE_BYTES_MAX - ANSWER_BYTES_MAX)
-		return error_say(err, EDQUOT, "this episode has read as much of the web as it may");
+		return error_say(err, EDQUOT,
+				"this episode has reached its limit of bytes from the web");
 	return fetch_begin(
 			&(struct fetch_request){
 					.who = c->who,

@@ -244,7 +244,7 @@ int fh_env_end(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 	if (env->work == WORK_NONE)
 		return error_say(err, EPROTO, "nothing was begun");
 	if (env->work != WORK_DONE)
-		return error_say(err, EBUSY, "the reset or step is not over yet");
+		return error_say(err, EBUSY, "the reset or step has not ended yet");
 	poller_untake(&env->item);
 	return env_take(env, out, err);
 }

@@ -60,8 +60,7 @@ static int env_open(struct fh_env *env, const struct fh_env_options *options, st
 		return r;
 	task = env->spec.task->task;
 	if (options->memory && !task->memory)
-		return error_say(err, EINVAL,
-				"the task %s has no memory_path, which a memory is kept in",
+		return error_say(err, EINVAL, "the task %s has no memory_path: a memory needs one",
 				task->id);
 	env_init(env);
 	r = env_spec_check_imports(&env->spec, err);

@@ -269,7 +269,7 @@ static void step_command_over(struct fh_env *env)
 			step->outcome == FH_OUTCOME_OK) {
 		step->outcome = FH_OUTCOME_OUTPUT_LIMIT;
 		observe_note(&env->observation,
-				"(There was more output, for which no memory was left.)");
+				"(There was more output, but no memory was left for it.)");
 	}
 	observe_end(&env->observation,
 			&(struct observe_end){ task, result, env->timeout_ms, env->cancelled });
@@ -311,7 +311,7 @@ static void step_run(struct fh_env *env, const struct fh_action *action)
 	if (step_time_is_over(env)) {
 		env->step.outcome = FH_OUTCOME_TIMEOUT;
 		observe_note(&env->observation,
-				"(Nothing was run: the time of the episode is over.)");
+				"(Nothing was run: the time of the episode has ended.)");
 		step_after_action(env);
 		return;
 	}
@@ -337,7 +337,7 @@ static int step_check(const struct fh_env *env, struct fh_error *err)
 	if (env->phase == PHASE_NONE)
 		return error_say(err, EPROTO, "there is no episode: reset comes first");
 	if (env->phase == PHASE_OVER)
-		return error_say(err, EPROTO, "the episode is over (%s): reset starts a new one",
+		return error_say(err, EPROTO, "the episode has ended (%s): reset starts a new one",
 				env->exit_status);
 	return 0;
 }

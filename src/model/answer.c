@@ -188,5 +188,5 @@ int answer_end(struct answer *a, struct fh_error *err)
 	r = answer_read_events(a, err);
 	if (r < 0 || a->reply.ended || a->reply.stopped)
 		return r;
-	return error_say(err, EBADMSG, "a reply that was cut");
+	return error_say(err, EBADMSG, "the reply was cut off");
 }

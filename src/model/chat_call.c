@@ -326,7 +326,8 @@ static void chat_call_start(struct chat_call *call, int r)
 		chat_call_finish(call, call->error.code);
 	} else if (m->context && tokens > m->context) {
 		error_say(&call->error, E2BIG,
-				"%s: the conversation has about %lld tokens, its context holds %lld",
+				"%s: the conversation has about %lld tokens, more than the %lld of "
+				"its context",
 				m->options.spec, (long long)tokens, (long long)m->context);
 		chat_call_finish(call, call->error.code);
 	} else {
@@ -428,7 +429,7 @@ int chat_end(struct chat_call *call, struct chat_reply *out, struct fh_error *er
 	auto_buf struct buf keep = BUF_INIT(BODY_BYTES_MAX);
 
 	if (call->state != CALL_GIVEN)
-		return error_say(err, EBUSY, "the call is not over yet");
+		return error_say(err, EBUSY, "the call has not ended yet");
 	if (call->code < 0) {
 		if (err)
 			*err = call->error;

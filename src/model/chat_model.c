@@ -164,8 +164,8 @@ static int chat_model_check_url(
 					str_eq(dotenv_source(v->key_variable), source)))
 		return 0;
 	return error_say(err, EINVAL,
-			"'%s' would send a key to %.*s, the address that %s gives as %s, but the key is not "
-			"from that file: if the address is right, give it by --url",
+			"'%s' would send a key to %.*s, the address that %s sets as %s. The "
+			"key is not from that file: to allow the address, give it by --url",
 			m->options.spec, (int)strcspn(url, "?#"), url, source, v->url_variable);
 }
 
@@ -177,7 +177,7 @@ static int chat_model_set_key(struct chat_model *m, const char *key, struct fh_e
 		return error_say(err, EINVAL, "'%s' needs a key: set %s, or put it into .env",
 				m->options.spec, m->vendor->key_variable);
 	if (key && (strlen(key) > KEY_BYTES_MAX || strpbrk(key, "\r\n")))
-		return error_say(err, EINVAL, "the key of '%s' is no key: it %s", m->options.spec,
+		return error_say(err, EINVAL, "the key of '%s' is invalid: it %s", m->options.spec,
 				strpbrk(key, "\r\n") ? "has a line break in it" : "is too long");
 	if (key)
 		m->key = xstrdup(key);
@@ -195,9 +195,10 @@ static int chat_model_set_price(struct chat_model *m, struct fh_error *err)
 		m->context = m->price->context;
 	if (!m->price && (m->options.cost_limit > 0 || s->cost_limit > 0))
 		return error_say(err, EINVAL,
-				"a limit on costs needs the price of '%s', which is not known: give it in a "
-				"table of prices (--prices FILE), {\"%s\": {\"input\": 0.5, \"output\": 1.5}} (dollars "
-				"for a million tokens), or set no limit on costs (0)",
+				"the price of '%s' is not known, so its cost can't be limited. Give "
+				"its price in dollars for a million tokens by --prices FILE, as "
+				"{\"%s\": {\"input\": 0.5, \"output\": 1.5}}, or set the limit on "
+				"costs to 0",
 				m->name, m->name);
 	return 0;
 }
@@ -293,7 +294,7 @@ bool chat_is_at_limit(const struct chat_model *m, struct fh_error *err)
 {
 	if (m->options.cost_limit <= 0 || m->stats.cost < m->options.cost_limit)
 		return chat_service_is_spent(m->service, err);
-	error_say(err, EDQUOT, "%s has cost $%.4f, and may cost $%.4f", m->options.spec,
+	error_say(err, EDQUOT, "%s has cost $%.4f, and its limit is $%.4f", m->options.spec,
 			m->stats.cost, m->options.cost_limit);
 	return true;
 }

@@ -120,7 +120,7 @@ bool chat_service_is_spent(const struct chat_service *s, struct fh_error *err)
 {
 	if (s->cost_limit <= 0 || s->cost < s->cost_limit)
 		return false;
-	error_say(err, ECANCELED, "all models have cost $%.4f, and may cost $%.4f", s->cost,
+	error_say(err, ECANCELED, "all models have cost $%.4f, and their limit is $%.4f", s->cost,
 			s->cost_limit);
 	return true;
 }

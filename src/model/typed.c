@@ -76,8 +76,8 @@ static const char *const typed_programs[] = { "btop", "emacs", "htop", "less", "
 	"most", "nano", "nvim", "nvtop", "pico", "screen", "tmux", "top", "vi", "view", "vim",
 	"watch" };
 
-/* True for a word that may precede a program's name: an assignment, or a command like `sudo` with its
- * options and numbers. */
+/* True for a word that may precede a program's name. Examples are an assignment, `sudo`, and the
+ * options of such a command. */
 static bool typed_is_prefix(const char *word)
 {
 	static const char *const others[] = { "builtin", "command", "env", "exec", "nice", "nohup",

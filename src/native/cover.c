@@ -52,9 +52,8 @@ static int cover_add(struct native_owner *o, const char *real, struct fh_error *
 		return 0;
 	if (o->n_covers == COVERS_MAX)
 		return error_say(err, E2BIG,
-				"'%s' can't be hidden from agents, as more than %d folders beneath "
-				"/usr and /opt: name the folder above them by --tasks-dir, or put "
-				"it elsewhere",
+				"'%s' can't be hidden from agents: only %d folders beneath /usr and "
+				"/opt can be. Move it, or give the folder above it to --tasks-dir",
 				real, COVERS_MAX);
 	pthread_mutex_lock(&o->lock);
 	o->covers[o->n_covers++] = arena_strdup(&o->arena, real);

@@ -349,7 +349,9 @@ static bool nursery_runs(struct native_owner *o)
 int nursery_need(struct native_owner *o, struct fh_error *err)
 {
 	if (o->forked)
-		return error_say(err, EPERM, "a fork can't use what its parent has opened");
+		return error_say(err, EPERM,
+				"a forked process can't use its parent's gym: open one after the "
+				"fork");
 	return nursery_runs(o) ? 0 : nursery_start(o, err);
 }
 

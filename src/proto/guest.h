@@ -229,8 +229,8 @@ enum porter_errand {
  */
 enum { SLOT_NOTHING = -1, SLOT_STREAM_1 = -2, SLOT_STREAM_2 = -3, SLOT_INPUT = -4 };
 
-/* Exit status of a program that was not started, as of docker. 126 and 127 are for a file that can't
- * be executed or found. */
+/* Exit status of a program that was not started, as of docker. 126 and 127 are for a file that
+ * can't be executed or found. */
 #define RUN_NOT_STARTED 125
 
 enum run_user {

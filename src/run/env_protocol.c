@@ -118,7 +118,7 @@ static int env_protocol_do_step(
 				p, "not_reset", "there is no episode yet: ask for a reset");
 	if (p->state == ENV_OVER)
 		return env_protocol_answer_error(
-				p, "episode_over", "the episode is over: ask for a reset");
+				p, "episode_over", "the episode has ended: ask for a reset");
 	r = env_protocol_read_action(request, &action, err);
 	if (r < 0)
 		return r;

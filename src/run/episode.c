@@ -385,7 +385,8 @@ static void episode_take_step(struct episode *e)
 	if (!episode_note(e)) {
 		if (!is_reset && episode_step_ends(&in->step)) {
 			error_say(&e->error, EINVAL,
-					"the run can't go on: played again, it ended with step %d",
+					"the run can't be resumed: when its steps were repeated, it ended "
+					"at step %d",
 					e->steps);
 			episode_fail(e);
 		} else {

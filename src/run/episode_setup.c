@@ -15,8 +15,8 @@ void episode_say_tools(const struct agent_config *agent, const struct warner *wa
 {
 	if (!agent->original_tools && own_tools_fit(agent->files, agent->n_files))
 		warner_say(warner,
-				"of MLGym's commands (open, edit, ...) our programs run, which do the same in "
-				"less time: --tools original keeps its own");
+				"MLGym's commands (open, edit, ...) are replaced by equal ones that "
+				"are faster: --tools original keeps MLGym's");
 }
 
 const char *episode_aliases(const char *path, const char *mlgym_root, const struct warner *warner,

@@ -54,10 +54,9 @@ static int past_check(const struct run_past *p, double cost_limit, struct fh_err
 				"only runs of language models are resumed: '%s' was played by %s",
 				p->dir, past_opened(p, "model"));
 	if (p->recorded.over && !(by_cost && may_cost_more))
-		return error_say(err, EINVAL, "'%s' needs no resuming: it ended as '%s'%s", p->dir,
-				status,
-				by_cost ? "; a higher --per-instance-cost-limit goes on with it"
-					: "");
+		return error_say(err, EINVAL, "'%s' needs no resuming, because it ended as '%s'%s",
+				p->dir, status,
+				by_cost ? "; a higher --per-instance-cost-limit continues it" : "");
 	if (!p->recorded.reset)
 		return error_say(err, EINVAL,
 				"'%s' had not begun when it was stopped: run it again", p->dir);
@@ -188,11 +187,11 @@ static void past_apply_cost_limit(struct past_apply *q)
 
 	if (limit <= 0)
 		warner_say(q->options->warner,
-				"by the record there is no limit on costs: --per-instance-cost-limit "
-				"sets one");
+				"the record sets no limit on costs: --per-instance-cost-limit sets "
+				"one");
 	else if (limit > q->options->agent.cost_limit)
 		warner_say(q->options->warner,
-				"by the record the limit on costs is %g dollars: "
+				"the recorded limit on costs is %g dollars: "
 				"--per-instance-cost-limit sets another",
 				limit);
 	q->options->agent.cost_limit = limit;
@@ -232,9 +231,9 @@ static void past_apply_environment(struct past_apply *q)
 		o->gpus_per_agent = (int)args->gpus.n;
 		if (o->gpus_per_agent)
 			warner_say(o->warner,
-					"the run had %d GPUs, and has as many again: --gpus-per-agent says "
-					"how many",
-					o->gpus_per_agent);
+					"the run had %d GPUs, so it takes %d again: --gpus-per-agent sets "
+					"another number",
+					o->gpus_per_agent, o->gpus_per_agent);
 	}
 	/* "": the run used no checkout. Use none now, even if the current folder is one. */
 	if (!o->episode.mlgym_root && args->mlgym_root && !*args->mlgym_root)
@@ -261,7 +260,9 @@ static int past_check_hidden(struct past_apply *q, struct fh_error *err)
 		missing = "url";
 	if (!missing)
 		return 0;
-	return error_say(err, EINVAL, "a record tells no secrets: give --%s again, as it was",
+	return error_say(err, EINVAL,
+			"the record leaves out the value of --%s, because it may be secret: "
+			"give the option again",
 			missing);
 }
 

@@ -87,7 +87,8 @@ static int plan_open_agent(struct planning *p, const struct run_agent_options *o
 		return r;
 	if (run_agent_key_is_in(agent, p->options->suffix))
 		return error_say(p->err, EINVAL,
-				"--suffix holds the key of %s, and names of folders are no place for it",
+				"--suffix contains the API key of %s: choose another, because "
+				"folders' names are no secret",
 				model);
 	return 0;
 }
@@ -134,8 +135,8 @@ static int plan_check_agents(const struct planning *p)
 	if (!o->given.tools || !o->tools)
 		return 0;
 	return error_say(p->err, EINVAL,
-			"--tools %s: only language models and their replies play with an agent's commands, "
-			"and no --model is one",
+			"--tools %s needs a language model, or its recorded replies, as "
+			"--model: only they play with an agent's commands",
 			episode_tools[o->tools]);
 }
 
@@ -333,7 +334,8 @@ static int plan_load_variables(struct planning *p)
 	if (r < 0)
 		return r;
 	if (left_out.len)
-		warner_say(o->warner, "a .env may not set these, so they are left out: %s%s",
+		warner_say(o->warner,
+				"a .env may not set these variables, so they are ignored: %s%s",
 				buf_str(&left_out), left_out.truncated ? "..." : "");
 	return 0;
 }

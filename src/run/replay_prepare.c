@@ -132,9 +132,9 @@ static int replay_read_traj(struct replay *r, struct fh_error *err)
 
 	if (!r->env.task && !r->options->task && !r->place_is_known)
 		return error_say(err, EINVAL,
-				"'%s' is a recording of MLGym's, since no %s lies beside it: "
-				"--mlgym-root DIR names the checkout that has its task '%.*s'; "
-				"--task T plays one of ours",
+				"'%s' was recorded by MLGym, since no %s lies beside it: give "
+				"--mlgym-root with the checkout that has its task '%.*s', or --task "
+				"with one of ours",
 				r->path, EXPORT_EVENTS, (int)strcspn(name, "."), name);
 	if (!r->env.task)
 		r->env.task = arena_strndup(&r->arena, name, strcspn(name, "."));
@@ -193,8 +193,8 @@ static int replay_load_agent(struct replay *r, struct fh_error *err)
 				warnings.items[i]);
 	if (n < 0)
 		warner_say(r->options->warner,
-				"the agent's configuration can't be used: %s. Without it there are neither its commands nor the "
-				"conversation; --agent gives another",
+				"the agent's configuration can't be used: %s. So its commands and "
+				"the conversation are missing: --agent gives another",
 				err->message);
 	else if (r->agent.config)
 		episode_say_tools(r->agent.config, r->is_next ? NULL : r->options->warner);
@@ -220,7 +220,8 @@ static void replay_choose_web_hosts(struct replay *r)
 		r->env.web_hosts = NULL;
 	else
 		warner_say(r->options->warner,
-				"the run could ask --web-hosts %s: without it there may be differences",
+				"the run could reach --web-hosts %s: without it there may be "
+				"differences",
 				wanted);
 }
 
@@ -253,8 +254,9 @@ static int replay_choose_gpus(struct replay *r, struct fh_error *err)
 
 	if (!gpus->n && r->env.n_gpus)
 		warner_say(r->options->warner,
-				"the run had %zu GPUs, and has as many again: --gpus none plays it without",
-				r->env.n_gpus);
+				"the run had %zu GPUs, so the replay takes %zu too: --gpus none "
+				"plays it without",
+				r->env.n_gpus, r->env.n_gpus);
 	if (gpus->n)
 		r->env.n_gpus = none ? 0 : gpus->n;
 	return gpus->n && !none ? episode_gpus(gpus, &r->arena, &r->gpus, err) : 0;

@@ -278,12 +278,13 @@ static int run_choose_gpus(struct run *run, struct fh_gym_options *gym, struct f
 	gym->n_gpus = agents * (size_t)plan->gpus_per_agent;
 	if (o->gpus.n && o->gpus.n < gym->n_gpus)
 		return error_say(err, EINVAL,
-				"%zu agents at the same time with %d GPUs each need %zu, and --gpus "
-				"names %zu: --jobs may be lower",
+				"%zu agents at the same time with %d GPUs each need %zu, but --gpus "
+				"names %zu: lower --jobs",
 				agents, plan->gpus_per_agent, gym->n_gpus, o->gpus.n);
 	if (o->gpus.n && !plan->gpus_per_agent && !o->given.gpus_per_agent)
 		warner_say(o->warner,
-				"--gpus by itself gives no agent a GPU: --gpus-per-agent 1 gives one to each");
+				"--gpus has no effect without --gpus-per-agent: 1 gives one GPU to "
+				"each agent");
 	return 0;
 }
 

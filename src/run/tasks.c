@@ -28,8 +28,8 @@ int run_tasks_root(const struct run_options *o, struct arena *arena, const char 
 		return 0;
 	if (o->episode.mlgym_root)
 		return error_say(err, EINVAL,
-				"--task_config_path: '%s' is a task of the checkout '%s', and --mlgym-root '' "
-				"uses none",
+				"--task_config_path: '%s' is a task of the checkout '%s', but "
+				"--mlgym-root '' excludes checkouts",
 				o->task_config, found);
 	*root = arena_strdup(arena, found);
 	return 0;

@@ -25,8 +25,8 @@ int untrusted_refuse(const struct buf *wishes, struct fh_error *err)
 	if (!wishes->len)
 		return 0;
 	return error_say(err, EPERM,
-			"a record is untrusted: it does not decide where keys and requests go, and what of "
-			"this machine is used. Repeat these options to allow it:%s%s",
+			"a record is untrusted, so it can't choose servers, keys or files "
+			"of this machine. Repeat these options to allow it:%s%s",
 			buf_str(wishes), wishes->truncated ? " ..." : "");
 }
 
@@ -68,6 +68,7 @@ int untrusted_check_task(const struct untrusted_task *t, struct fh_error *err)
 		return 0;
 	untrusted_wish(&option, task->mlgym ? "mlgym-root" : "tasks-dir", dir);
 	return error_say(err, EPERM,
-			"the record's task '%s' gives its actions %s, and a record is untrusted:%s allows it",
+			"the record's task '%s' gives its actions %s, and a record is "
+			"untrusted. To allow it, give%s",
 			task->id, gift, buf_str(&option));
 }

@@ -97,8 +97,8 @@ static int python_show(struct python_finding *f, const char *place)
 				place);
 	if (!python_has_packages(real) || python_is_too_much(real))
 		return error_say(f->err, EINVAL,
-				"--python %s: '%s' would be shown whole, and is no folder of a Python "
-				"alone",
+				"--python %s: sandboxes would see all of '%s', which holds more "
+				"than a Python: use an interpreter in a folder of its own",
 				env->dir, place);
 	return python_add_bind(f, real, place);
 }

@@ -265,7 +265,7 @@ static int task_find_dir(const struct task_places *places, const char *name, cha
 	if (!path_is_dir(real)) {
 		free(real);
 		return error_say(err, ENOTDIR,
-				"'%s' is a file: a task is named by its folder, or, if it is MLGym's, by its "
+				"'%s' is a file: give the task's folder, or for a task of MLGym its "
 				"name and --mlgym-root",
 				name);
 	}

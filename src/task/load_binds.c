@@ -51,7 +51,9 @@ int task_check_bind(const struct task *task, const char *state_dir, const char *
 	if (shows ||
 			(places_state_path(state_dir, &state, NULL) >= 0 &&
 					bind_touches(source, state)))
-		return error_say(err, EPERM, "the agent would see what is hidden, by '%s'", source);
+		return error_say(err, EPERM,
+				"the agent could read hidden files in '%s': bind a folder without them",
+				source);
 	return 0;
 }
 

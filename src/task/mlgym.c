@@ -66,8 +66,8 @@ int mlgym_complete(struct task_loading *l)
 		return node_complain(l->root, l->err, "expected a mapping with the keys of a task");
 	if (!metric)
 		return node_complain(l->root, l->err,
-				"nothing says which of the evaluator's numbers counts: neither "
-				"baseline_scores, nor Fumehood's key, as in metric: {name: accuracy}");
+				"the task names no metric: add baseline_scores, or a key such as "
+				"metric: {name: accuracy}");
 	buf_add_str(&yaml,
 			"network: host\ngrader: {kind: mlgym, submission: submission.csv}\n"
 			"metric:\n  name: ");
@@ -180,9 +180,9 @@ static void mlgym_warn_of_remote(struct task_loading *l, const struct mlgym_data
 {
 	task_warn(l,
 			arena_printf(&l->task->arena,
-					"data set '%s' of %s is not in the checkout: programs load '%s' from "
-					"Hugging Face, into $HF_HUB_CACHE or $HF_HOME, else "
-					"~/.cache/huggingface, of each episode",
+					"data set '%s' of %s is not in the checkout: programs of each "
+					"episode load '%s' from Hugging Face into $HF_HUB_CACHE, $HF_HOME "
+					"or ~/.cache/huggingface",
 					config->name, l->task->id, config->data_path));
 }
 
@@ -346,9 +346,8 @@ static int mlgym_find_call(const struct task_loading *l, enum mlgym_call *out)
 		}
 	}
 	return node_complain(task_at(l, "task_entrypoint"), l->err,
-			"'%s' is none of the four that are known: %s, %s, %s, %s", name,
-			mlgym_entrypoints[0], mlgym_entrypoints[1], mlgym_entrypoints[2],
-			mlgym_entrypoints[3]);
+			"unknown class '%s'; there are: %s, %s, %s, %s", name, mlgym_entrypoints[0],
+			mlgym_entrypoints[1], mlgym_entrypoints[2], mlgym_entrypoints[3]);
 }
 
 int mlgym_load_grader(struct task_loading *l)

@@ -305,7 +305,9 @@ def test_costs(serve, play, tmp_path, fumehood):
     both = play(server, "--prices", prices, "--runs", 2, *limits, status=1)
     assert both[0]["exit_status"].endswith("(exit_cost)") and both[0]["cost"] == 3
     assert (both[1]["exit_status"], both[1]["trajectory"], both[1]["steps"]) == ("", None, 0)
-    assert [r["error"] for r in both] == ["all models have cost $3.0000, and may cost $2.5000"] * 2
+    assert [r["error"] for r in both] == [
+        "all models have cost $3.0000, and their limit is $2.5000"
+    ] * 2
     run = (
         "run",
         "--task",

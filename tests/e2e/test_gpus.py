@@ -113,7 +113,7 @@ REFUSED = [
     (
         "run --task rows --runs 9 --jobs 2 --gpus-per-agent 1 --gpus 0",
         2,
-        "2 agents at the same time with 1 GPUs each need 2, and --gpus names 1",
+        "2 agents at the same time with 1 GPUs each need 2, but --gpus names 1",
     ),
 ]
 

@@ -16,7 +16,7 @@ def test_a_bind_of_what_is_hidden_is_refused(fumehood, what):
     fumehood("task", "new", "mine")
     source = what if what == "/" else fumehood.folder / "mine" / what
     done = fumehood("run", "--task", "./mine", "--bind", f"{source}:/x", status=2)
-    assert "the agent would see what is hidden, by '/" in done.stderr
+    assert "the agent could read hidden files in '/" in done.stderr
 
 
 def test_a_bind_of_what_is_not_hidden_is_not(fumehood):
@@ -38,13 +38,13 @@ def test_a_bind_of_the_state(fumehood, spelt, what):
     (source,) = real.glob(f"**/{what}") if "*" in what else [real / what]
     for path in (source, fumehood.folder / "link" / source.relative_to(real)):
         done = fumehood(*words, "--bind", f"{path}:/x", status=2)
-        assert "the agent would see what is hidden, by '/" in done.stderr
+        assert "the agent could read hidden files in '/" in done.stderr
     # A stranger's task asks for it itself.
     fumehood("task", "new", "mine")
     with (fumehood.folder / "mine/task.yaml").open("a") as out:
         out.write(f"sandbox: {{bind: ['{source}:/x']}}\n")
     done = fumehood("run", "--task", "./mine", "--model", "baseline", status=2)
-    assert "the agent would see what is hidden, by '/" in done.stderr
+    assert "the agent could read hidden files in '/" in done.stderr
 
 
 # --- beneath a listed path ------------------------------------------------------------------------

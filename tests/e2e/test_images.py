@@ -25,7 +25,7 @@ WRONG = {
         "submission.csv line 4: 'bag' is not a number (column label)"
     ),
     "sed '5s/.*/\"\"/' data/sample_submission.csv > submission.csv": (
-        "submission.csv line 5: nothing in column label"
+        "submission.csv line 5: column label is empty"
     ),
 }
 

@@ -96,11 +96,11 @@ def test_an_address_of_dotenv_gets_no_other_key(fumehood, serve):  # noqa: F811
     run = ("run", "--task", "rows", "--tasks-dir", TASKS, "--model", "openai:m", "-q")
     fumehood.env["OPENAI_API_KEY"] = "sk-mine-and-real"
     refused = fumehood(*run, status=2).stderr
-    assert f"would send a key to {server.url}/v1, the address that .env gives" in refused
+    assert f"would send a key to {server.url}/v1, the address that .env sets" in refused
     assert ".env" in fumehood(*run, "--api-key", "sk-mine", status=2).stderr
     assert not server.log.exists()
     warned = fumehood(*run, "--url", server.url + "/v1").stderr
-    assert warned.count("left out: .env:3: FUMEHOOD_JUDGE_KEY\n") == 1
+    assert warned.count("ignored: .env:3: FUMEHOOD_JUDGE_KEY\n") == 1
     del fumehood.env["OPENAI_API_KEY"]
     fumehood(*run)
     (fumehood.folder / ".env").write_text(address + "OPENAI_API_KEY=sk-theirs")

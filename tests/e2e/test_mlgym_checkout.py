@@ -42,7 +42,7 @@ def test_a_recording_of_mlgym_wants_its_checkout(fumehood, tmp_path):
     words = ("replay", "--out", fumehood.out / "again")
     for path in (alone, alone.parent):
         said = fumehood(*words, path, status=2).stderr
-        assert "is a recording of MLGym's" in said and "has its task 'coin'" in said
+        assert "was recorded by MLGym" in said and "has its task 'coin'" in said
     fumehood(*words, "--mlgym-root", CHECKOUT, alone)
     assert "no task 'coin'" in fumehood(*words, "--mlgym-root", "", alone, status=2).stderr
 
@@ -296,7 +296,7 @@ def test_a_file_of_a_checkout_says_which(fumehood, copy):
     told = fumehood.run("--mlgym-root", "", "--task_config_path", path, status=2).stderr
     assert f"is a task of the checkout '{copy}'" in told
     told = fumehood.run("--task", path, status=2).stderr
-    assert "is a file: a task is named by its folder" in told
+    assert "is a file: give the task's folder" in told
 
 
 @pytest.mark.parametrize("root", [(), ("--mlgym-root", "")])
@@ -340,7 +340,7 @@ def test_tools_that_no_agent_has(fumehood, model):
     model = fumehood.actions("submit") if model == "actions" else model
     words = ("--mlgym-root", CHECKOUT, "--task", "coin", "--model", model)
     told = fumehood.run(*words, "--tools", "original", status=2).stderr
-    assert told.count("\n") == 1 and "--tools original: only language models" in told
+    assert told.count("\n") == 1 and "--tools original needs a language model" in told
     if model == "human":
         return
     fumehood.run(*words, "--tools", "own")

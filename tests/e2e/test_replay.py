@@ -348,7 +348,7 @@ def test_what_a_record_s_task_would_give(fumehood, keys, what):
     path = json.loads(done.stdout)["trajectory"]
     refused = fumehood("replay", "--out", fumehood.out / "again", path, status=2)
     assert f"the record's task 'rows' gives its actions {what}" in refused.stderr
-    assert f": --tasks-dir {tasks} allows it" in refused.stderr
+    assert f"To allow it, give --tasks-dir {tasks}\n" in refused.stderr
     assert not (fumehood.out / "again").exists()
     fumehood("replay", *words, path)
 
@@ -380,20 +380,20 @@ def test_an_agent_that_a_record_chose(fumehood, serve):  # noqa: F811
     for hosts in ("papers", "evil.example"):
         args.write_text(kept.replace('web_hosts: "none"', f'web_hosts: "{hosts}"'))
         said, shown, asked = played()
-        assert f"the run could ask --web-hosts {hosts}: " in said
+        assert f"the run could reach --web-hosts {hosts}: " in said
         assert 'web_hosts: "none"' in asked and "helps" in shown
     own.chmod(0o777)
     said, shown, _ = played()
-    assert "chose that" in said and "helps" not in shown
+    assert "which an untrusted record chose" in said and "helps" not in shown
     own.chmod(0o755)
     args.unlink()
-    assert "the run could ask --web-hosts papers: " in played()[0]
+    assert "the run could reach --web-hosts papers: " in played()[0]
     assert 'web_hosts: "papers"' in played("--agent", agent)[2]
     (own / "_link").symlink_to(private)
     for named in (private, "../_private", "_link"):
         agent.write_text(text.replace("_helper]", f"{named}]"))
         said, shown, _ = played()
-        assert "can't be used: " in said and f"chose that: --agent {agent}" in said
+        assert "can't be used: " in said and f"To allow it, give --agent {agent}" in said
         assert "hush" not in shown
     assert "hush" in played("--agent", agent)[1]
 

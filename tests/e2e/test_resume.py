@@ -197,7 +197,7 @@ def test_resuming_asks_for_what_a_record_does_not_tell(fumehood, serve):  # noqa
     assert f'tasks_dir: "{TASKS}"' in args and "gpus: []" in args
 
     resume = ("run", "--resume", folder, "--api-key", key, "--json", *words[4:6])
-    assert "give --completion-kwargs again" in fumehood(*resume, status=2).stderr
+    assert "leaves out the value of --completion-kwargs" in fumehood(*resume, status=2).stderr
     fumehood(*resume, "--completion-kwargs", json.dumps(fields))
     asked = server.asked()[-1]["body"]
     assert asked["stop"] == ["END", "a\nb"] and asked["max_tokens"] == 77
@@ -268,7 +268,7 @@ def test_limits_on_costs(fumehood, serve):  # noqa: F811
     assert there["skipped"] and there["cost"] == 2
     for more in [(), (limit, 2)]:
         refused = fumehood.run("--resume", folder, *words[4:], *more, status=2).stderr
-        assert f"a higher {limit} goes on with it" in refused
+        assert f"a higher {limit} continues it" in refused
     (result,) = fumehood.run_json("--resume", folder, *words[4:], limit, 9)
     assert result["exit_status"] == "submission_not_found (submit)"
     assert (result["steps"], result["cost"]) == (3, 4)
@@ -388,7 +388,7 @@ def broken(fumehood, serve):  # noqa: F811
 WISHES = [
     ("host_url", "http://127.0.0.1:9/v1", "--url http://127.0.0.1:9/v1"),
     ("host_url", "http://h/$(touch x)", "--url 'http://h/$(touch x)'"),
-    ("host_url", "http://h/v1?[hidden]", "a record tells no secrets: give --url again"),
+    ("host_url", "http://h/v1?[hidden]", "the record leaves out the value of --url"),
     ("completion_kwargs", '{"model": "dear"}', """--completion-kwargs '{"model": "dear"}'"""),
     ("prices", "/etc/passwd", "--prices /etc/passwd"),
     ("aliases_file", "/etc/profile", "--aliases-file /etc/profile"),
@@ -416,8 +416,8 @@ def test_what_a_record_wishes_for_is_said_again(fumehood, broken):
     assert len(server.asked()) == asked and (folder / "events.jsonl").read_bytes() == log
     args.write_text(kept.replace("limit: 0", "limit: 99").replace("gpus: []", 'gpus: ["0"]'))
     done = fumehood("run", "--resume", folder, status=None)
-    assert "by the record the limit on costs is 99 dollars: " in done.stderr
-    assert "the run had 1 GPUs, and has as many again" in done.stderr
+    assert "the recorded limit on costs is 99 dollars: " in done.stderr
+    assert "the run had 1 GPUs, so it takes 1 again" in done.stderr
     args.write_text(kept)
     (result,) = fumehood.run_json("--resume", folder)
     assert result["exit_status"] == "submission_not_found (submit)"
@@ -447,7 +447,7 @@ def test_a_record_s_task_and_agent(fumehood, broken):
     for named in (str(private), "../../_private", "_link"):
         own.write_text(text + named + "]}\n")
         said = fumehood("run", "--resume", folder, status=2).stderr
-        assert f"a record, which may be a stranger's, chose that: --agent {own}" in said
+        assert f"an untrusted record chose. To allow it, give --agent {own}" in said
     log.write_text(kept)
     tasks = folder / "tasks"
     shutil.copytree(TASKS / "rows", tasks / "rows")
@@ -455,7 +455,7 @@ def test_a_record_s_task_and_agent(fumehood, broken):
     args.write_text(args.read_text().replace(str(TASKS), str(tasks)))
     said = fumehood("run", "--resume", folder, status=2).stderr
     assert "gives its actions the network of this machine" in said
-    assert f": --tasks-dir {tasks} allows it" in said
+    assert f"To allow it, give --tasks-dir {tasks}\n" in said
     assert len(server.asked()) == asked
 
 

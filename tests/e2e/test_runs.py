@@ -456,4 +456,5 @@ def test_several_models_are_told_apart(fumehood):
 def test_a_suffix_tells_no_key(fumehood):
     words = ("--task", "rows", "--model", "openai:m", "--api-key", "sk-not-to-be-told")
     refused = fumehood.run(*words, "--suffix", "a-sk-not-to-be-told", status=2)
-    assert "--suffix holds the key of openai:m" in refused.stderr and not fumehood.out.exists()
+    assert "--suffix contains the API key of openai:m" in refused.stderr
+    assert not fumehood.out.exists()

@@ -267,7 +267,14 @@ def test_unfinished_commands_go_on(terminal):
 
 def test_full_screen_programs_are_refused(terminal):
     t = terminal("--model", "human", "--max-steps", "50")
-    for line in ("vim a.py", "cd /; top", "LINES=3 /usr/bin/less a", "\\vim", "command vim", "env vim"):
+    for line in (
+        "vim a.py",
+        "cd /; top",
+        "LINES=3 /usr/bin/less a",
+        "\\vim",
+        "command vim",
+        "env vim",
+    ):
         t.type(line + "\r")
         said = t.expect("[step 1]")
         assert " needs a whole screen, and a command has none here" in said

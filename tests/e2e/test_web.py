@@ -272,7 +272,7 @@ def test_what_an_episode_may_read(door, web):
     whole = f"parse_pdf_url {web.url}/large >/dev/null"
     said(door, "; ".join([whole] * 8), timeout_s=600)
     assert said(door, f"parse_pdf_url {web.url}/paper.pdf") == (
-        "this episode has read as much of the web as it may\n",
+        "this episode has reached its limit of bytes from the web\n",
         1,
     )
     assert door.ask(op="reset", seed=0) and said(door, f"parse_pdf_url {web.url}/paper.pdf")[1] == 0

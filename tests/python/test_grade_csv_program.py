@@ -59,7 +59,7 @@ def test_a_fault_of_the_submission_is_a_result(micro: Path, tmp_path: Path) -> N
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout) == {
-        "error": f"mine.csv line 5: PassengerId '{b}' was there before, in line 4"
+        "error": f"mine.csv line 5: PassengerId '{b}' is in line 4 too"
     }
 
 

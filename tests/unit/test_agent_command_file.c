@@ -139,7 +139,7 @@ static void test_refused(void **state)
 		{ ".py", "#!/bin/sh\n", ".py:1:1: a script without a name" },
 		{ "a", "#!/bin/sh\n# @yaml\n# docstring: x\n\n# @yaml\n# docstring: y\n",
 				"a:5:1: a second '@yaml'" },
-		{ "a.sh", "\nf() {\n  true\n", "a.sh:2:1: a function without" },
+		{ "a.sh", "\nf() {\n  true\n", "a.sh:2:1: a function without an end" },
 		{ "a.sh", "# @yaml\n# docstring: x\n# arguments: 7\nf() {\n}\n",
 				"a.sh:3:14: 'arguments'" },
 		{ "a.sh", "# @yaml\n# docstring: x\n# arguments:\n#   p: 7\nf() {\n}\n",

@@ -243,7 +243,7 @@ static void test_refused(void **state)
 					 &(struct command_setup){ .files = files, .n_files = 2 },
 					 &setup, &error),
 			-EINVAL);
-	assert_has(error.message, "x/a.sh: 'a.sh' is there already, from a.sh");
+	assert_has(error.message, "x/a.sh: the name 'a.sh' is taken by a.sh");
 	parse(&a, "a b.sh", "", &files[0]);
 	assert_int_equal(command_setup_make(&a,
 					 &(struct command_setup){ .files = files, .n_files = 1 },

@@ -217,7 +217,7 @@ static const struct {
 	{ "edit", "{\"start\": \"1:1\\necho x\", \"end\": 2, \"text\": \"\"}", NULL,
 			"'start' of 'edit'" },
 	{ "edit", "{\"start\": 1, \"end\": 1, \"text\": \"a\\nend_of_edit \\nls\"}", NULL,
-			"'text' of 'edit' has a line 'end_of_edit', by which a text ends" },
+			"'text' of 'edit' has a line 'end_of_edit', which ends the text" },
 	{ "put", "{\"name\": \"a\", \"ratio\": \"1\", \"new\": true, \"text\": \"\"}", NULL,
 			"a number" },
 	{ "put", "{\"name\": \"a\", \"ratio\": 1, \"new\": 1, \"text\": \"\"}", NULL,

@@ -226,7 +226,7 @@ static void test_time_of_an_episode(void **state)
 	assert_false(step.truncated);
 	usleep(4100 * 1000);
 	act(env, "touch late");
-	assert_has(step.observation, "Nothing was run: the time of the episode is over.");
+	assert_has(step.observation, "Nothing was run: the time of the episode has ended.");
 	assert_out_of_time("submission_not_found (max_time)");
 
 	/* Who submits in time has submitted. */

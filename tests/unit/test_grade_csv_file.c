@@ -107,13 +107,13 @@ static void test_faults(void **state)
 		{ "id,y\na\n", "s.csv line 2: the number of fields is 1, in the header 2" },
 		{ "id,y\na,1,\n", "s.csv line 2: the number of fields is 3, in the header 2" },
 		{ "id,y\nx,1\n", "s.csv line 2: id 'x' is none of the ids to predict" },
-		{ "id,y\na,1\nb,1\na,1\n", "s.csv line 4: id 'a' was there before, in line 2" },
+		{ "id,y\na,1\nb,1\na,1\n", "s.csv line 4: id 'a' is in line 2 too" },
 		{ "id,y\na,1\nb,0\nc,1\nd,1\n",
 				"s.csv line 5: id 'd' is none of the ids to predict" },
 		{ "id,y\nb,1\n", "s.csv: 2 of 3 ids are missing, the first is id 'a'" },
 		{ "id,y\n", "s.csv: 3 of 3 ids are missing, the first is id 'a'" },
-		{ "id,y\na,1\nb,\nc,1\n", "s.csv line 3: nothing in column y" },
-		{ "id,y\na,1\nb,\"\"\nc,1\n", "s.csv line 3: nothing in column y" },
+		{ "id,y\na,1\nb,\nc,1\n", "s.csv line 3: column y is empty" },
+		{ "id,y\na,1\nb,\"\"\nc,1\n", "s.csv line 3: column y is empty" },
 		{ "id,y\na,1\nb,0\nc,\"1\n", "s.csv line 4: a field in quotes does not end" },
 		{ "id,y\na,\"\n\n1\"x\n", "s.csv line 4: text follows a closing quote" },
 		{ "id,y\nb,x\n", "s.csv: 2 of 3 ids are missing, the first is id 'a'" },
@@ -156,7 +156,7 @@ static void test_rows_in_order(void **state)
 		{ "y\n1\n0\n", "{\"error\": \"s.csv: 1 of 3 rows are missing\"}\n" },
 		{ "y\n1\n0\n1\n1\n1\n",
 				"{\"error\": \"s.csv line 5: more than the 3 rows to predict\"}\n" },
-		{ "x,y\na,1\nb,\nc,1\n", "{\"error\": \"s.csv line 3: nothing in column y\"}\n" },
+		{ "x,y\na,1\nb,\nc,1\n", "{\"error\": \"s.csv line 3: column y is empty\"}\n" },
 	};
 	struct report report;
 
@@ -209,7 +209,7 @@ static void test_caps(void **state)
 static void test_too_many_rows(void **state)
 {
 	assert_long("id,y\nb,1\nc,1\na,1\n", "c,1\n", 1000000, "broken",
-			"{\"error\": \"s.csv line 5: id 'c' was there before, in line 3\"}\n");
+			"{\"error\": \"s.csv line 5: id 'c' is in line 3 too\"}\n");
 }
 
 static void test_faults_of_the_answers_are_not_the_agents(void **state)

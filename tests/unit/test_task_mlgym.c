@@ -124,8 +124,8 @@ static void test_refused(void **state)
 		{ "noSuchData", -EINVAL,
 				"noSuchData.yaml:5:3: there is no configs/datasets/nowhere" },
 		{ "noSuchClass", -EINVAL,
-				"noSuchClass.yaml:4:18: 'DreamSubmissionTasks' is none of the four that "
-				"are known: CSVSubmissionTasks, PythonSubmissionTasks, "
+				"noSuchClass.yaml:4:18: unknown class 'DreamSubmissionTasks'; there "
+				"are: CSVSubmissionTasks, PythonSubmissionTasks, "
 				"ModelSubmissionTasks, LMSubmissionTasks" },
 		{ "coim", -ENOENT, "did you mean 'coin'?" },
 		{ "../coin", -ENOENT, "" },
@@ -146,7 +146,7 @@ static void test_files_refused(void **state)
 		const char *keys, *expected;
 	} cases[] = {
 		{ "id: a b\nbaseline_scores: [{m: 1}]\n", "t.yaml:1:5: 'id' can't be the name" },
-		{ "id: t\n", "t.yaml:1:1: nothing says which of the evaluator's numbers counts" },
+		{ "id: t\n", "t.yaml:1:1: the task names no metric" },
 		{ "id: t\nmetric: {name: m}\n", "'evaluation_paths' names no program" },
 		{ "id: t\nbaseline_scores: [{m: 1}]\n", "'evaluation_paths' names no program" },
 		{ "id: t\nmetric: {name: m}\nevaluation_pathes: [e.py]\n",

@@ -62,7 +62,8 @@ static int matching_init(struct matching *m, const struct csv *answers, struct f
 		size_t slot = matching_find_slot(m, &answers->rows[i].id);
 
 		if (m->slots[slot])
-			return error_say(err, EBADMSG, "line %zu: an id that was there before",
+			return error_say(err, EBADMSG,
+					"line %zu: an id that an earlier line has too",
 					answers->rows[i].line);
 		m->slots[slot] = (uint32_t)i + 1;
 	}
@@ -93,9 +94,9 @@ static int matching_add_row(struct matching *m, const struct csv_row *row,
 		return error_say(err, EINVAL, "line %zu: %s %s is none of the ids to predict",
 				row->line, columns->id, buf_str(&id));
 	if (m->taken[found - 1])
-		return error_say(err, EINVAL, "line %zu: %s %s was there before, in line %zu",
-				row->line, columns->id, buf_str(&id), m->taken[found - 1]);
-	return error_say(err, EINVAL, "line %zu: nothing in column %s", row->line, columns->target);
+		return error_say(err, EINVAL, "line %zu: %s %s is in line %zu too", row->line,
+				columns->id, buf_str(&id), m->taken[found - 1]);
+	return error_say(err, EINVAL, "line %zu: column %s is empty", row->line, columns->target);
 }
 
 /* Matches each prediction with its answer. `rows` needs room for the number of answers: more
@@ -136,7 +137,7 @@ static int score_pair_rows(const struct csv *submission, const struct csv *answe
 			return error_say(err, EINVAL, "line %zu: more than the %zu rows to predict",
 					row->line, answers->n);
 		if (!row->target.len)
-			return error_say(err, EINVAL, "line %zu: nothing in column %s", row->line,
+			return error_say(err, EINVAL, "line %zu: column %s is empty", row->line,
 					columns->target);
 		rows[i] = (struct scored_row){ .truth = answers->rows[i].target,
 			.prediction = row->target,
