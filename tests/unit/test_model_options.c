@@ -76,7 +76,7 @@ static void test_refused(void **state)
 		{ { .spec = "openai:m", .key = "k", .extra = "[]" }, "expected a JSON object" },
 		{ { .spec = "openai:m", .key = "k", .extra = "{" }, "--completion-kwargs:1:" },
 		{ { .spec = "openai:m", .url = "http://x", .cost_limit = 1 },
-				"the price of 'm', which is not known: give it in a" },
+				"the price of 'm' is not known, so its cost" },
 	};
 	struct chat_model *m;
 
@@ -298,7 +298,7 @@ static void test_context(void **state)
 	int n;
 
 	assert_int_equal(ask(m, &reply), -E2BIG);
-	assert_has(error.message, "its context holds 1");
+	assert_has(error.message, "more than the 1 of its context");
 	json_decref(chat_asked(&server, "never", "body", &n));
 	assert_int_equal(n, 0);
 	chat_model_close(m);
