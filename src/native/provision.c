@@ -46,6 +46,7 @@ static int provision_set_limits(struct native_sandbox *sb, const struct sandbox_
 			return r;
 	}
 	plan->disk_folder = sb->disk_folder;
+	plan->n_groups = 0;
 	if (sb->group) /* a group from an earlier try, whose nursery was lost */
 		cgroups_give(take_ptr(sb->group));
 	if (!(plan->flags & PLAN_BARE)) {

@@ -109,9 +109,8 @@ def test_data_from_elsewhere(fumehood, copy):
     path = copy / "configs/datasets/rows.yaml"
     path.write_text("name: far\ndescription: Far.\ndata_path: some/far\nis_local: false\n")
     said = fumehood("task", "check", "--mlgym-root", copy, "rows").stdout
-    assert "note: data set 'far' of rowsOfNumbers is not in the checkout: programs load" in said
-    assert "'some/far' from Hugging Face" in said
-    assert "$HF_HUB_CACHE or $HF_HOME, else ~/.cache/huggingface" in said
+    assert "note: data set 'far' of rowsOfNumbers is not in the checkout: programs of each" in said
+    assert "'some/far' from Hugging Face into $HF_HUB_CACHE, $HF_HOME or ~/.cache" in said
 
 
 def test_a_replay_without_data(fumehood, copy):

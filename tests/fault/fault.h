@@ -115,6 +115,7 @@
 	X(write, ENOSPC, 2)                                                                        \
 	X(xasprintf, ENOMEM, 0)                                                                    \
 	X(xcalloc, ENOMEM, 0)                                                                      \
+	X(xgrow, ENOMEM, 0)                                                                        \
 	X(xrealloc, ENOMEM, 0)                                                                     \
 	X(xstrdup, ENOMEM, 0)                                                                      \
 	X(xstrndup, ENOMEM, 0)

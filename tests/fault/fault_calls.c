@@ -273,6 +273,7 @@ void *__real_xcalloc(size_t n, size_t size);
 	}
 
 WRAP_MEMORY(void *, xcalloc, (size_t n, size_t size), (n, size))
+WRAP_MEMORY(void *, xgrow, (void *items, size_t n, size_t size), (items, n, size))
 WRAP_MEMORY(void *, xrealloc, (void *p, size_t n, size_t size), (p, n, size))
 WRAP_MEMORY(char *, xstrdup, (const char *s), (s))
 WRAP_MEMORY(char *, xstrndup, (const char *s, size_t n), (s, n))

@@ -15,7 +15,7 @@ static void test_errors(void **state)
 	static const enum fault_call must[] = { CALL_open64, CALL_write, CALL_read, CALL_fdatasync,
 		CALL_realloc, CALL_socketpair, CALL_pipe2, CALL_memfd_create, CALL_mmap64,
 		CALL_recvmsg, CALL_sendmsg, CALL_mkdir, CALL_posix_spawn, CALL_xasprintf,
-		CALL_xcalloc, CALL_xrealloc, CALL_xstrdup, CALL_xstrndup };
+		CALL_xcalloc, CALL_xgrow, CALL_xstrdup, CALL_xstrndup };
 	unsigned bad = trials_run(&(struct campaign){
 			.name = "errors in the owner", .side = FAULT_OWNER, .kind = FAULT_ERROR });
 
