@@ -124,18 +124,23 @@ def instances() -> Iterator[tuple[int, Clauses]]:
             )
 
 
-def solve_plainly(dpll: Any, clauses: Clauses, heuristic: Heuristic) -> tuple[Any, bool]:
-    """Returns all calls of the heuristic with their arguments' text, and the solver's answer."""
-    calls = []
+def noting(heuristic: Heuristic, calls: list[Any]) -> Heuristic:
+    """Returns the heuristic, which adds its arguments' text and its decision to the calls."""
 
-    def listening(*arguments: Any) -> tuple[int, bool]:
+    def noted(*arguments: Any) -> tuple[int, bool]:
         # The text also has the order of dictionaries.
         text = repr(arguments)
         decision = heuristic(*arguments)
         calls.append((text, decision))
         return decision
 
-    solver = dpll(deepcopy(clauses), listening)
+    return noted
+
+
+def solve_plainly(dpll: Any, clauses: Clauses, heuristic: Heuristic) -> tuple[Any, bool]:
+    """Returns all calls of the heuristic with their arguments' text, and the solver's answer."""
+    calls: list[Any] = []
+    solver = dpll(deepcopy(clauses), noting(heuristic, calls))
     satisfiable = solver.solve()
     assert solver.num_decisions == len(calls)
     return calls, satisfiable
@@ -148,14 +153,8 @@ def solve_as_judged(
     literals = [literal for clause in clauses for literal in clause]
     solver = sat.Solver(variables, sat.literals(literals))
     state = mirror(literals)
-    calls = []
-
-    def listening(*arguments: Any) -> tuple[int, bool]:
-        text = repr(arguments)
-        decision = heuristic(*arguments)
-        calls.append((text, decision))
-        return decision
-
+    calls: list[Any] = []
+    listening = noting(heuristic, calls)
     while solver.changes is not None:
         state.change(json.loads(json.dumps(solver.changes)))
         assert solver.decide(*state.decide(listening))
