@@ -25,6 +25,7 @@ setup: ## install the Debian packages of scripts/packages that are missing
 
 bench: build ## measure this machine against the goals
 	@build/fumehood bench
+	@build/fumehood task check --run --all --seeds 8 --jobs 2
 
 asan: ## compile into build-asan/ with address and undefined-behaviour sanitizers
 	@scripts/build asan

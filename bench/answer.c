@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A language model that answers at once: an HTTP server on a free port of this machine, which it prints. Whatever
- * it is asked, it says the same: run `true`.
+ * A language model for measurements: an HTTP server on a free port of this machine. It prints the
+ * port. Each request gets the same answer at once: run `true`.
  */
 #include <arpa/inet.h>
 #include <poll.h>

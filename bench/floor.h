@@ -11,12 +11,11 @@
 #include <time.h>
 
 /*
- * A floor is what the kernel and bash alone take for something that Fumehood does too, as a bare
- * program: `fumehood bench` runs it in turn with its own figure and gives the ratio. It prints its
- * samples as one line of JSON: {"unit":"us","samples":[12.3,...]}.
+ * A floor is a bare program that has the kernel and bash do what Fumehood has them do. `fumehood
+ * bench` measures both in turns, and prints the ratio. A floor prints its samples as one line of
+ * JSON: {"unit":"us","samples":[12.3,...]}.
  *
- * What a floor and Fumehood have in common is the kernel's work; what a floor leaves out is in its
- * own favour, and said at the top of its file.
+ * A floor leaves out work of Fumehood's, and is faster for it. The top of its file lists that work.
  */
 #define SAMPLES_MAX 100000
 
@@ -44,7 +43,7 @@ static inline double now_us(void)
 	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-/* The number of samples on the command line; the program ends when who asked for them does. */
+/* Returns the number of samples of the command line. The floor is killed when its parent ends. */
 static inline int floor_begin(int argc, char **argv)
 {
 	int n = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The floor of an agent's command: fork and exec of a program, until it has ended.
+ * The floor of an agent's command: time to fork, exec a program, and wait until it has ended.
  *
- * In its favour: no shell that reads a line, no output that is collected, no sandbox.
+ * Left out: the shell that reads the command, collecting its output, the sandbox.
  */
 #include "floor.h"
 

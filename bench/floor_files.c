@@ -2,7 +2,7 @@
 /*
  * The floor of scoring a csv submission: opening, reading and closing the two files.
  *
- * In its favour: it parses nothing, compares nothing, and trusts whoever wrote them.
+ * Left out: parsing, comparing, and checks of untrusted files.
  */
 #include "floor.h"
 

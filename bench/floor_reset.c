@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The floor of a reset: clone into the same namespaces as a sandbox, make the same kinds of mounts,
- * exec bash, and wait until it has answered a command.
+ * The floor of a reset: clone into the same namespaces as a sandbox and make the same kinds of
+ * mounts. Then exec bash, and wait until it has answered a command.
  *
- * In its favour: no seccomp filter, no control group, no limits, no loopback device, no PID 1 beside
- * the shell, nothing checked on the way; and it prepares as much as Fumehood does: the root of listed
- * paths is built once, in a mount tree of its own that is small.
+ * Left out: the seccomp filter, the control group, limits, the loopback device, a PID 1 beside the
+ * shell, all checks. As in Fumehood, the root of listed paths is built once, in a small mount tree.
  */
 #include "floor.h"
 
@@ -126,8 +125,10 @@ static void make_mounts(void)
 
 _Noreturn static void become_bash(int mapped, int in, int out)
 {
-	const char *const argv[] = { "bash", "--norc", "--noprofile", NULL };
-	const char *const env[] = { "PATH=/usr/bin:/bin", NULL };
+	char name[] = "bash", norc[] = "--norc", noprofile[] = "--noprofile";
+	char *const argv[] = { name, norc, noprofile, NULL };
+	char path[] = "PATH=/usr/bin:/bin";
+	char *const env[] = { path, NULL };
 	char go;
 
 	must(read(mapped, &go, 1), "read");
@@ -139,7 +140,7 @@ _Noreturn static void become_bash(int mapped, int in, int out)
 	dup2(in, 0);
 	dup2(out, 1);
 	must(syscall(SYS_close_range, 3, ~0U, 0), "close_range");
-	execve("/bin/bash", (char *const *)argv, (char *const *)env);
+	execve("/bin/bash", argv, env);
 	die("/bin/bash");
 }
 
@@ -153,7 +154,8 @@ static void map_ids(pid_t pid)
 	write_file(path, "0 0 1");
 }
 
-/* A pause, so that the kernel has cleaned up after one life before the next is timed: src/bench/episode.c has the same. */
+/* Pause before each reset, so that the kernel has cleaned up after the last one. The same as in
+ * src/bench/episode.c. */
 #define REST_US 5000
 
 static double one_reset(void)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The floor of a step: a line to a plain bash's standard input, and its answer. The second argument
- * says where they run: `free` (the kernel chooses), `one` (both on one CPU) or `two` (on two CPUs). The
- * third, how many shells are asked in turn.
+ * The floor of a step: write a line to a plain bash's standard input, and read its answer. The
+ * second argument tells where this program and the shells run. With `free` the kernel chooses. With
+ * `one` all run on one CPU, with `two` the shells on another CPU than this program. The third
+ * argument is the number of shells, which are asked in turn.
  *
- * In its favour: no sandbox, no output to keep apart from the status, no limits, nothing counted, and
- * no thought of what the command might do to the shell.
+ * Left out: the sandbox, keeping output apart from the status, limits, counters, and protection
+ * against commands that break the shell.
  */
 #include "floor.h"
 
@@ -15,14 +16,14 @@
 #include <unistd.h>
 
 #define COMMAND "true; echo $?\n"
-#define WARM_UP 5 /* of each shell */
+#define WARM_UP 5 /* first steps of each shell, which are not timed */
 #define SHELLS_MAX 10000
 
 struct shell {
 	int to, from;
 };
 
-/* The number of the nth CPU that this process may use. */
+/* Number of the nth CPU that this process may use, from 0. */
 static int allowed_cpu(int nth)
 {
 	cpu_set_t set;
@@ -46,7 +47,8 @@ static void pin(int cpu)
 
 static struct shell start_bash(void)
 {
-	const char *const argv[] = { "bash", "--norc", "--noprofile", NULL };
+	char name[] = "bash", norc[] = "--norc", noprofile[] = "--noprofile";
+	char *const argv[] = { name, norc, noprofile, NULL };
 	posix_spawn_file_actions_t actions;
 	int in[2], out[2];
 	pid_t pid;
@@ -56,7 +58,7 @@ static struct shell start_bash(void)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, in[0], 0);
 	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-	errno = posix_spawn(&pid, "/bin/bash", &actions, NULL, (char *const *)argv, environ);
+	errno = posix_spawn(&pid, "/bin/bash", &actions, NULL, argv, environ);
 	if (errno)
 		die("/bin/bash");
 	posix_spawn_file_actions_destroy(&actions);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Times a simulator: bench/simulators SAMPLES NAME RULES. Each sample is the CPU time of a step of
- * 1,024 copies, with their observations, as the mean of 20 steps with random actions.
+ * Times a simulator: bench/simulators SAMPLES NAME RULES. A sample is the CPU time of a step of
+ * 1,024 copies, with their observations. It is the mean of 20 steps with random actions.
  */
 #include "floor.h"
 
 #include "simulators/simulators.h"
 
 #define COPIES 1024
-#define ROUND 20     /* steps of the batch in a sample */
+#define ROUND 20     /* steps in a sample */
 #define N_ACTIONS 64 /* steps after which the actions repeat */
 
 static union {

@@ -12,44 +12,14 @@ answers.csv. The grader alone sees the last one. The same input and key give the
 
 from __future__ import annotations
 
-import hashlib
 import io
-import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-try:
-    import numpy as np
-except ImportError:
-    sys.exit("numpy is missing: it makes the images (Debian: apt-get install python3-numpy)")
-
-Array = Any  # numpy.ndarray
-
-# --- random numbers -------------------------------------------------------------------------------
-
-
-class Draws:
-    """Random numbers from a key and a label. Without the key, numbers under one label tell nothing
-    of those under another."""
-
-    def __init__(self, key: bytes) -> None:
-        self.key = key
-
-    def uniform(self, label: str, *shape: int) -> Array:
-        seed = self.key + f"\0images\0{label}".encode()
-        bits = hashlib.shake_256(seed).digest(4 * int(np.prod(shape)))
-        return (np.frombuffer(bits, "<u4") / 2**32).reshape(shape)
-
-    def normal(self, label: str, *shape: int) -> Array:
-        u = self.uniform(label, 2, *shape)
-        return np.sqrt(-2 * np.log(1 - u[0])) * np.cos(2 * np.pi * u[1])
-
-    def order(self, label: str, n: int) -> Array:
-        return np.argsort(self.uniform(label, n))
-
+from arrays import Array, ArrayDraws, np
+from making import data_key, main, read_parquet, write_rows
 
 # --- classes --------------------------------------------------------------------------------------
 
@@ -109,7 +79,7 @@ def radius(outline: Array, angle: Array) -> Array:
     return sum_
 
 
-def draw_outlines(draws: Draws, n: int) -> Array:
+def draw_outlines(draws: ArrayDraws, n: int) -> Array:
     sizes = np.repeat([0.3, 0.7, 0.6, 0.5, 0.4], 2)
     outlines = (draws.uniform("outlines", CANDIDATES, 10) - 0.5) * sizes
     signs = radius(outlines[:, None], np.linspace(0, 2 * np.pi, 64, endpoint=False))
@@ -117,7 +87,7 @@ def draw_outlines(draws: Draws, n: int) -> Array:
     return outlines[far_apart(signs, n)]
 
 
-def draw_textures(draws: Draws, n: int) -> tuple[Array, Array]:
+def draw_textures(draws: ArrayDraws, n: int) -> tuple[Array, Array]:
     u = draws.uniform("textures", CANDIDATES, 5)
     frequency = 2 * np.pi / (2.6 * (6.0 / 2.6) ** u[:, :2])
     waves = frequency[..., None] * np.stack(
@@ -135,7 +105,7 @@ def draw_textures(draws: Draws, n: int) -> tuple[Array, Array]:
     return waves[chosen], mix[chosen]
 
 
-def draw_pairs(draws: Draws, kind: Kind) -> Array:
+def draw_pairs(draws: ArrayDraws, kind: Kind) -> Array:
     """Pairs of all classes. Neither an outline nor a texture tells the class."""
     outlines, textures = draws.order("of", kind.outlines), draws.order("by", kind.textures)
     if kind.pairs == 1:  # each outline and each texture twice
@@ -150,7 +120,7 @@ def draw_pairs(draws: Draws, kind: Kind) -> Array:
         attempt += 1
 
 
-def draw_world(draws: Draws, kind: Kind) -> World:
+def draw_world(draws: ArrayDraws, kind: Kind) -> World:
     waves, mix = draw_textures(draws, kind.textures)
     hues = draws.uniform("hue", 1) + np.arange(5) / 5
     return World(
@@ -233,14 +203,16 @@ def paint_colour(world: World, kind: Kind, labels: Array, u: Array, clutter: Arr
     return np.where(bars, colours(u[:, 15], u[:, 23], u[:, 24]), images)
 
 
-def draw_clutter(draws: Draws, label: str, n: int) -> Array:
+def draw_clutter(draws: ArrayDraws, label: str, n: int) -> Array:
     """Soft blobs from 0 to 1: [image, y, x]."""
     near = np.maximum(0, 1 - np.abs(np.arange(SIDE)[:, None] * 4 / (SIDE - 1) - np.arange(5)))
     coarse = draws.normal(f"{label} clutter", n, 5, 5)
     return 1 / (1 + np.exp(-2 * (near @ coarse @ near.T)))
 
 
-def draw_images(draws: Draws, world: World, name: str, label: str, n: int) -> tuple[Array, Array]:
+def draw_images(
+    draws: ArrayDraws, world: World, name: str, label: str, n: int
+) -> tuple[Array, Array]:
     """As many images of each class, in an order that the key draws."""
     kind, paint = KINDS[name], {"grey": paint_grey, "colour": paint_colour}[name]
     labels = (np.arange(n) % CLASSES)[draws.order(f"{label} labels", n)]
@@ -254,7 +226,7 @@ def draw_images(draws: Draws, world: World, name: str, label: str, n: int) -> tu
 
 
 def write_labels(path: Path, labels: Sequence[int]) -> None:
-    path.write_text("label\n" + "".join(f"{label}\n" for label in labels))
+    write_rows(path, ["label"], [[label] for label in labels])
 
 
 def write_split(folder: Path, train: tuple[Array, Array], test: tuple[Array, Array]) -> None:
@@ -266,21 +238,10 @@ def write_split(folder: Path, train: tuple[Array, Array], test: tuple[Array, Arr
     write_labels(folder / "answers.csv", test[1])
 
 
-def data_key() -> bytes:
-    """Returns 32 secret bytes: the images follow from them."""
-    try:
-        key = bytes.fromhex(os.environ["FUMEHOOD_DATA_KEY"])
-    except (KeyError, ValueError):
-        key = b""
-    if len(key) != 32:
-        sys.exit("FUMEHOOD_DATA_KEY must be 64 hexadecimal digits")
-    return key
-
-
 def prepare_micro(name: str, folder: str) -> None:
     if name not in KINDS:
         sys.exit(f"'{name}' is neither grey nor colour")
-    draws = Draws(data_key())
+    draws = ArrayDraws(data_key(), "images")
     world = draw_world(draws, KINDS[name])
     train = draw_images(draws, world, name, "train", TRAIN)
     write_split(Path(folder), train, draw_images(draws, world, name, "test", TEST))
@@ -295,49 +256,25 @@ PARQUET = {
 }
 
 
-def read_parquet(path: str, column: str, shape: tuple[int, ...], n: int) -> tuple[Array, Array]:
+def read_images(path: str, column: str, shape: tuple[int, ...], n: int) -> tuple[Array, Array]:
+    table = read_parquet(path, n, [column, "label"])
     try:
-        import pyarrow
-        import pyarrow.parquet
         from PIL import Image
-    except ImportError as error:
-        missing = {"PIL": "pillow"}.get(error.name or "", error.name)
-        sys.exit(f"{missing} is missing: it reads the images (pip install pyarrow pillow)")
-    try:
-        table = pyarrow.parquet.read_table(path)
-    except (OSError, pyarrow.ArrowException) as error:
-        sys.exit(f"{path} can't be read: {error}")
-    if table.num_rows != n or not {column, "label"} <= set(table.column_names):
-        sys.exit(f"{path} is not a table of {n} rows with the columns {column} and label")
+    except ImportError:
+        sys.exit("pillow is missing: it reads the images (pip install pillow)")
     images = np.empty((n, *shape), np.uint8)
     for i, image in enumerate(table[column]):
         images[i] = np.asarray(Image.open(io.BytesIO(image["bytes"].as_py())))
     return images, table["label"].to_numpy().astype(np.uint8)
 
 
-def prepare_parquet(name: str, train_path: str, test_path: str, folder: str) -> None:
+def prepare_parquet(name: str, train_parquet: str, test_parquet: str, folder: str) -> None:
     if name not in PARQUET:
         sys.exit(f"'{name}' is neither fashionMnist nor cifar10")
     column, shape, (n_train, n_test) = PARQUET[name]
-    train = read_parquet(train_path, column, shape, n_train)
-    write_split(Path(folder), train, read_parquet(test_path, column, shape, n_test))
-
-
-COMMANDS: dict[str, tuple[Callable[..., None], int]] = {
-    "micro": (prepare_micro, 2),
-    "parquet": (prepare_parquet, 4),
-}
-
-
-def main(arguments: list[str]) -> None:
-    command, n = COMMANDS.get(arguments[0] if arguments else "", (None, 0))
-    if not command or len(arguments) != n + 1:
-        sys.exit(
-            "usage: images.py micro grey|colour FOLDER\n"
-            "       images.py parquet fashionMnist|cifar10 TRAIN_PARQUET TEST_PARQUET FOLDER"
-        )
-    command(*arguments[1:])
+    train = read_images(train_parquet, column, shape, n_train)
+    write_split(Path(folder), train, read_images(test_parquet, column, shape, n_test))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(micro=prepare_micro, parquet=prepare_parquet)

@@ -31,9 +31,9 @@
  *   fh_env_close(env);
  *   fh_gym_close(gym);
  *
- * Reset and step have a pollable form too, for a thread that drives a thousand environments. It
- * begins some of them, and fh_gym_wait() gives those that are done. docs/env.md tells what happens
- * in an episode.
+ * Reset and step have a pollable form too, for a thread that drives a thousand environments. The
+ * thread begins resets and steps. fh_gym_wait() gives the environments whose reset or step has
+ * ended. docs/env.md tells what happens in an episode.
  */
 
 struct fh_gym;
@@ -45,9 +45,9 @@ struct fh_gym_options {
 	const char *state_dir;
 	const char *mlgym_root; /* a checkout of MLGym, whose tasks come first; NULL: none */
 
-	/* The gym leases this number of NVIDIA GPUs until it is closed. It takes the first free
-	 * ones among these numbers (2 is /dev/nvidia2), or among all (NULL). If too few are free,
-	 * opening fails with -EBUSY and names their users. */
+	/* Number of NVIDIA GPUs that the gym leases until it is closed. It takes the first free
+	 * ones among gpu_numbers (2 is /dev/nvidia2), or among all if gpu_numbers is NULL. If too
+	 * few are free, opening the gym fails with -EBUSY, and the error names their users. */
 	size_t n_gpus;
 	const int *gpu_numbers;
 	size_t n_gpu_numbers;
@@ -59,7 +59,7 @@ struct fh_gym_options {
  */
 FH_PUBLIC int fh_gym_open(
 		const struct fh_gym_options *options, struct fh_gym **out, struct fh_error *err);
-/* Call it after closing its environments; NULL is fine. */
+/* Closes a gym. Close its environments first. NULL is fine. */
 FH_PUBLIC void fh_gym_close(struct fh_gym *gym);
 
 /* Hides a folder from episodes that are reset from now on, even in /usr or /opt, which agents see.
@@ -73,28 +73,29 @@ FH_PUBLIC int fh_gym_hide(struct fh_gym *gym, const char *folder, struct fh_erro
 FH_PUBLIC const char *fh_gym_warning(const struct fh_gym *gym);
 
 enum fh_reward_kind {
-	FH_REWARD_DELTA,       /* score minus the last score; at first, minus the baseline */
+	FH_REWARD_DELTA,       /* score minus the last score; the first score minus the baseline */
 	FH_REWARD_IMPROVEMENT, /* score minus the baseline */
-	FH_REWARD_NONE,        /* always 0 */
-	/* A reward is positive if the score is better; 0 in steps without a score. */
+	FH_REWARD_NONE,        /* every reward is 0 */
+	/* All kinds: a gain is positive, also if less is better; 0 in steps without a score. */
 };
 
 struct fh_bind {
-	const char *source; /* absolute path here, mounted read-only */
-	const char *target; /* absolute path inside; NULL: same as source */
+	const char *source; /* absolute path on this machine, mounted read-only in sandboxes */
+	const char *target; /* absolute path in the sandbox; NULL: same as source */
 };
 
-#define FH_JUDGE_SALT_MAX ((1ULL << 53) - 1) /* most that any JSON reader keeps exact */
+#define FH_JUDGE_SALT_MAX ((1ULL << 53) - 1) /* largest integer that all JSON readers keep exact */
 #define FH_DATA_SEED_MAX ((1ULL << 53) - 1)
 
 struct fh_env_options {
-	const char *task;    /* "T" or "T:VARIANT" */
+	const char *task;    /* task to open: "T" or "T:VARIANT" */
 	const char *variant; /* NULL: the variant in `task`, else the task's default */
 	enum fh_reward_kind reward;
-	int max_steps; /* 0: the task's own limit (50) */
+	int max_steps; /* most steps of an episode; 0: the task's own limit (default 50) */
 	/* Keep the agent's memory for later episodes, in the task's memory_path. */
 	bool memory;
-	/* Memory to begin with instead, if the file exists; no link; NULL: none. */
+	/* File with the agent's memory to begin with, in place of memory_path. If the file does not
+	 * exist, the episode begins without memory. It must not be a link. NULL: none. */
 	const char *memory_file;
 	const struct fh_bind *binds;
 	size_t n_binds;
@@ -103,14 +104,14 @@ struct fh_env_options {
 	 * also where their scripts look for Python.
 	 *
 	 * With ":rw" after the path the agent may write to it, by `pip install` for example. The
-	 * changes end with the episode, and graders don't see them. */
+	 * changes are lost when the episode ends, and graders don't see them. */
 	const char *python;
 	/* Hosts that literature_search and parse_pdf_url may ask: names with commas between them.
 	 * "papers" names the hosts of papers (docs/tools.md). NULL: none. */
 	const char *web_hosts;
-	/* Salt of the judges' random numbers, beside the seed. 0: each episode draws a new one,
-	 * which its reset tells. A recorded salt, at most FH_JUDGE_SALT_MAX, repeats recorded
-	 * scores. */
+	/* Salt that the judges' random numbers depend on, beside the seed. 0: each episode draws a
+	 * new salt, which the result of its reset holds. A recorded salt, at most
+	 * FH_JUDGE_SALT_MAX, gives the recorded scores again. */
 	uint64_t judge_salt;
 	/* Limit for an episode's record: bytes of its actions, observations and `beside_bytes`, as
 	 * ASCII JSON. The step that exceeds it is the last. 0: no limit. */
@@ -145,7 +146,7 @@ enum fh_outcome {
 	FH_OUTCOME_MEMORY_LIMIT,
 	FH_OUTCOME_MALFORMED_EDIT, /* an `edit N:M` without end_of_edit, which was not run */
 	FH_OUTCOME_SYNTAX_ERROR,   /* not valid shell syntax, so it was not run */
-	FH_OUTCOME_SANDBOX_GONE,   /* the episode can't go on */
+	FH_OUTCOME_SANDBOX_GONE,   /* the sandbox has ended, so the episode can't go on */
 	FH_OUTCOME_INTERRUPTED,    /* fh_env_interrupt() ended the command or the scoring */
 };
 
@@ -156,10 +157,12 @@ FH_PUBLIC const char *fh_outcome_name(enum fh_outcome outcome);
 #define FH_TIMEOUT_S_MIN 0.001
 
 struct fh_action {
-	const char *text; /* at most FH_ACTION_BYTES_MAX: a shell command, or lines of them */
-	/* 0: the task's training_timeout for training, else the task's 25 s. */
+	const char *text; /* a shell command, or lines of commands; at most FH_ACTION_BYTES_MAX */
+	/* timeout; 0: the task's training_timeout for training, else its short_timeout */
 	double timeout_s;
-	int64_t beside_bytes; /* bytes recorded beside the action; count for max_text_bytes */
+	/* bytes that the caller records beside this action's text; they count for
+	 * max_text_bytes */
+	int64_t beside_bytes;
 };
 
 /*
@@ -170,15 +173,15 @@ struct fh_step {
 	const char *observation; /* text for the agent, UTF-8 */
 	double reward;
 	bool terminated; /* the agent's action ended the episode */
-	bool truncated;  /* max_steps, max_text_bytes or the deadline ended it */
+	bool truncated;  /* max_steps, max_text_bytes or the deadline ended the episode */
 
-	/* info */
+	/* docs/protocol.md describes the members from here on, in "info" */
 	int step;      /* number of this step, 1 for the first; 0 after reset */
 	int exit_code; /* exit code of the command; -1: no command has ended */
 	enum fh_outcome outcome;
 	double duration_s;
 	double cpu_s; /* CPU time of this step */
-	/* Peak of the episode so far; the last 1 ms of CPU time may be missing. */
+	/* Peak memory of the episode so far. A peak in the last 1 ms of CPU time may be missing. */
 	int64_t memory_peak_bytes;
 	int64_t written_bytes; /* bytes by which the episode's files have grown so far */
 	const char *open_file; /* path of the file open in the editor; "n/a": none */
@@ -193,12 +196,19 @@ struct fh_step {
 	/* Why a validate or submit gave no score, for people; NULL: no failure. */
 	const char *grade_error;
 	const char *integrity; /* signs of tampering in this step; NULL: none */
-	/* The state command hangs, or is not run any more; NULL: neither. */
+	/* A sentence if the state command hangs, or is not run any more; NULL: neither. */
 	const char *state_error;
 	const char *exit_status; /* how the episode ended: "submitted", ...; NULL: it has not */
 	uint64_t judge_salt;     /* salt of the episode, in its reset; 0 in steps */
 	bool restarted;          /* the shell ended in this step, and a new one runs */
 	uint64_t data_seed;      /* data seed of the environment, in a reset; 0 in steps */
+	/* True if the episode has ended and its task's grader has `final`. Then `best` is the score
+	 * of the episode's end alone. If false, `validated`, `n_validated` and `gap` are NULL, 0
+	 * and NAN. */
+	bool final;
+	const struct fh_metric *validated; /* best score of a validate; NULL: none */
+	size_t n_validated;
+	double gap; /* score of the end minus `validated`, by the task's metric; NAN: not known */
 };
 
 /* Begins a new episode, and ends the last one. On failure there is no episode. */
@@ -237,20 +247,20 @@ FH_PUBLIC int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **ou
 FH_PUBLIC int fh_env_end(struct fh_env *env, struct fh_step *out, struct fh_error *err);
 
 /*
- * Ends the running command or scoring, as a timeout would. In the blocking form this may take 0.2
- * s. Any thread may call it, and a signal handler.
+ * Ends the running command or scoring, as a timeout would. A blocking call may take 0.2 s to
+ * notice. Any thread may call it, and a signal handler.
  */
 FH_PUBLIC void fh_env_interrupt(struct fh_env *env);
 
 /* Facts that are fixed for an environment. The strings live as long as the environment. */
 struct fh_env_info {
 	const char *task;        /* id of the task, without the variant */
-	const char *variant;     /* "" when the task has none */
+	const char *variant;     /* name of the variant; "" for the task without a variant */
 	const char *name;        /* name of the task, for people */
 	const char *description; /* description of the task, for the agent */
 	const char *metric;      /* name of the deciding metric */
 	bool maximize;
-	const char *submission; /* absolute path of the graded file inside */
+	const char *submission; /* absolute path in the sandbox of the file that is graded */
 	int max_steps;
 	double training_timeout_s;
 	const char *task_hash;   /* hash of all task files, hexadecimal */
@@ -260,11 +270,12 @@ struct fh_env_info {
 	const int *gpus; /* numbers of the environment's GPUs: 2 is /dev/nvidia2 */
 	size_t n_gpus;
 	uint64_t data_seed;
+	bool final; /* only the score of an episode's end counts: `grader.final` */
 };
 
 /*
- * Returns a sentence about a likely failure of its episodes; NULL: none. Lives as long as the
- * environment.
+ * Returns a sentence about a likely failure of the environment's episodes; NULL: none. Lives as
+ * long as the environment.
  */
 FH_PUBLIC const char *fh_env_warning(const struct fh_env *env);
 

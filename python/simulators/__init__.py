@@ -164,9 +164,10 @@ class VectorEnv:
     ) -> tuple[Array, dict[str, Any]]:
         """Begins an episode in every copy. Returns the observations, and an empty dict.
 
-        seed: a whole number from which every copy gets random numbers of its own, or a list with a
-        number for each copy. The same seed gives the same episodes, and copy i is the same for any
-        num_envs. Without a seed the first reset is random, and others draw on.
+        seed: a whole number, or a list with a number for each copy. From a single number each
+        copy gets random numbers of its own. The same seed gives the same episodes. The episodes
+        of copy i do not depend on num_envs. Without a seed the first reset is random. Later
+        resets continue each copy's random numbers.
         """
         self._check_open()
         if seed is None and self._begun:
@@ -209,9 +210,9 @@ class VectorEnv:
         """Does one step of every copy.
 
         Returns observations, rewards, terminations, truncations and infos. A copy whose episode
-        ends begins the next one in the same step (SAME_STEP autoreset), so its observation is the
-        first of the next episode. If any episode ended, infos["final_obs"] has the last
-        observations of those copies, and None for others. infos["_final_obs"] says which ended.
+        ends begins the next one in the same step (SAME_STEP autoreset). The step then returns the
+        first observation of the new episode. If any episode ended, infos["final_obs"] has the last
+        observations of those copies, and None for others. infos["_final_obs"] tells which ended.
         """
         self._check_open()
         if not self._begun:

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Leaves room for a prompt with an observation of 1 MiB, which escapes may make four times as
- * long. */
+/* Largest message to a model. It has room for an observation of 1 MiB, even if escaping makes it
+ * four times as long. */
 #define MESSAGE_BYTES_MAX (16L * 1024 * 1024)
 #define ASK_AGAIN_MAX 2 /* how often a turn may ask the model again after a malformed reply */
 
@@ -24,13 +24,14 @@ struct agent {
 	void *user;
 	int max_steps;
 	struct model *recorded;
-	const struct fh_step *step; /* result of the step that this turn follows */
+	const struct fh_step *step; /* result of the last reset or step */
 
 	struct arena arena; /* holds the conversation */
 	struct history history;
-	/* fields of the system prompt, and of all other prompts */
+	/* values for the {fields} of the system prompt's template, and of all other templates */
 	struct fields system_fields, fields;
-	struct chat_tool *tools; /* n_tools tools for the model; none if the parser reads text */
+	/* n_tools tools offered to the model; none if its actions are read from the reply's text */
+	struct chat_tool *tools;
 	size_t n_tools;
 
 	/* state of the current turn */
@@ -40,7 +41,8 @@ struct agent {
 	struct chat_call *call;
 	int asked_again;
 	bool decided;
-	struct fh_error failure; /* result of agent_failure(); code 0: none */
+	/* why the model gave no reply, for agent_failure(); code 0: no failure */
+	struct fh_error failure;
 	struct parsed parsed;
 	struct chat_reply reply; /* last reply, copied into turn_arena */
 };
@@ -130,8 +132,9 @@ static int agent_add_observation(struct agent *a, struct fh_error *err)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* Refuses prompts with unknown fields, before a model costs money. If the agent's tools report a
- * state, its fields are known only later. */
+/* Fails if a template names an unknown {field}, before a call to the model costs money. If the
+ * agent's tools report a state, that holds only for the templates of complaints. The state will add
+ * fields for all others. */
 static int agent_check_templates(struct agent *a, struct fh_error *err)
 {
 	const struct agent_config *c = a->config;
@@ -241,7 +244,8 @@ void agent_close(struct agent *a)
 
 /* --- turns ------------------------------------------------------------------------------------ */
 
-/* Decides on `action`, which ends the episode, with the thought `why`. */
+/* Makes `action`, such as exit_cost, the agent's decision, with the thought `why`. The action ends
+ * the episode. */
 static void agent_give_up(struct agent *a, const char *action, const char *why)
 {
 	a->parsed = (struct parsed){ .thought = arena_strdup(&a->turn_arena, why),
@@ -281,7 +285,8 @@ static void agent_ask(struct agent *a, size_t n_messages)
 
 static int agent_take_recorded(struct agent *a, struct fh_error *err);
 
-/* Sends the conversation with the malformed reply and a complaint. Later turns leave both out. */
+/* Asks the model again: sends the conversation, the model's malformed reply, and the complaint
+ * about it. Later turns leave reply and complaint out. */
 static void agent_ask_again(struct agent *a, const char *complaint)
 {
 	const struct chat_reply *reply = &a->reply;
@@ -303,8 +308,10 @@ static void agent_ask_again(struct agent *a, const char *complaint)
 	agent_ask(a, n);
 }
 
-/* Asks the model again with a complaint, made from the template and the system prompt's fields.
- * `field` and `value` are added to these. Ends the episode when the turn has no tries left. */
+/* Asks the model again with a complaint. `template` is the complaint's text. It may use the
+ * fields of the system prompt, and the field `field`, whose value is `value`. Without a model,
+ * takes the next recorded reply instead. Ends the episode if this happened ASK_AGAIN_MAX times
+ * before in this turn. */
 static int agent_complain(struct agent *a, const struct template *template, const char *field,
 		const char *value, struct fh_error *err)
 {

@@ -19,8 +19,8 @@
  *   agent_observe(agent, &step, &err);
  *   agent_begin(agent, &err);
  *   while (!agent_decided(agent))
- *           ... the call with this agent's `user` has ended: agent_advance(agent, call, &err);
- *   agent_take(agent, &turn);
+ *           ... the call with this agent's `user` has ended: agent_advance(agent, &err);
+ *   agent_take(agent, &turn, &err);
  *
  * If a reply is malformed or its command is blocked, the model is asked again, at most twice. These
  * replies stay out of the conversation. Failures of the model become actions too: exit_cost,
@@ -35,14 +35,14 @@ struct agent_past {
 
 struct agent_request {
 	const struct agent_config *config; /* configuration; outlives the agent */
-	/* model of this agent only; outlives it; NULL: `recorded` plays */
+	/* language model, used by this agent only; outlives the agent; NULL: `recorded` replies */
 	struct chat_model *model;
 	const struct task *task; /* the episode's task, copied */
 	struct fh_env *env;      /* environment that reports the state of the tools; NULL: none */
 	int max_steps;
 	struct recorder *recorder; /* records each message; NULL: none */
-	void *user;                /* `user` of the agent's chat calls */
-	/* plays recorded replies in place of `model`; outlives the agent */
+	void *user; /* value for the field `user` of the agent's calls to the model */
+	/* replies with recorded replies if `model` is NULL; outlives the agent */
 	struct model *recorded;
 	const struct agent_past *past; /* recorded conversation to continue; NULL: none */
 };
@@ -56,20 +56,21 @@ void agent_close(struct agent *a); /* cancels the agent's chat call; NULL is fin
  * observation, and may run in a thread. Fails if a message can't be made or recorded. */
 int agent_observe(struct agent *a, const struct fh_step *step, struct fh_error *err);
 
-/* Starts a turn after agent_observe(): the model decides on the next action. `step` must stay valid
- * until the turn ends. -EINTR: no recorded reply is left. */
+/* Starts a turn after agent_observe(): the model decides on the next action. The `step` that
+ * agent_observe() got must stay valid until the turn ends. -EINTR: no recorded reply is left. */
 int agent_begin(struct agent *a, struct fh_error *err);
 bool agent_decided(const struct agent *a);
 
 /* Continues the turn when chat_service_advance() returned the agent's chat call. Frees the call. */
 int agent_advance(struct agent *a, struct fh_error *err);
 
-/* Why the model gave no reply (exit_api, exit_error); NULL if it did. -ECANCELED: the total cost
- * limit is reached (exit_cost). Valid until the next agent_begin(). */
+/* Why the model gave no reply (exit_api, exit_error). -ECANCELED: the total cost limit is
+ * reached (exit_cost). NULL for other ends of a turn, such as exit_context. Valid until the next
+ * agent_observe(). */
 const struct fh_error *agent_failure(const struct agent *a);
 
-/* Gives the action that the agent decided on, with its thought. Valid until the next agent_begin().
- * Fails if the reply can't be recorded. */
+/* Gives the action that the agent decided on, with its thought. Valid until the next
+ * agent_observe(). Fails if the reply can't be recorded. */
 int agent_take(struct agent *a, struct model_turn *out, struct fh_error *err);
 
 /* --- prompt_fields.c -------------------------------------------------------------------------- */
@@ -77,17 +78,19 @@ int agent_take(struct agent *a, struct model_turn *out, struct fh_error *err);
 void agent_task_fields(struct fields *f, const struct task *task);
 
 /* Sets fields from the state that the agent's tools report. `state` is JSON from the sandbox, an
- * object. Fields that it does not name stay. The arena is for parsing. */
+ * object. Fields that it does not name stay. A state that is no JSON object is ignored. The
+ * arena is for parsing. */
 void agent_state_fields(struct fields *f, struct arena *a, const char *state);
 
 /* --- past.c ----------------------------------------------------------------------------------- */
-/* Adds the configuration's demonstrations to the conversation. `recorded`: only demonstrations that
- * become messages of their own. */
+/* Adds the configuration's demonstrations to the conversation. With put_demos_in_history, each of
+ * their messages becomes a message of the conversation. Otherwise a demonstration becomes a single
+ * message, and is left out if `recorded` is set. */
 int agent_add_demonstrations(const struct agent_config *config, bool recorded, struct history *h,
 		struct fh_error *err);
 
-/* Adds a recorded conversation. `tools`: the parser reads tool calls, which a record does not hold.
- * So each action becomes a call of the tool `bash`. */
+/* Adds a recorded conversation. `tools` is true if the output parser reads tool calls. A record
+ * does not hold these. So each recorded action then becomes a call of the tool `bash`. */
 void agent_add_past(const struct agent_past *past, bool tools, struct history *h);
 
 #endif

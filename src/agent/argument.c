@@ -8,7 +8,7 @@
 
 #define WHOLE_MOST 9007199254740992.0 /* 2^53: larger doubles can't hold each whole number */
 
-/* Takes an integer: 3, 3.0, 3e0 or "3". NULL for other values. */
+/* Returns an integer's decimal digits: v may be 3, 3.0, 3e0 or "3". NULL for other values. */
 static const char *argument_take_integer(struct arena *a, const struct pyjson *v)
 {
 	const char *digits = v->kind == PYJSON_STRING ? pyjson_string(v) : NULL;
@@ -41,7 +41,8 @@ static const char *argument_take_string(struct arena *a, const struct pyjson *v)
 	return v->kind == PYJSON_STRING ? pyjson_string(v) : NULL;
 }
 
-/* Takes a value of any type, for types that JSON Schema lacks, such as `filename`. */
+/* Returns a value of any simple type as text, for types that JSON Schema lacks, such as
+ * `filename`. */
 static const char *argument_take_any(struct arena *a, const struct pyjson *v)
 {
 	const char *text = argument_take_string(a, v);

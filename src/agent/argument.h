@@ -8,13 +8,14 @@
 
 /* Types of the arguments that a model gives to a tool. */
 struct argument_type {
-	/* JSON Schema's name, Python's name, and the name in errors */
+	/* name of the type in JSON Schema, in Python, and in error messages */
 	const char *name, *other_name, *said;
-	/* Makes the value's text for a command; NULL if the value has another type. */
+	/* Returns the value v as text for a command; NULL if v has another type. */
 	const char *(*take)(struct arena *a, const struct pyjson *v);
 };
 
-/* Type of an argument, which may be documented by Python's name. An unknown type is a text. */
+/* Returns the type of an argument. Documentation may name types as JSON Schema or as Python does.
+ * An unknown type takes a text, a number or a boolean. */
 const struct argument_type *argument_type_of(const struct command_argument *argument);
 
 #endif

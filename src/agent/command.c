@@ -78,8 +78,9 @@ static void command_add_word(struct buf *out, const char *s)
 	buf_add_char(out, '\'');
 }
 
-/* Appends a value in its form. `after` is the signature's text after <name>. Returns where to go on
- * in the signature. */
+/* Appends the value of an argument, written as v->form says. `after` is the part of the command's
+ * signature behind the argument's <name>. Returns where in the signature the caller goes on. A
+ * value of COMMAND_LINES that is empty or ends in a newline replaces the signature's newline. */
 static const char *command_add_value(
 		struct buf *out, const struct command_value *v, const char *after)
 {

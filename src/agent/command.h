@@ -22,7 +22,7 @@ struct agent_command {
 	const char *end_name;  /* word that ends the command's here-document; NULL: it has none */
 	const struct command_argument *arguments;
 	size_t n_arguments;
-	bool has_arguments;    /* `arguments` is documented, maybe as empty */
+	bool has_arguments;    /* the documentation has the key `arguments`, which may be empty */
 	const struct node *at; /* place of the docstring in its file, for errors; NULL: none */
 };
 

@@ -61,7 +61,7 @@ static int command_doc_text(
 	return 0;
 }
 
-/* Python's truth of a value that a YAML 1.1 parser read. */
+/* True if Python would count this YAML value as true, as bool(yaml.safe_load(...)) does. */
 static bool command_doc_means_yes(const struct node *node)
 {
 	static const char *const no[] = { "false", "no", "off", "0", "0.0" };

@@ -10,8 +10,10 @@ struct command_doc {
 	const char *file;
 	const char *text; /* the n bytes below the line `# @yaml`; NULL: none */
 	size_t n;
-	int line;    /* number of the first line in the file */
-	bool script; /* a script's lines begin with `#`, and a function's with `# ` */
+	int line; /* number in the file of the first line of `text` */
+	/* true: lines of a script, which begin with `#`; false: lines of a function, which begin
+	 * with `# ` */
+	bool script;
 };
 
 /* Fills the command from the YAML in its comment lines. The caller has set the name. -EINVAL:

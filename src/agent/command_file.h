@@ -37,7 +37,7 @@
 enum command_file_kind {
 	COMMAND_FILE_SOURCED, /* sourced by the agent's shell */
 	COMMAND_FILE_SCRIPT,  /* a program that the agent runs by its name */
-	COMMAND_FILE_HELPER,  /* read by other command files, not by the agent */
+	COMMAND_FILE_HELPER,  /* used by other command files, not by the agent itself */
 };
 
 struct command_file {

@@ -36,8 +36,8 @@ static bool command_setup_is_replaced(const struct command_file *file)
 	return command_asks_for_score(file->name);
 }
 
-/* Appends commands that source each file, joined by &&: the script's status is 0 only if all
- * succeed. */
+/* Appends commands that source each file and remove its functions that would hide `validate` or
+ * `submit`. They are joined by &&, so that the script's status is 0 only if all succeed. */
 static void command_setup_add_sources(struct buf *script, const struct command_setup *commands)
 {
 	buf_add_str(script, commands->aliases ? "test $__aliases = 0 && unset __aliases" : "true");

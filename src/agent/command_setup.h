@@ -15,7 +15,8 @@ struct command_setup {
 	/* state_command: code that prints the tools' state; NULL: none */
 	const char *state_name, *state_code;
 	bool original_tools; /* run MLGym's own tools in place of Fumehood's equal programs */
-	/* start the linter before the first edit, because edits come without a pause */
+	/* start the linter before the first edit, for replays, whose edits follow without a
+	 * pause */
 	bool edits_at_once;
 	const char *aliases; /* path of a file that each shell sources first; NULL: none */
 };
@@ -28,7 +29,8 @@ struct command_setup {
  * Our programs replace `validate`, `submit`, and MLGym's scripts that a sandbox can't run. They
  * also replace MLGym's bash tools, unless original_tools: see own_tools_fit().
  *
- * The result lives in the arena. -EINVAL, or an error of reading the aliases.
+ * The result lives in the arena. -EINVAL: a file's name is wrong or taken. -E2BIG: too much code.
+ * Or an error of reading the aliases.
  */
 int command_setup_make(struct arena *a, const struct command_setup *commands, struct env_setup *out,
 		struct fh_error *err);

@@ -105,8 +105,8 @@ static const struct node *agent_config_at(const struct agent_loading *l, const c
 	return node ? node : l->root;
 }
 
-/* Makes a template from the text of a key. If the key is missing, from a default text, which has no
- * place for errors. */
+/* Makes a template from `text`, the value of `key` in the YAML file. If `text` is NULL, returns
+ * `fallback`. */
 static struct template agent_config_template(const struct agent_loading *l, const char *key,
 		const char *text, struct template fallback)
 {
@@ -202,7 +202,7 @@ static int agent_config_check_place(struct agent_loading *l, const char *key, co
 	auto_free char *own = path_dirname(l->c->path);
 	auto_free char *installed = xasprintf("%s/agents", places_get()->share_dir);
 	struct stat st;
-	/* anyone may write files into the configuration's folder, as into /tmp */
+	/* true: anyone may write files into the configuration's folder, as into /tmp */
 	bool is_shared = stat(own, &st) == 0 && (st.st_mode & S_IWOTH);
 
 	if (!l->options->recorded || !real || (agent_config_lies_in(real, own) && !is_shared) ||

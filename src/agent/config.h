@@ -22,7 +22,7 @@ struct tools_config {
 	struct texts command_files, util_functions;
 	struct text_map env_variables;
 	struct state_command_config state_command;
-	int parser; /* enum command_docs: style of the documentation */
+	int parser; /* enum command_docs: style in which prompts document the commands */
 	const char *submit_command;
 	struct texts blocklist, blocklist_standalone;
 	const char *blocklist_error_template;
@@ -47,7 +47,8 @@ extern const struct schema agent_schema;
 
 struct agent_config {
 	char *path, *stem; /* stem: name of the file without ".yaml", for names of run folders */
-	char *place; /* absolute path; NULL for an installed configuration, whose name is `stem` */
+	/* absolute path of the file; NULL: an installed configuration, whose name is `stem` */
+	char *place;
 	/* hash of the configuration's file and all files that it names */
 	char hash[SHA256_HEX_BYTES];
 	struct agent_keys keys;

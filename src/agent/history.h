@@ -12,7 +12,8 @@
 /* A message of a conversation. A history processor may shorten what the model sees of it. */
 struct history_item {
 	struct chat_message message;
-	const char *thought, *action; /* for a CHAT_ASSISTANT message; NULL: none */
+	/* thought and action of a CHAT_ASSISTANT message; NULL: none */
+	const char *thought, *action;
 	bool is_demo;
 };
 
@@ -36,7 +37,7 @@ enum chat_role history_role(const char *name);
  * keep the number of messages, and all demonstrations.
  */
 struct history_args {
-	int n; /* number of observations that LastNObservations keeps */
+	int n; /* number of last observations that LastNObservations keeps, beside the first one */
 };
 
 struct history_processor {
@@ -46,7 +47,7 @@ struct history_processor {
 	 * arena. */
 	void (*process)(const struct history *h, const struct history_args *args, struct arena *a,
 			struct chat_message *out);
-	int n; /* args.n of a processor whose name contains the number */
+	int n; /* value for args.n, for a processor with a number in its name: Last5Observations */
 };
 
 /* Finds a processor by name. NULL for an unknown name: the error names the closest, or lists

@@ -6,7 +6,10 @@
 #include "base/str.h"
 #include "model/chat.h"
 
-/* Fumehood's own commands with these names, in the same order. -EINVAL for an unknown name. */
+/*
+ * Gives Fumehood's own commands for a list of their names, in the same order. -EINVAL for an
+ * unknown name.
+ */
 int native_commands(struct arena *a, const struct texts *names, struct commands *out,
 		struct fh_error *err);
 

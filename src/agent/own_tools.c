@@ -70,8 +70,9 @@ static const char own_tools_script[] =
 	"\t_own_tools_note\n"
 	"}\n";
 
-/* Wraps MLGym's function `state`, which starts realpath after each step. A path without links is
- * its own real path. */
+/* Replaces MLGym's shell function `state`, which starts the program realpath after each step. The
+ * new function prints the open file's path itself if that is a real path. For a path with links or
+ * unusual characters it calls MLGym's function. */
 static const char own_tools_state_script[] =
 	"\n"
 	"_own_tools_is_real() {\n"

@@ -6,15 +6,16 @@
 
 /* Programs of Fumehood in place of MLGym's bash tools. */
 
-/* True if these files are MLGym's own, unchanged. Fumehood's programs are proven equal to MLGym's
- * functions. */
+/* True if there are files of bash functions, and all of them are MLGym's own, unchanged. Then
+ * Fumehood's programs, which do the same, can replace the functions. */
 bool own_tools_fit(const struct command_file *files, size_t n);
 
-/* Shell functions that call Fumehood's programs, to source in place of this file. NULL: source the
- * file itself. */
+/* Returns shell functions that call Fumehood's programs, to source in place of the command file
+ * `file`. NULL: source `file` itself. */
 const char *own_tools_text(struct arena *a, const struct command_file *file);
 
-/* Shell code to run after a state command's code, which makes MLGym's faster. Empty: none. */
+/* Shell code to run after `code`, a state command's code. If `code` is MLGym's, this makes the
+ * state command faster. "" for other code. */
 const char *own_tools_state(const char *code);
 
 #endif

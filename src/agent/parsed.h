@@ -4,7 +4,7 @@
 
 /* A model's reply, as an output parser splits it. */
 struct parsed {
-	const char *thought, *action; /* both live in the arena */
+	const char *thought, *action; /* strings in the arena, or parts of the reply */
 };
 
 #endif

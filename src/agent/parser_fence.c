@@ -120,8 +120,8 @@ static int fence_mlgym(struct arena *a, const struct chat_reply *reply,
 #define THINK "<think>"
 #define THOUGHT "</think>"
 
-/* The text after the last </think>. The <think> may be missing, because a server's template may
- * hold it. */
+/* The text after the last </think>; "" if only <think> is there; the whole text without both.
+ * The <think> may be missing, because a server's template may hold it. */
 static const char *fence_after_thinking(const char *text)
 {
 	const char *end = NULL, *at = text;

@@ -11,11 +11,11 @@
 
 /* Parts of parsing that several output parsers share. */
 
-/* Takes the text between the last <command> and the last </command> as the action. False if there
- * are none. */
+/* Takes the text between the last <command> and the last </command> as the action. False if one
+ * of them is missing. */
 bool parse_tags(struct arena *a, const char *text, struct parsed *out);
 
-/* A copy of the text with \n in place of each \r\n. */
+/* Returns the text with \n in place of each \r\n: a copy, if there are any. */
 const char *parse_lines(struct arena *a, const char *text);
 
 /* Parses a JSON object. Errors call the text `name`. */

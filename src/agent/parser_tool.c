@@ -11,12 +11,13 @@
 #include <string.h>
 
 /*
- * Commands as tools. Arguments must match the schema that the model was given (native.c), because a
- * guess might run another command. Values become single words, or lines of a here-document.
+ * Reads a tool call as a command. The call's arguments must match the schema that the model was
+ * given (native.c). A guess of what the model meant might run another command. Values become single
+ * words, or lines of a here-document.
  */
 
 #define LIST_BYTES_MAX 256
-#define NAME_BYTES_SHOWN 64 /* bytes of an unknown tool's name in an error */
+#define NAME_BYTES_SHOWN 64 /* an error shows this many bytes of an unknown tool's name */
 
 /* --- values ---------------------------------------------------------------------------------- */
 

@@ -10,13 +10,13 @@
 #include <string.h>
 
 #define VALUE_BYTES_MAX (1024 * 1024)
-/* most fields, with those of the tools' state, which each step may add to */
+/* most fields of a prompt; after each step the agent's tools may report a state with more fields */
 #define FIELDS_MAX 1024
 
 /* --- a task's keys ---------------------------------------------------------------------------- */
 
-/* Appends a YAML value as Python's str() shows it. `inside` a list or a mapping: as repr() shows
- * it. */
+/* Appends a YAML value as Python's str() shows it. With `inside`, the value lies in a list or a
+ * mapping, and appears as repr() shows it. */
 static void prompt_add_value(struct buf *out, const struct node *node, bool inside)
 {
 	double number;

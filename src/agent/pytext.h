@@ -9,7 +9,8 @@
 
 /* Methods of Python's str for text in UTF-8. MLGym's formats depend on them. */
 
-/* Bytes of white space at the start of s, at most n. A NUL ends it. */
+/* Counts the bytes of white space at the start of s. Looks at n bytes at most, and stops at a
+ * NUL. */
 size_t pytext_spaces(const char *s, size_t n);
 
 /* str.strip(): a new string in the arena. */

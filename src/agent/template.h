@@ -15,7 +15,7 @@
  */
 struct template
 {
-	const char *text;      /* NULL: no such prompt */
+	const char *text; /* text of the template; NULL: the configuration has no such prompt */
 	const struct node *at; /* place of the text in a file, for errors; NULL: built in */
 };
 

@@ -11,7 +11,7 @@
 #undef error_say
 #undef error_wrap
 
-/* Removes an incomplete UTF-8 character from the end of a truncated message. */
+/* If the message fills its buffer, removes a last multi-byte character, which may be incomplete. */
 static void error_cut(char *text, size_t size)
 {
 	size_t n = strlen(text), start;
@@ -25,7 +25,7 @@ static void error_cut(char *text, size_t size)
 		text[start - 1] = '\0';
 }
 
-/* Returns any error number as a positive errno, so that the caller always sees a failure. */
+/* Returns a positive errno unchanged, and EIO for other numbers, so that callers see a failure. */
 static int error_positive(int error)
 {
 	return error > 0 ? error : EIO;

@@ -19,7 +19,8 @@ int error_set(struct fh_error *err, int error, const char *format, ...)
 int error_say(struct fh_error *err, int error, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
 
-/* Prepends "<format>: " to the message. Returns err->code, or -EIO if err->code is no error. */
+/* Prepends "<format>: " to the message. Returns err->code, or -EIO if err is NULL or has no
+ * negative code. */
 int error_wrap(struct fh_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Tells the compiler that error_set(), error_say() and error_wrap() return a negative number.

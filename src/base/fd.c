@@ -92,25 +92,31 @@ int fd_copy(int from, int to)
 	return 0;
 }
 
+/* Copies without the offset of `from`: other processes may copy from the same open file. */
 static int fd_copy_range(int from, int to, off_t at, off_t end)
 {
 	char chunk[65536];
 
-	if (lseek(from, at, SEEK_SET) < 0 || lseek(to, at, SEEK_SET) < 0)
+	if (lseek(to, at, SEEK_SET) < 0)
 		return -errno;
 	while (at < end) {
 		size_t left = (size_t)(end - at);
-		ssize_t n = fd_read_full(from, chunk, left < sizeof(chunk) ? left : sizeof(chunk));
-		int r = n > 0 ? fd_write_full(to, chunk, (size_t)n) : (int)n;
+		ssize_t n = pread(from, chunk, left < sizeof(chunk) ? left : sizeof(chunk), at);
+		int r;
 
-		if (n <= 0 || r < 0)
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		r = fd_write_full(to, chunk, (size_t)n);
+		if (r < 0)
 			return r;
 		at += n;
 	}
 	return 0;
 }
 
-/* Copies a file without holes and without a known size, as in /proc and /sys. */
+/* Copies a file in whose file system SEEK_DATA does not work, such as /proc and /sys. */
 static int fd_copy_plain(int from, int to, int64_t most)
 {
 	int r = fd_copy_range(from, to, 0, most);
@@ -118,10 +124,11 @@ static int fd_copy_plain(int from, int to, int64_t most)
 
 	if (r < 0)
 		return r;
-	return fd_read_full(from, &more, 1) > 0 ? -EFBIG : 0;
+	return pread(from, &more, 1, most) > 0 ? -EFBIG : 0;
 }
 
-/* least progress of the copy loop, even if another process changes the file */
+/* The copy loop advances at least this many bytes in each round. Otherwise it could go on forever
+ * if another process changes the file. */
 #define DATA_BYTES_MIN 4096
 
 int fd_copy_sparse(int from, int to, int64_t most)
@@ -352,7 +359,7 @@ int fd_write_file(const char *path, const void *data, size_t n, mode_t mode, str
 	const struct fd_whole whole = { .path = path, .data = data, .n = n, .mode = mode };
 	auto_free char *beside = NULL, *folder = path_dirname(path);
 	/* A file without a name vanishes when this process is killed. Not all file systems support
-	 * it. */
+	 * O_TMPFILE. */
 	auto_close int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
 	int r = fd < 0 ? fd_put_beside(path, mode, &fd, &beside) : 0;
 

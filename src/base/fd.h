@@ -11,7 +11,8 @@
 
 /*
  * Reads and writes of whole buffers and files, and messages over unix sockets. Calls repeat after
- * EINTR and short counts. Functions without `err` return -errno and are safe after fork.
+ * EINTR and short counts. Functions without `err` return -errno. All of these but fd_read_all(),
+ * which allocates, are safe after fork.
  */
 
 /* Reads n bytes. Returns how many were read: fewer than n only at the end of the file. */
@@ -25,7 +26,8 @@ int fd_read_all(int fd, struct buf *out);
 int fd_copy(int from, int to);
 
 /* Copies the file `from` into the empty file `to` and keeps holes. -EFBIG if `from` is longer than
- * `most` bytes. Leaves the offsets of both files undefined. */
+ * `most` bytes. Leaves the offsets of both files undefined. Others may copy from the same open file
+ * meanwhile. */
 int fd_copy_sparse(int from, int to, int64_t most);
 
 /* Makes a pipe. Only the reading end is O_NONBLOCK. */

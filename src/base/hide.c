@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ESCAPES_MAX 16 /* most escaping bytes before a character: four levels of escaping */
+/* most bytes that repeated escaping puts before a character: enough for four levels of escaping */
+#define ESCAPES_MAX 16
 
 /* Decodes n hexadecimal digits. -1: digits are missing, or the number exceeds a byte. */
 static int hide_hex_byte(const char *at, const char *end, int n)
@@ -26,7 +27,7 @@ static int hide_hex_byte(const char *at, const char *end, int n)
 	return value <= UINT8_MAX ? value : -1;
 }
 
-/* Length of the character c at `at`, plain or escaped as in JSON, any number of times. 0: `at` has
+/* Length of the character c at `at`, plain or escaped as in JSON, once or repeatedly. 0: `at` has
  * another character. */
 static size_t hide_match_json(const char *at, const char *end, char c)
 {
@@ -77,8 +78,8 @@ static size_t hide_match(const char *at, const char *end, const char *secret,
 	return (size_t)(p - at);
 }
 
-/* Next byte at which a secret may begin: its first one, or that of an escape. Skips most escapes of
- * other characters, such as \x00. */
+/* Finds the next byte with which a secret may begin: its first character, or the first byte of an
+ * escape. Skips most escapes of other characters, such as \x00. */
 static const char *hide_next(const char *at, const char *end, char first)
 {
 	for (; at < end; at++) {
@@ -91,8 +92,8 @@ static const char *hide_next(const char *at, const char *end, char first)
 	return at;
 }
 
-/* Whether the escape at `at` may be one of the character c. A text of nothing but escapes is looked
- * through once. *run_end is the end of the last backslashes that were looked at. */
+/* True if the escape at `at` may stand for the character c. *run_end is the end of the last run of
+ * backslashes that was scanned. Later calls skip that run, so that long runs take linear time. */
 static bool hide_may_escape(const char *at, const char *end, char c, const char **run_end)
 {
 	const char *p = at > *run_end ? at : *run_end;

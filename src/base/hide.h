@@ -8,8 +8,8 @@
  * words of a text. */
 #define HIDE_BYTES_MIN 12
 
-/* Least length of a secret to hide in error messages about a key. Such messages need no ordinary
- * words. */
+/* Least length of a secret to hide in error messages about a key. It is shorter than
+ * HIDE_BYTES_MIN, because such a message stays readable if an ordinary word is hidden in it. */
 #define HIDE_COMPLAINT_BYTES_MIN 6
 
 /*

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /*
- * JSON: jansson's values, with our errors and our way of writing. This header is the one that
- * includes jansson.h.
+ * JSON: jansson's values, with our errors and our way of writing. Only this header includes
+ * jansson.h.
  *
  *   auto_json json_t *message = NULL;
  *   r = json_parse("request", line, n, &message, err);

@@ -8,7 +8,7 @@
 #define CHUNK_BYTES 4096
 #define ESCAPE_BYTES_MAX 12 /* most bytes of an escaped character: \uNNNN twice */
 
-/* True: JSON writes this byte as it is, in all forms. */
+/* True if every enum json_text_form writes this byte without an escape. */
 static bool json_text_is_plain(unsigned char c)
 {
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
@@ -39,7 +39,7 @@ size_t json_text_bytes(const char *s)
 			bytes += 1;
 		else if (json_text_letter(c))
 			bytes += 2;
-		else if (c < 0x80 || c >= 0xc0) /* other bytes continue a character */
+		else if (c < 0x80 || c >= 0xc0) /* bytes 0x80 to 0xbf continue a UTF-8 character */
 			bytes += c < 0xf0 ? 6 : 12;
 	}
 	return bytes;
@@ -87,8 +87,8 @@ static size_t json_text_length(const char *s, size_t n, enum json_text_form form
 	return length;
 }
 
-/* Writes the character at s, ESCAPE_BYTES_MAX at most. Returns the end of what it wrote, and the
- * character's length in *out_length. */
+/* Writes the character at s to `to`, escaped if necessary: at most ESCAPE_BYTES_MAX bytes. Returns
+ * the end of the written bytes. *out_length is the number of bytes read from s. */
 static char *json_text_put(
 		char *to, const char *s, size_t n, enum json_text_form form, size_t *out_length)
 {

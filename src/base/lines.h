@@ -12,8 +12,8 @@
 
 struct lines {
 	struct buf data;
-	size_t given;  /* bytes at the start of `data` that the last call returned */
-	bool skipping; /* inside of a line over LINE_BYTES_MAX */
+	size_t given;  /* bytes at the start of `data` that lines_next() returned last */
+	bool skipping; /* true while the rest of a line over LINE_BYTES_MAX is being skipped */
 	bool ended;
 };
 

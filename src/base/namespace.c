@@ -42,7 +42,7 @@ static int namespace_enter(int proc, const char *name)
  * namespace, not its caller. */
 static int namespace_kill(int proc)
 {
-	/* gives the right to join the pid namespace and to kill in it */
+	/* joining the user namespace gives the right to join the pid namespace and to kill in it */
 	int r = namespace_enter(proc, "ns/user");
 	int status;
 	pid_t pid;
@@ -59,7 +59,8 @@ static int namespace_kill(int proc)
 	}
 	if (pid < 0) /* ENOMEM: PID 1 is gone, and the kernel is killing the namespace */
 		return errno == ENOMEM ? 0 : -errno;
-	return namespace_await(pid, &status); /* if PID 1 ends first, it takes the child along */
+	/* if PID 1 ends first, the kernel kills this child too */
+	return namespace_await(pid, &status);
 }
 
 int namespace_end(int proc)

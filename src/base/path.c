@@ -48,8 +48,8 @@ const char *path_basename(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Removes the last part of the path `out`. False if the path is the root, or if the part is
- * "..". */
+/* Removes the last part of the path `out`. False if the path is empty or the root, or if the part
+ * is "..". */
 static bool path_drop_last_part(char *out, size_t *n, size_t root)
 {
 	size_t at = *n;
@@ -172,7 +172,7 @@ bool path_is_within(const char *path, const char *folder)
 			(path[n] == '/' || path[n] == '\0' || (n && folder[n - 1] == '/'));
 }
 
-/* Real path (no links) of the longest existing start of `path`. */
+/* Real path (no links) of the longest existing start of `path`, a heap string; NULL: none. */
 static char *path_real_start(const char *path)
 {
 	char *at = xstrdup(path), *real;

@@ -19,7 +19,7 @@
 #define CLIMB_MAX 4
 
 /* Places of our files, relative to a build folder or an installation prefix. The layout applies if
- * the folder `sign` exists. */
+ * `programs` has fumehood-guest.so and the folder `sign` exists. */
 struct places_layout {
 	const char *programs;
 	const char *share;

@@ -5,9 +5,8 @@
 #include "base/error.h"
 
 /*
- * Paths of the program's own files. They are found from the path of this program or of
- * libfumehood.so. In a checkout the files are in the build folder and its parent; otherwise they
- * are installed.
+ * Paths of Fumehood's own files. They are found from the path of this program or of libfumehood.so.
+ * In a checkout the files are in the build folder and its parent; otherwise they are installed.
  */
 struct places {
 	const char *share_dir; /* folder with tasks/, datasets/, templates/, agents/ and models/ */

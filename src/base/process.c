@@ -94,7 +94,7 @@ static int process_open_folder(const char *folder)
 	return open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Takes a shared lock: a folder may be claimed through several names. */
+/* Locks the folder. The lock is shared, so that one folder can be locked several times. */
 int process_claim(const char *folder)
 {
 	auto_close int fd = process_open_folder(folder);
@@ -114,8 +114,8 @@ static bool process_is_claimed(const char *folder)
 	return fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0;
 }
 
-/* True if the process has ended. If /proc can't be read (too many open files, say), asks
- * kill(2). */
+/* True if the process with this pid and start time has ended. If /proc can't be read (too many open
+ * files, say), asks kill(2). */
 static bool process_is_gone(pid_t pid, int64_t start_ticks)
 {
 	int64_t now = process_start_time(pid);

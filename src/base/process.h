@@ -34,7 +34,8 @@ int64_t process_field(const char *stat, enum process_field field);
  * the name is missing. */
 void process_name(const char *stat, char *out, size_t size);
 
-/* True if the text of process_read_stat() shows a process that has ended and was not reaped yet. */
+/* True if the text of process_read_stat() shows a process that has ended and was not reaped yet. A
+ * malformed text counts as such, too. */
 bool process_has_ended(const char *stat);
 
 /* Start time of a process in clock ticks since boot. Together with the pid it identifies a process
@@ -43,7 +44,7 @@ int64_t process_start_time(pid_t pid);
 
 /*
  * process_own_name() makes a new name for a folder that this process owns. The name is
- * "<prefix>-<number>-<pid>-<start time>", on the heap, so that others can tell if the owner has
+ * "<prefix>-<number>-<pid>-<start time>", on the heap. It tells other processes if the owner has
  * ended. process_claim() locks the folder (flock(2)) until the returned descriptor is closed. It
  * returns -errno on failure.
  */

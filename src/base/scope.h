@@ -3,6 +3,7 @@
 #define BASE_SCOPE_H
 
 #include <dirent.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -28,9 +29,22 @@ static inline void scope_close_dir(DIR *const *dir)
 		closedir(*dir);
 }
 
+static inline void scope_unlock(pthread_mutex_t *const *mutex)
+{
+	pthread_mutex_unlock(*mutex);
+}
+
+static inline pthread_mutex_t *scope_lock(pthread_mutex_t *mutex)
+{
+	pthread_mutex_lock(mutex);
+	return mutex;
+}
+
 #define auto_free __attribute__((cleanup(scope_free)))
 #define auto_close __attribute__((cleanup(scope_close)))
 #define auto_dir __attribute__((cleanup(scope_close_dir)))
+/* Unlocks a mutex at the end of the scope: auto_unlock pthread_mutex_t *held = scope_lock(&m); */
+#define auto_unlock __attribute__((cleanup(scope_unlock)))
 
 static inline int take_fd(int *fd)
 {

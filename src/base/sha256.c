@@ -97,7 +97,7 @@ static void sha256_fill_schedule(uint32_t w[64], const uint8_t *block)
 static void sha256_add_block(struct sha256 *h, const uint8_t *block)
 {
 	uint32_t w[64];
-	uint32_t v[8]; /* a to h of FIPS 180-4 */
+	uint32_t v[8]; /* working variables a to h of FIPS 180-4 */
 
 	sha256_fill_schedule(w, block);
 	memcpy(v, h->state, sizeof(v));

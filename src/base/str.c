@@ -385,7 +385,9 @@ void str_add_utf8(struct buf *out, const char *data, size_t n)
 	while (at < n) {
 		size_t plain = data[at] > 0 ? str_ascii_words(data + at, n - at) : 0;
 
-		if (plain || to > chunk + sizeof(chunk) - 4) { /* a character, or \xNN */
+		/* flush the chunk before plain ASCII, and if it has no room for a character or
+		 * \xNN: 4 bytes */
+		if (plain || to > chunk + sizeof(chunk) - 4) {
 			buf_add(out, chunk, (size_t)(to - chunk));
 			buf_add(out, data + at, plain);
 			to = chunk;
@@ -438,7 +440,7 @@ void str_add_folded(struct buf *out, const char *data, size_t n)
 }
 
 /* Characters that control a terminal, break a line, change the direction of text, or have no width.
- * Sorted, for a binary search. */
+ * Sorted, so that a search can stop early. */
 static const struct {
 	uint32_t first, last;
 } unprintable[] = {

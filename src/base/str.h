@@ -21,8 +21,8 @@ bool str_eq(const char *a, const char *b); /* equal texts; NULL equals only NULL
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
 
-/* Read a number from a string that holds nothing else. If the text is no number or does not fit,
- * they return false and leave *out unchanged. */
+/* str_to_i64() and str_to_double() read a number from a string that holds nothing else. If the text
+ * is no number or does not fit, they return false and leave *out unchanged. */
 bool str_to_i64(const char *s, int64_t *out);
 bool str_to_double(const char *s, double *out); /* false also if the number is not finite */
 
@@ -41,11 +41,12 @@ int str_hex_digit(char c);
  * "1e-07". */
 void str_add_double(struct buf *out, double v);
 
-/* Number of edits between two strings: Levenshtein distance with transpositions. SIZE_MAX if one
- * has more than 64 bytes. */
+/* Number of edits between two strings: Levenshtein distance with transpositions. SIZE_MAX if a
+ * string has more than 64 bytes. */
 size_t str_distance(const char *a, const char *b);
 
-/* Returns the candidate closest to s, for "did you mean". NULL: all are too different. */
+/* Returns the candidate closest to s, for "did you mean". NULL: all are too different, or s has
+ * fewer than two bytes. */
 const char *str_closest(const char *s, const char *const *candidates, size_t n);
 
 /* Length of the UTF-8 character at `text`, where n > 0 bytes are left. 0: it is no valid UTF-8. */

@@ -16,7 +16,7 @@
  *   harm.
  */
 
-/* Most descriptors in a `struct waits`. Each operation x adds at most X_FDS. Code that collects
+/* Most descriptors in a `struct waits`. An operation x adds at most X_FDS. Code that waits for
  * several operations checks the sum with a static_assert. */
 #define WAITS_MAX 16
 

@@ -23,7 +23,8 @@
 /* Measures the agent's commands, and a step that a language model decides on. */
 
 #define LINES 300
-/* edits get so many times fewer samples: a cold linter is as slow as 100 commands */
+/* The number of edits is the number of other samples divided by this. Edits are compared with
+ * starting the linter, which takes as long as 100 commands. */
 #define FEWER 10
 #define MAX_STEPS 50
 
@@ -59,8 +60,8 @@ static int tools_edit(
 	return 0;
 }
 
-/* Takes a round of samples of `open` and `edit`. The floor of `edit` is a cold linter on the Python
- * file `file`. */
+/* Takes a round of samples of the commands `open` and `edit`. `edit` is compared with a start of
+ * the linter on the Python file `file`. */
 static int tools_round(struct bench *b, struct fh_env *env, const char *file, struct figure *open,
 		struct figure *edit, struct fh_error *err)
 {
@@ -229,7 +230,7 @@ static int asking_steps(struct asking *a, struct fh_error *err)
 	return 0;
 }
 
-/* Plays an episode, so that later measurements have a conversation of usual length. */
+/* Measures the steps of a whole episode, so that conversations have the usual lengths. */
 static int asking_play(struct asking *a, struct chat_model *model,
 		const struct agent_config *config, struct fh_error *err)
 {

@@ -11,22 +11,25 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-/* The figures of `bench` again, with many episodes alive in one thread. */
+/* Measures starts and steps of episodes while many other episodes are alive, all in one thread. */
 
 #define DESCRIPTORS_EACH 6 /* most descriptors of an episode: 5, and one more while it begins */
-/* goal for the mean of an episode: 5, and its part of one or two that all share */
+/* Goal for the mean number of descriptors of an episode. Each has 5 of its own. The rest is for one
+ * or two more that all episodes share. */
 #define DESCRIPTORS_MOST 5.05
 #define DESCRIPTORS_SPARE 200
 #define WARM_UP 5
 #define MEMORY_MOST (2 << 20)
-/* fewest episodes whose memory is judged: with fewer, other processes' memory hides theirs */
+/* Fewest episodes for which memory and descriptors are compared with their goals. With fewer,
+ * changes in the memory of other processes are larger than the memory of the episodes. */
 #define JUDGED_FEWEST 100
 
 struct alive {
 	struct fh_gym *gym;
-	struct fh_env **envs; /* the first n are open */
+	struct fh_env **envs; /* environments, of which the first n are open */
 	size_t n;
-	double kernel_bytes, descriptors; /* use of both before the first episode */
+	/* kernel memory in bytes, and open descriptors, before the first episode */
+	double kernel_bytes, descriptors;
 	int batch;
 };
 
@@ -249,7 +252,6 @@ static int alive_rows(struct bench *b, struct alive *a, struct fh_error *err)
 		if (r < 0)
 			return r;
 	}
-	fh_gym_fd(a->gym);
 	proc_settle();
 	a->kernel_bytes = proc_kernel_bytes();
 	a->descriptors = proc_descriptors();

@@ -24,11 +24,13 @@
 
 #define ALIVE_MAX 100000
 #define QUIET_TRIES 20
-#define QUIET_MS 200    /* time without use of the CPUs after which the kernel's work is done */
-#define WATCH_MS 1000   /* time for which the use of the CPUs is watched while no suite runs */
-#define QUIET_SHARE 0.1 /* most that other processes may use of one CPU on a quiet machine */
-#define ROUND_FEWEST 5  /* fewest samples of a round that is judged */
-#define ROUNDS_MOST 2.0 /* most times that the slowest round may exceed the fastest */
+/* if the CPUs are idle for this time, the kernel has removed the episodes of the last suite */
+#define QUIET_MS 200
+#define WATCH_MS 1000   /* time between two suites in which the use of the CPUs is measured */
+#define QUIET_SHARE 0.1 /* on a quiet machine, other processes use at most this share of one CPU */
+#define ROUND_FEWEST 5  /* a round with fewer samples is not compared with other rounds */
+/* the slowest round may take at most this many times as long as the fastest */
+#define ROUNDS_MOST 2.0
 
 struct bench_options {
 	struct texts only, alive;
@@ -71,8 +73,8 @@ static void samples_sort(struct samples *s)
 		qsort(s->values, s->n, sizeof(*s->values), samples_compare);
 }
 
-/* The percentile of sorted samples: the smallest that `percent` of them don't exceed. NAN without
- * samples. */
+/* The percentile of sorted samples: the smallest sample that `percent` % of the samples do not
+ * exceed. NAN without samples. */
 static double samples_percentile(const struct samples *s, double percent)
 {
 	size_t rank = (size_t)ceil(percent / 100 * (double)s->n);
@@ -139,8 +141,8 @@ static double machine_spread(const struct samples *taken)
 	return n >= ROUND_FEWEST ? slowest / fastest : 1;
 }
 
-/* Notes why a figure tells nothing. `others` is the number of CPUs that other processes used beside
- * its suite. */
+/* Sets f->doubt, the reason why a figure's samples can't be trusted. `others` is the number of CPUs
+ * that other processes used while the samples were taken. */
 static void machine_doubt(struct figure *f, double others)
 {
 	double spread = fmax(machine_spread(&f->floor), machine_spread(&f->ours));
@@ -177,7 +179,7 @@ static void machine_describe(struct machine *m)
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-/* A figure in doubt has no numbers: NAN. */
+/* Percentile of a figure's samples; NAN if they can't be trusted (f->doubt). */
 static double figure_percentile(const struct figure *f, double percent)
 {
 	return *f->doubt ? NAN : samples_percentile(&f->ours, percent);
@@ -345,8 +347,8 @@ static int bench_take_options(struct command_context *ctx, struct bench *b)
 	return CMD_OK;
 }
 
-/* Runs a suite, and notes doubts about its figures. *others is the number of CPUs that other
- * processes use: before the suite, then after it. */
+/* Runs a suite, and marks figures that can't be trusted. *others is the number of CPUs that other
+ * processes used before the suite. The function replaces it by the number after the suite. */
 static int bench_run_suite(struct bench *b, const struct suite *suite, double *others,
 		struct machine *m, struct fh_error *err)
 {
@@ -419,11 +421,12 @@ static int bench_main(struct command_context *ctx)
 
 /* The names of `suites`, as --only takes them. */
 static const char *const suite_names[] = { "reset", "step", "teardown", "validate_csv", "tools",
-	"agent", "alive", "soak", NULL };
+	"agent", "alive", "soak", "simulators", NULL };
 
 static const struct cmd_option bench_table[] = {
 	{ "only", 0, OPTION_LIST, FIELD(only), "NAME,...",
-			"figures to measure: reset, step, teardown, validate_csv, tools, agent, alive, soak",
+			"figures to measure: reset, step, teardown, validate_csv, tools, agent, alive, soak, "
+			"simulators",
 			.choices = suite_names },
 	{ "n", 'n', OPTION_INT, FIELD(n), "N", "samples of a figure", .preset = "500", .min = 1,
 			.max = 100000 },

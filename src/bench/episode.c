@@ -21,7 +21,9 @@
 #define MAX_STEPS 1000000000
 #define WARM_UP 20
 #define LIFE_FIGURES 3
-#define REST_US 5000 /* rest before each reset, as in the floor; the figure `sustained` has none */
+/* Microseconds to sleep before each reset. bench/floor_reset.c, which resets are compared with,
+ * sleeps as long. Only the figure `sustained` has no sleep. */
+#define REST_US 5000
 #define END_MS 10000 /* longest wait for a sandbox to end */
 
 double bench_us_since(int64_t began_ns)
@@ -85,8 +87,8 @@ int bench_steps(struct fh_env *env, const char *command, int n, struct samples *
 
 /* --- life and death --------------------------------------------------------------------------- */
 
-/* Begins an episode and notes its times. Returns a pidfd of its sandbox, which tells when it
- * ends. */
+/* Begins an episode and notes its times. Returns a pidfd of its sandbox's PID 1, which becomes
+ * readable when the sandbox ends. */
 static int life_begin(struct fh_env *env, struct life *out, struct fh_error *err)
 {
 	int64_t began = clock_now_ns();
@@ -199,7 +201,7 @@ int suite_reset(struct bench *b, struct fh_error *err)
  * use. */
 struct placement {
 	const char *name, *floor;
-	int owner, shell; /* -1: any CPU */
+	int owner, shell; /* index of the CPU for owner or shell; -1: any CPU */
 	double most_ratio, most_over;
 };
 

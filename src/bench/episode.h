@@ -28,8 +28,8 @@ struct life {
 	double ended;    /* from closing the environment to the end of its last process */
 };
 
-/* Plays one short episode and takes its times. Rests before it, as the floor does, so that the end
- * of the previous episode does not slow it. */
+/* Plays one short episode and measures its times. Sleeps before it, so that the end of the previous
+ * episode does not slow it. bench/floor_reset.c, which it is compared with, sleeps, too. */
 int bench_live(struct fh_gym *gym, struct life *out, struct fh_error *err);
 
 /* Runs a command n times, each as a blocking step. Adds the microseconds of each to `out`, if it is

@@ -16,7 +16,8 @@
 #define BENCH_FIGURES_MAX 64
 #define BENCH_ALIVE_MAX 10
 
-#define RESET_MOST 0.8 /* goal of several suites: p50 below this many times its floor */
+/* goal of several suites: the p50 of a figure is below this many times the p50 of its floor */
+#define RESET_MOST 0.8
 
 struct samples {
 	double *values;
@@ -27,12 +28,17 @@ struct figure {
 	char name[32];
 	const char *unit;           /* "us" (microseconds), "bytes", "" for a number of things */
 	struct samples ours, floor; /* samples of Fumehood and of the floor, which may have none */
-	double most;                /* goal: p50 below this value; 0: none */
-	double most_ratio;          /* goal: p50 below this many times that of `against`; 0: none */
-	double most_over;           /* goal: p50 less than this above that of the floor; 0: none */
+	double most;                /* goal: p50 below this value; 0: no such goal */
+	/* goal: p50 below this many times the p50 of `against`; 0: no such goal */
+	double most_ratio;
+	/* goal: p50 minus the p50 of the floor is below this value; 0: no such goal */
+	double most_over;
 	const struct figure *against; /* figure to compare with; NULL: the floor */
-	bool counts_own; /* counts what belongs to this process, so that others can't change it */
-	char doubt[64];  /* why the samples tell nothing, and no number is shown; "": they do */
+	/* The figure counts only resources of this process and its children. So load on the machine
+	 * does not change it. */
+	bool counts_own;
+	/* why the samples can't be trusted, so that no numbers are shown; "": they can */
+	char doubt[64];
 };
 
 struct bench {

@@ -6,11 +6,12 @@
 
 #include <sys/types.h>
 
-/* Starts the program at the path argv[0]. *out_fd is a pipe with its output, which is open even
- * after a failure. */
+/* Starts the program at the path argv[0]. *out_fd is a pipe with its standard output. The pipe is
+ * open even if the program can't be started. */
 int floor_spawn(const char *const *argv, int *out_fd, pid_t *out_pid, struct fh_error *err);
 
-/* Runs the program build/bench/NAME and adds its n samples. NULL ends `args`. */
+/* Runs the program NAME of the folder places.floors, and adds the n samples that it prints. NULL
+ * ends `args`, which may be NULL. */
 int floor_run(const char *name, int n, const char *const *args, struct samples *out,
 		struct fh_error *err);
 

@@ -5,11 +5,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Lists the PIDs 1 of the sandboxes of the last opened gym, oldest first. Heap array. */
+/* Lists the init process (PID 1 inside) of each sandbox of the gym that was opened last, oldest
+ * first. Heap array. */
 size_t proc_sandboxes(pid_t **out);
 
-/* Bytes of memory of a sandbox's processes. Shared pages count in parts. NAN if this user may not
- * read one of the processes. */
+/* Bytes of memory of a sandbox's processes. A page that n processes share counts as 1/n page. NAN
+ * if this user may not read one of the processes. */
 double proc_memory_bytes(pid_t init);
 
 /* Bytes of memory that the kernel uses for itself and for files in memory. */

@@ -12,7 +12,7 @@
 
 /*
  * Plays episode after episode in one process, a few at once, driven by one thread. Measures the
- * time of an episode, and whether anything grows.
+ * time of an episode, and the growth of memory, descriptors, mounts and control groups.
  */
 #define AT_ONCE 4
 #define EPISODES 20 /* episodes for each sample that the user asked for */
@@ -30,7 +30,7 @@ struct soak {
 
 /* --- driving ---------------------------------------------------------------------------------- */
 
-/* Begins the next step of an environment, or its next episode. */
+/* Begins the next step of an environment, or its next episode if any is left to begin. */
 static int soak_go_on(struct soak *s, size_t i, struct fh_error *err)
 {
 	if (s->steps_left[i] > 0) {
@@ -107,10 +107,13 @@ static const struct soak_resource {
 	const char *name, *unit;
 	double (*held)(void);
 	double most; /* goal: the use of the resource grows by less than this */
-	bool is_own; /* other processes can't change its use */
+	/* The resource is counted only for this process and its children. So other processes can't
+	 * change the count. */
+	bool is_own;
 } soak_resources[] = {
 	{ "soak_memory", "bytes", proc_own_bytes, 1 << 20, true },
-	/* not 1: spare sandboxes, which come and go, have descriptors too */
+	/* The goal is not 1: Fumehood keeps sandboxes ready for later episodes, and each has
+	 * descriptors. The number of these sandboxes changes. */
 	{ "soak_fds", "", proc_descriptors, 16, true },
 	{ "soak_mounts", "", proc_mounts, 1, true },
 	{ "soak_groups", "", proc_groups, 8 * AT_ONCE, false },
@@ -126,7 +129,7 @@ static void soak_look(double held[ARRAY_SIZE(soak_resources)])
 /* --- the suite -------------------------------------------------------------------------------- */
 
 /* Plays all episodes and compares resources before and after. A tenth of the episodes is played
- * first, to open what is opened once. */
+ * first, to open resources that are opened only once. */
 static int soak_measure(struct bench *b, struct soak *s, struct fh_error *err)
 {
 	struct figure *resets = bench_figure(b, "us", "sustained");

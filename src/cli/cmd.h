@@ -25,8 +25,8 @@ bool cmd_given(const struct command_context *ctx, const char *option);
 /* Print "fumehood: <message>" on stderr, and return an exit status. */
 int cmd_fail(const struct fh_error *err);   /* returns CMD_FAILED */
 int cmd_refuse(const struct fh_error *err); /* returns cmd_status_of(err) */
-/* As cmd_refuse(). With --json it also prints the line of the subject, which has this key and
- * name. */
+/* Like cmd_refuse(). With --json it also prints {KEY: NAME, "error": MESSAGE}, with the given key
+ * and name. */
 int cmd_refuse_subject(const struct command_context *ctx, const char *key, const char *name,
 		const struct fh_error *err);
 /* Returns CMD_USAGE, for wrong words on the command line. The message points to --help. */
@@ -42,8 +42,8 @@ int cmd_status_of(const struct fh_error *err);
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Print one line on stdout for --json (docs/json.md). Every line is an object. The second prints
- * {KEY: NAME, "error": MESSAGE}, the line of a subject that failed.
+ * Print one JSON object as a line on stdout, for --json (docs/json.md). cmd_print_json_error()
+ * prints {KEY: NAME, "error": MESSAGE} for a subject, such as a task, that failed.
  */
 void cmd_print_json(json_t *value);
 void cmd_print_json_error(const char *key, const char *name, const struct fh_error *err);

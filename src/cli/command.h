@@ -34,18 +34,22 @@
  */
 
 enum cmd_option_kind {
-	OPTION_END,    /* the row that ends a table */
-	OPTION_FLAG,   /* bool; a flag takes no value, but `--flag=false` and `--flag False` work */
-	OPTION_TEXT,   /* const char * */
-	OPTION_INT,    /* int, from `min` to `max` */
-	OPTION_UINT64, /* uint64_t, from 0 to `max` */
-	OPTION_NUMBER, /* double, finite */
-	OPTION_SECONDS, /* seconds as double: "25", "2.5s", "300ms", "5m" */
-	OPTION_BYTES,   /* bytes as int64_t: "512M", "2GiB" */
-	OPTION_CHOICE,  /* int: index into `choices` */
-	/* struct texts: `a,b`, or repeated; `a b` too if the command has no arguments */
+	OPTION_END, /* the row that ends a table */
+	/* an option without a value; the field is a bool. `--flag=false` works, too, and
+	 * `--flag False` if the command takes no arguments. */
+	OPTION_FLAG,
+	OPTION_TEXT,   /* any text; the field is a const char * */
+	OPTION_INT,    /* a whole number from `min` to `max`; the field is an int */
+	OPTION_UINT64, /* a whole number from 0 to `max`; the field is a uint64_t */
+	OPTION_NUMBER, /* a finite number; the field is a double */
+	/* a duration, "25", "2.5s", "300ms" or "5m"; the field is a double in seconds */
+	OPTION_SECONDS,
+	OPTION_BYTES,  /* a size, "512M" or "2GiB"; the field is an int64_t in bytes */
+	OPTION_CHOICE, /* a word of `choices`; the field is an int, the word's index */
+	/* Several words: `--option a,b`, or the option repeated. If the command takes no arguments,
+	 * also `--option a b`. The field is a struct texts. */
 	OPTION_LIST,
-	OPTION_REPEAT,  /* struct texts: as OPTION_LIST, but a comma is part of a value */
+	OPTION_REPEAT,  /* like OPTION_LIST, but a comma is part of a word */
 	OPTION_NOTED,   /* accepted without effect: prints `why` on stderr */
 	OPTION_REFUSED, /* refused with the error "--name <why>" */
 };
@@ -54,13 +58,15 @@ struct cmd_option {
 	const char *name; /* name without the leading "--", with dashes: "max-steps" */
 	char letter;      /* letter of the short option; 0: none */
 	enum cmd_option_kind kind;
-	size_t offset;      /* offset of the field in the command's struct of options */
-	const char *value;  /* name of the value in help, "N"; not for flags */
-	const char *help;   /* explanation in help; NULL: another spelling, not in help */
+	size_t offset;     /* offset of the field in the command's struct of options */
+	const char *value; /* name of the value in help, "N"; not for flags */
+	/* explanation in help; NULL: help leaves the option out, for example another spelling of an
+	 * option that it shows */
+	const char *help;
 	const char *preset; /* default value, as typed; shown in help */
 	/* words of an OPTION_CHOICE or OPTION_LIST, NULL-terminated; NULL: a list of any words */
 	const char *const *choices;
-	int64_t min, max;    /* range of a whole number; both 0: any of its type */
+	int64_t min, max;    /* range of a whole number; both 0: any that the field can hold */
 	const char *heading; /* title of a group of options in help, which begins here */
 	const char *why;     /* reason, for OPTION_NOTED and OPTION_REFUSED */
 	size_t given;        /* offset of a bool to set if the user gives the option; 0: none */
@@ -92,7 +98,7 @@ struct command {
 	const char *about;     /* paragraphs of help below the usage line; NULL: none */
 	/* examples in help, lines of "command   # what it does"; NULL: none */
 	const char *examples;
-	/* exit statuses in help, ended by {}; NULL: those of cmd_root */
+	/* exit statuses in help, ended by {}; NULL: help shows none, since cmd_root's apply */
 	const struct cmd_status *statuses;
 	/* table of options, ended by {}; NULL: only --help and --json */
 	const struct cmd_option *options;

@@ -197,7 +197,7 @@ static void markdown_option(struct buf *out, const struct cmd_option *o)
 	buf_add_str(out, " |\n");
 }
 
-/* Finds the option in help that a hidden option is another spelling of. NULL: there is none. */
+/* Finds the option in help that `hidden` is another spelling of. NULL: there is none. */
 static const struct cmd_option *help_main_spelling(
 		const struct cmd_option *table, const struct cmd_option *hidden)
 {

@@ -18,8 +18,9 @@ void help_add_usage(struct buf *out, const struct command *c, const char *path);
 /* Finds a command in a group by its name. NULL: there is none. */
 const struct command *cmd_find(const struct command *group, const char *name);
 
-/* Append help: of one command, `width` columns wide; of all commands as Markdown. The last appends
- * a command and those in it as JSON. */
+/* cmd_help() appends the help of a command, `width` columns wide. cmd_help_markdown() appends the
+ * help of all commands. cmd_help_json() appends the tables of a command and of the commands in
+ * it. */
 void cmd_help(struct buf *out, const struct command *command, const char *path, bool colours,
 		int width);
 void cmd_help_markdown(struct buf *out);

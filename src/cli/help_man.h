@@ -4,7 +4,8 @@
 
 #include "base/error.h"
 
-/* Writes manual pages into the folder, which is made: fumehood.1, and a page for each command. */
+/* Writes manual pages into the folder: fumehood.1, and a page for each command. Makes the folder if
+ * it is missing. */
 int cmd_help_man(const char *folder, struct fh_error *err);
 
 #endif

@@ -16,20 +16,20 @@ int interrupt_setup(struct fh_error *err);
 int interrupt_fd(void);
 bool interrupt_wanted(void);
 
-/* In soft mode SIGINT does not end the command. It makes this descriptor readable, until
- * interrupt_take_soft(). */
+/* In soft mode SIGINT does not end the command. It makes the descriptor of interrupt_soft_fd()
+ * readable, until interrupt_take_soft() is called. */
 void interrupt_soft(bool soft);
 int interrupt_soft_fd(void);
 bool interrupt_take_soft(void);
 
-/* In this mode the first signal ends the process at once, for commands with nothing to end in
- * order. */
+/* After interrupt_at_once(true), the first signal ends the process at once. For commands that have
+ * nothing to clean up. */
 void interrupt_at_once(bool at_once);
 
-/* Exit status of a process after a signal: 128 + its number. */
+/* Exit status of this process after a signal: 128 + the number of the first signal. */
 int interrupt_status(void);
 
-/* Exits at once. Nothing is released, because threads may still use it. */
+/* Flushes stdout and exits at once. Releases no memory, because threads may still use it. */
 _Noreturn void interrupt_leave(int status);
 
 #endif

@@ -176,7 +176,7 @@ static bool options_is_option(const char *word)
 	return word[0] == '-' && word[1] && (word[1] < '0' || word[1] > '9') && word[1] != '.';
 }
 
-/* True if the next word can be another value of the list option before it. */
+/* True if the next word can be a value, or another value, of the option before it. */
 static bool options_value_follows(const struct parser *p)
 {
 	return p->at < p->n && !options_is_option(p->words[p->at]);
@@ -295,9 +295,9 @@ static int options_list_split(
 
 		if (!n && !whole)
 			return error_say(err, EINVAL, "%s has an empty value in its list", s->word);
-		r = s->option->choices ? options_find_choice(s, item, &choice, err) : 0;
-		if (r >= 0)
-			r = options_list_add(p, list, item, err);
+		if (s->option->choices && options_find_choice(s, item, &choice, err) < 0)
+			return -EINVAL;
+		r = options_list_add(p, list, item, err);
 		if (r < 0 || !text[n])
 			return r;
 		text += n + 1;

@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Signals that the pager handles itself. This program ignores SIGINT meanwhile, and SIGPIPE if the
- * pager ends early. */
+/* Signals that this process ignores while the pager runs, but the pager does not. SIGINT is for the
+ * pager alone. SIGPIPE comes if the pager ends early. */
 static const sigset_t *pager_signals(sigset_t *set)
 {
 	sigemptyset(set);

@@ -14,11 +14,11 @@
  */
 struct text_table {
 	const char *const *titles;
-	/* number of columns on the left that are aligned left; others are aligned right */
+	/* number of columns, of which the first n_left are aligned left, and the others right */
 	int n_columns, n_left;
 	struct table_row {
 		char *cells[TABLE_COLUMNS_MAX];
-		int styled;        /* index of the column that is printed in `style` */
+		int styled;        /* index of the column that is printed in `style`; -1: none */
 		const char *style; /* escape sequence, from term.h; NULL: none */
 	} * rows;
 	size_t n;

@@ -19,7 +19,7 @@ bool term_redraws(int fd);
 int term_width(int fd, int otherwise);
 int term_height(int fd, int otherwise);
 
-/* Escape sequences for colours; all are "" if colours are off. */
+/* Escape sequences for colours. term_style() gives "" instead if colours are off. */
 #define TERM_BOLD "\033[1m"
 #define TERM_DIM "\033[2m"
 #define TERM_RED "\033[31m"

@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 /*
- * The kernel has no call for this. If the root is a folder of a file system, our mountinfo has no
- * "/". If it is a mount, an ancestor outside the chroot sees the mount at another path.
+ * Finds out whether this process is in a chroot, for which the kernel has no call. If the chroot is
+ * an ordinary folder, /proc/self/mountinfo has no mount point "/". If it is a mount point, an
+ * ancestor process outside the chroot sees the same mount at another path.
  */
 #define MOUNTINFO_MAX (1 << 20)
 

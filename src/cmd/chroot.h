@@ -6,7 +6,7 @@
 
 /*
  * True if this process is in a chroot, where the kernel refuses user namespaces. False without
- * /proc, or if all ancestors of the process are in the chroot too.
+ * /proc. False also if the chroot is a mount point and all ancestors of the process are in it.
  */
 bool chroot_here(void);
 

@@ -17,14 +17,15 @@
 
 /*
  * Lists candidates for the last word of a command line, for the completions of shells. They come
- * from the tables of the commands, and from the folders of tasks and agents. A line is
- * "CANDIDATE\tEXPLANATION". ":files\tPREFIX" and ":folders\tPREFIX" ask the shell for paths,
- * because it quotes them itself. The paths begin after the prefix.
+ * from the tables of the commands, and from the folders of tasks and agents. An output line is
+ * "CANDIDATE\tEXPLANATION". The lines ":files\tPREFIX" and ":folders\tPREFIX" ask the shell to
+ * complete a path after PREFIX, because the shell quotes paths itself.
  */
 struct completion_line {
 	struct buf *out;
 	const struct command *command;
-	const struct cmd_option *open; /* option whose value the next word is; NULL: none */
+	/* option that still awaits its value, the next word; NULL: none */
+	const struct cmd_option *open;
 	const struct command *topic; /* command that the arguments of `help` name; NULL: unknown */
 	bool only_args;              /* all words after "--" are arguments */
 	size_t n_args;
@@ -140,7 +141,7 @@ static void complete_add_commands(const struct completion_line *l)
 		complete_add(l, (*c)->name, (*c)->summary);
 }
 
-/* Functions that add candidates, by the name of an option's value in help. */
+/* Functions that add candidates for a value. `value` is the name of an option's value in help. */
 static const struct {
 	const char *value;
 	void (*add)(const struct completion_line *l);
@@ -159,12 +160,12 @@ static const struct {
 
 static void complete_add_value(const struct completion_line *l, const char *value)
 {
-	if (value && *value == '[') /* an optional argument */
+	if (value && *value == '[') /* skip the "[" of an optional argument */
 		value++;
 	for (size_t i = 0; value && i < ARRAY_SIZE(values); i++) {
 		size_t n = strlen(values[i].value);
 
-		/* "M" stands for "M" and "M,...", but not for "MODEL" */
+		/* The entry "M" matches the value names "M" and "M,...", but not "MODEL". */
 		if (str_starts(value, values[i].value) && !(value[n] >= 'A' && value[n] <= 'Z')) {
 			values[i].add(l);
 			return;
@@ -224,7 +225,7 @@ static bool complete_takes_value(const struct cmd_option *o)
 	return o && o->kind != OPTION_FLAG && o->kind != OPTION_NOTED && o->kind != OPTION_REFUSED;
 }
 
-/* Notes the value of --tasks-dir or --mlgym-root: both say where to look for tasks. */
+/* If `o` is --tasks-dir or --mlgym-root, stores its value: a folder whose tasks are candidates. */
 static void complete_note_value(
 		struct completion_line *l, const struct cmd_option *o, const char *value)
 {
@@ -256,7 +257,10 @@ static void complete_pass(struct completion_line *l, const char *word)
 		complete_pass_option(l, word);
 	} else {
 		complete_note_value(l, l->open, word);
-		/* An option with a list takes more words, if the command has no arguments. */
+		/*
+		 * An option with a list, or one that may be repeated, takes more words if the
+		 * command has no arguments.
+		 */
 		if (l->command->max_args ||
 				(l->open->kind != OPTION_LIST && l->open->kind != OPTION_REPEAT))
 			l->open = NULL;

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/landlock.h"
 #include "base/path.h"
 #include "base/places.h"
 #include "base/refusal.h"
@@ -29,8 +30,8 @@
 #include <unistd.h>
 
 /*
- * fumehood doctor: tries each thing that a sandbox needs, and names the fix of known refusals. A
- * check is a function and a line in the table.
+ * fumehood doctor: tries each thing that a sandbox needs. If the machine refuses it for a known
+ * reason, prints what to do. A check is a function and a line in the table.
  */
 struct doctor_finding {
 	bool ok;
@@ -326,6 +327,16 @@ static void doctor_check_groups(struct doctor_finding *f)
 	owner_close(owner);
 }
 
+static void doctor_check_sockets(struct doctor_finding *f)
+{
+	f->ok = landlock_can_scope_sockets();
+	doctor_detail(f, "with the host's network, agents %s",
+			f->ok ? "reach no abstract unix socket outside their sandbox"
+			      : "reach all abstract unix sockets");
+	if (!f->ok)
+		doctor_fix(f, "a kernel of 6.12 or later that has Landlock switched on (lsm=landlock,...)");
+}
+
 static void doctor_check_python(struct doctor_finding *f)
 {
 	f->ok = access("/usr/bin/python3", X_OK) == 0;
@@ -353,8 +364,8 @@ static void doctor_check_papers(struct doctor_finding *f)
 		doctor_fix(f, "apt-get install poppler-utils");
 }
 
-/* Checks for NVIDIA GPUs. No GPU is fine. A driver without device files is a failure, because only
- * other programs can make them. */
+/* Checks for NVIDIA GPUs. No GPU is fine. Device files that can't be opened are a failure. So is
+ * a driver without device files, because only other programs can make them. */
 static void doctor_check_gpus(struct doctor_finding *f)
 {
 	auto_buf struct buf list = BUF_INIT(sizeof(f->detail) / 2);
@@ -415,6 +426,7 @@ static const struct check checks[] = {
 	{ "state folder", true, doctor_check_state },
 	{ "overlay", false, doctor_check_overlay },
 	{ "control groups", false, doctor_check_groups },
+	{ "unix sockets", false, doctor_check_sockets },
 	{ "python", false, doctor_check_python },
 	{ "linter", false, doctor_check_linter },
 	{ "papers", false, doctor_check_papers },

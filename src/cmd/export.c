@@ -8,7 +8,10 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* fumehood export: writes MLGym's files from the events of runs that were killed. */
+/*
+ * fumehood export: writes MLGym's files from the events of runs, which may have been killed or
+ * still go on.
+ */
 
 static void export_print_json(const char *path, const char *traj, const struct exported *e)
 {

@@ -8,7 +8,7 @@
 /* Options of commands that write a log: rows for their option tables, and the function that reads
  * them. */
 struct log_choice {
-	int level;  /* enum log_level; valid only if the option was given */
+	int level;  /* value of --log: enum log_level; valid only if --log was given */
 	int format; /* index into log_formats */
 };
 
@@ -25,8 +25,8 @@ extern const char *const log_levels[], *const log_formats[];
 	  "log as lines for people, or as JSON lines", "text", log_formats }
 /* clang-format on */
 
-/* Sets up the log from the options and $FUMEHOOD_LOG. `otherwise` is the default level. -EINVAL:
- * unknown level. */
+/* Gets the settings of the log from the options and $FUMEHOOD_LOG. `otherwise` is the default
+ * level. -EINVAL: $FUMEHOOD_LOG has an unknown level. */
 int log_options_read(const struct command_context *ctx, const struct log_choice *choice,
 		enum log_level otherwise, struct log_options *out, struct fh_error *err);
 

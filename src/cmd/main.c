@@ -12,6 +12,7 @@
 
 extern const struct command command_config;
 extern const struct command command_bench;
+extern const struct command command_data;
 extern const struct command command_env;
 extern const struct command command_replay;
 extern const struct command command_export;
@@ -27,6 +28,7 @@ static const struct command *const commands[] = {
 	&command_replay,
 	&command_export,
 	&command_task,
+	&command_data,
 	&command_config,
 	&command_sandbox,
 	&command_bench,

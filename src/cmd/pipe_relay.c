@@ -18,8 +18,12 @@
 
 /* A descriptor of this process whose data is relayed. */
 struct relay_end {
-	int number; /* 0, 1 or 2; -1: not relayed, or closed */
-	int again;  /* the pipe opened again, without blocking; -1: that failed */
+	int number; /* number of the relayed descriptor: 0, 1 or 2; -1: not relayed, or closed */
+	/*
+	 * second, non-blocking descriptor of the same pipe; -1: it could not be opened, or the end
+	 * is a socket
+	 */
+	int again;
 	bool is_socket;
 };
 
@@ -40,8 +44,9 @@ struct pipe_relay {
 /* --- our own ends ---------------------------------------------------------------------------- */
 
 /*
- * Other processes share the flags of our descriptor, so a second one gets O_NONBLOCK. A pipe of
- * another user can't be opened again. There poll() says when PIPE_BUF bytes can be moved.
+ * Opens our pipe a second time, with O_NONBLOCK. Other processes share the flags of the first
+ * descriptor, so these stay unchanged. A pipe of another user can't be opened again. Then poll()
+ * tells when the pipe has data, or takes PIPE_BUF bytes.
  */
 static void end_open(struct relay_end *end, int number, int flags)
 {

@@ -93,7 +93,7 @@ static void replaying_print_summary(const struct replaying *p, const struct repl
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* True if at least one step could be compared, and all that could are equal. */
+/* True if at least one step could be compared, none of them differs, and no step is missing. */
 static bool replaying_all_equal(const struct replay_verdicts *v)
 {
 	return !v->n[COMPARE_DIFFERENT] && !v->missing &&

@@ -103,7 +103,7 @@ static void runner_on_event(void *user, enum run_event event, const struct episo
 		run_view_began(&r->view, e);
 		return;
 	case RUN_STEPPED:
-		interrupt_take_soft(); /* drop a Ctrl-C that came before this step */
+		interrupt_take_soft(); /* forget a Ctrl-C that came before this step */
 		run_view_stepped(&r->view, e);
 		return;
 	case RUN_AGAIN:
@@ -179,8 +179,8 @@ static void runner_print_table(struct runner *run)
 		printf("%s%s", run->command->quiet ? "" : "\n", buf_str(&table));
 }
 
-/* Exit status of the run: the highest one of its episodes. Only an episode that never opened can
- * give CMD_USAGE. */
+/* Exit status of the run: that of a signal if one came, else the highest one of its episodes.
+ * Only an episode that never opened can give CMD_USAGE. */
 static int runner_status(const struct runner *run)
 {
 	int worst = CMD_OK;

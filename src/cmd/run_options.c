@@ -27,8 +27,8 @@ const struct cmd_option run_options[] = {
 	{ "gpus", 0, OPTION_LIST, RUN(gpus), "N,...",
 			"GPUs to use, 2 for /dev/nvidia2 (default: any free ones)" },
 	{ "model", 'm', OPTION_LIST, RUN(models), "M,...",
-			"language models: openai:NAME, anthropic:NAME, litellm:NAME. Others: baseline and "
-			"demo of the task, actions:FILE (JSON lines, a string each), replay:FILE.traj, "
+			"language models: openai:NAME, anthropic:NAME, litellm:NAME. Others: "
+			"baseline, solution and demo of the task, actions:FILE (JSON lines, a string each), replay:FILE.traj, "
 			"human, human_thought. replay:FILE.jsonl has recorded replies of a language "
 			"model. When the actions end, the model submits",
 			"baseline", .heading = "Players", .given = RUN(given.models) },

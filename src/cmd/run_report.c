@@ -97,6 +97,8 @@ void run_report_sentence(struct buf *out, const struct episode *e)
 		buf_printf(out, ", %s %s", e->scores.metric, best);
 	if (!isnan(e->scores.best_value) && !isnan(e->scores.baseline_value))
 		buf_printf(out, " (baseline %s, %s)", baseline, run_report_in_words(e));
+	if (!isnan(e->scores.gap))
+		buf_printf(out, ", %+.5g from its best validate", e->scores.gap);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -202,6 +204,14 @@ void run_report_put_task(struct pyjson_writer *w, const struct episode *e)
 	pyjson_put_text(w, "variant", e->variant ? task_variant_name(e->variant) : NULL);
 }
 
+static void run_report_put_gap(struct pyjson_writer *w, double gap)
+{
+	if (isnan(gap))
+		pyjson_put_null(w, "gap");
+	else
+		pyjson_put_double(w, "gap", gap);
+}
+
 void run_report_json(struct buf *out, const struct episode *e)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_LINE);
@@ -222,6 +232,10 @@ void run_report_json(struct buf *out, const struct episode *e)
 	pyjson_put_written(&w, "baseline", buf_str(&e->scores.baseline));
 	pyjson_put_written(&w, "scores", scores);
 	pyjson_put_written(&w, "best", buf_str(&e->scores.best));
+	if (e->scores.final) {
+		pyjson_put_written(&w, "validated", buf_str(&e->scores.validated));
+		run_report_put_gap(&w, e->scores.gap);
+	}
 	if (e->plan.agent && e->plan.agent->chat) {
 		pyjson_put_double(&w, "cost", e->stats.cost);
 		pyjson_put_i64(&w, "tokens_sent", e->stats.tokens_sent);

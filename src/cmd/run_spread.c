@@ -31,10 +31,12 @@ static const char *const titles[N_SPREAD_COLUMNS] = { "Task", "Model", "Runs", "
 struct group {
 	char *task;
 	const char *model;
-	const struct run_agent *agent; /* agent of the language model; NULL: another model */
+	/* agent configuration that the model follows; NULL: the model follows none */
+	const struct run_agent *agent;
 	bool maximize;
 	double baseline, best, cost;
-	double mean, squares; /* sum of the squared differences from the mean */
+	/* `squares`: sum of the squared differences of the scores from their mean */
+	double mean, squares;
 	size_t runs, scored;
 };
 

@@ -22,7 +22,7 @@
 #define OTHERWISE_LINES 24
 #define PLAYER_COLUMNS 40
 #define PREPARING "preparing; its baseline is scored the first time"
-#define GAP 3 /* columns between cells */
+#define GAP 3 /* blank columns between two cells of a line */
 
 void run_view_init(struct run_view *v, enum run_verbosity verbosity, bool live,
 		const struct episode *episodes, size_t n)
@@ -136,7 +136,7 @@ static int run_view_add_live(struct buf *out, const struct run_view *v)
 {
 	int columns = term_width(STDERR_FILENO, OTHERWISE_COLUMNS) - 1;
 	struct view_line lines[LIVE_LINES_MAX];
-	/* three lines less, for the count and the cursor */
+	/* leave three lines of the terminal free, for the line of counts and the cursor */
 	int most = term_height(STDERR_FILENO, OTHERWISE_LINES) - 3;
 	int widths[N_CELLS] = { 0 }, n = 0;
 	size_t more = 0;
@@ -312,7 +312,7 @@ void run_view_ended(struct run_view *v, const struct episode *e)
 	auto_free char *what = run_view_subject(v, e);
 	auto_buf struct buf line = BUF_INIT(VIEW_BYTES_MAX);
 
-	if (e->failed) /* the log shows the error */
+	if (e->failed) /* say nothing: the log shows the error */
 		return;
 	buf_printf(&line, "%s: ", what);
 	run_report_sentence(&line, e);

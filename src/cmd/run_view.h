@@ -44,7 +44,8 @@ void run_view_say(struct run_view *v, const char *sentence);
  * struct run_view. */
 void run_view_log(void *view, const char *record, size_t n);
 
-/* Redraws the lines if a line waits, RUN_VIEW_INTERVAL_MS has passed, or `now` is set. */
+/* Redraws the lines of progress if `above` has lines, or `now` is set. Also redraws them if
+ * RUN_VIEW_INTERVAL_MS has passed since the last drawing. */
 void run_view_draw(struct run_view *v, bool now);
 
 #endif

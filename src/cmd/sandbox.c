@@ -10,7 +10,7 @@
 
 static int sandbox_gc_main(struct command_context *ctx)
 {
-	/* end leftovers first: their control groups are empty only then */
+	/* end sandboxes without an owner first: only then can their control groups be removed */
 	size_t left, ended = leftovers_end(&left);
 	int count = owner_collect();
 
@@ -24,7 +24,10 @@ static int sandbox_gc_main(struct command_context *ctx)
 		       "were killed\n",
 				ended, ended == 1 ? "" : "es", count);
 	if (left)
-		fprintf(stderr, "fumehood: %zu sandbox%s can't be ended: see `fumehood sandbox ps`\n",
+		fprintf(stderr,
+				"fumehood: %zu sandbox%s can't be ended. Another sandbox holds the lock of a "
+				"pipe or socket that both have: end those with the same binds or the host's "
+				"network (`fumehood sandbox ps` lists them)\n",
 				left, left == 1 ? "" : "es");
 	return left ? CMD_FAILED : CMD_OK;
 }

@@ -184,7 +184,7 @@ static int exec_read(const struct sandbox_cli *cli, struct exec_plan *plan, stru
 
 /* --- the sandbox ----------------------------------------------------------------------------- */
 
-/* Runs the program in a new sandbox. If the sandbox does not start, its owner ends it. */
+/* Runs the program in a new sandbox, and closes the sandbox. */
 static int exec_run(struct owner *owner, const struct sandbox_cli *cli,
 		const struct exec_plan *plan, int *out_status, struct fh_error *err)
 {

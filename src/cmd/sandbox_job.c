@@ -18,7 +18,7 @@
 
 /* The loop of `sandbox exec`: waits for output, the program's end, signals and the timeout. */
 #define KILL_AFTER_MS 1000 /* time from SIGTERM to SIGKILL after the timeout */
-/* time to wait for output that blocks, after the program was told to end */
+/* time to wait for the rest of the output, after a program that was told to end has ended */
 #define LEAVE_AFTER_MS 1000
 #define TIMED_OUT 124 /* exit status after the timeout, as of timeout(1) */
 
@@ -26,12 +26,13 @@ struct running_job {
 	struct sandbox *sb;
 	uint32_t id;
 	int signals;
-	struct terminal_relay *relay; /* relay of a terminal; NULL: no descriptor is one */
+	/* relay of our terminal; NULL: neither stdout nor stderr is a terminal */
+	struct terminal_relay *relay;
 	struct pipe_relay *pipes;
 	int64_t deadline_ns;
 	bool told, timed_out; /* the program was told to end: by a signal, or by the timeout */
 	bool ended, drained;  /* the program has ended, and its pipes are empty */
-	bool leave;           /* end now, without the rest of the output */
+	bool leave; /* end the command now, without waiting for the rest of the program's output */
 	int status;
 	uint32_t drain;
 };
@@ -89,6 +90,7 @@ static void sandbox_job_on_end(struct running_job *job, int status)
 	if (job->told || job->timed_out)
 		job->deadline_ns = clock_now_ns() + LEAVE_AFTER_MS * NS_PER_MS;
 	job->drained = sandbox_drain_begin(job->sb, &job->drain, NULL) < 0;
+	terminal_relay_drain(job->relay);
 }
 
 static void sandbox_job_take_events(struct running_job *job)
@@ -112,7 +114,9 @@ static void sandbox_job_take_events(struct running_job *job)
 
 static bool sandbox_job_is_over(const struct running_job *job)
 {
-	return job->leave || (job->drained && !pipe_relay_pending(job->pipes));
+	return job->leave ||
+			(job->drained && !pipe_relay_pending(job->pipes) &&
+					!terminal_relay_pending(job->relay));
 }
 
 static_assert(SANDBOX_FDS + 1 + TERMINAL_RELAY_FDS + PIPE_RELAY_FDS <= WAITS_MAX,
@@ -141,7 +145,6 @@ static int sandbox_job_wait(struct running_job *job)
 		if (clock_now_ns() >= job->deadline_ns)
 			sandbox_job_on_deadline(job);
 	}
-	terminal_relay_drain(job->relay);
 	if (job->timed_out)
 		return TIMED_OUT;
 	return WIFEXITED(job->status) ? WEXITSTATUS(job->status) : 128 + WTERMSIG(job->status);
@@ -149,7 +152,8 @@ static int sandbox_job_wait(struct running_job *job)
 
 /*
  * Passes our own descriptors on, but replaces terminals by a relay. The program gets typed input
- * only if it prints on a terminal too. Otherwise others, such as `less`, may read the keys.
+ * only if its standard output is a terminal too. Otherwise others, such as `less`, may read the
+ * keys.
  */
 static int sandbox_job_open_ends(
 		struct running_job *job, struct job_ends *ends, struct fh_error *err)
@@ -191,7 +195,7 @@ static void sandbox_job_forget_files(const struct job_ends *ends)
 	close_fd(&nothing);
 }
 
-/* Starts the program. First closes our copies of its descriptors. */
+/* Starts the program. It begins to run once our copies of its descriptors are closed. */
 static int sandbox_job_begin(struct running_job *job, struct run_request *request,
 		struct job_ends *ends, struct fh_error *err)
 {
@@ -208,8 +212,8 @@ static int sandbox_job_begin(struct running_job *job, struct run_request *reques
 
 #define ENV_PROGRAM "/usr/bin/env"
 
-/* Makes the program's argv. It begins with env(1) to set the user's variables, and TERM for a
- * terminal. */
+/* Makes the program's argv. If there are variables to set, or TERM for a terminal, the argv
+ * begins with env(1). */
 static const char *const *job_argv(struct arena *a, const struct sandbox_job *wanted,
 		const struct terminal_relay *relay)
 {

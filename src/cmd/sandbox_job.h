@@ -6,11 +6,11 @@
 
 /* A program in a sandbox, with relays for our terminal and pipes. */
 struct sandbox_job {
-	const char *const *argv; /* NULL-terminated */
+	const char *const *argv; /* words of the program's command line, NULL-terminated */
 	const char *const *env;  /* variables "K=V" to add; a terminal gets TERM too */
 	size_t n_env;
 	const char *cwd;
-	double timeout_s; /* 0: no timeout */
+	double timeout_s; /* seconds until the program is ended; 0: no timeout */
 };
 
 /* Runs the program. *out_status: its exit status, 128+N after signal N, or 124 after the

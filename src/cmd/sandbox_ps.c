@@ -16,7 +16,7 @@
 
 /*
  * fumehood sandbox ps: finds sandboxes in /proc, because a registry could be wrong. The parent of a
- * nursery is the owner, and its children are the PIDs 1 of sandboxes.
+ * nursery is the owner. The children of a nursery are the PIDs 1 of sandboxes.
  */
 #define NURSERY_NAME "fh-nursery"
 #define PROCESSES_MAX (1 << 22)

@@ -14,7 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* fumehood show: prints a record for people. A .traj has no exit codes or reasons. */
+/*
+ * fumehood show: prints a record for people. A .traj has no exit codes, and no reasons for missing
+ * scores.
+ */
 
 #define SHOWN_BYTES_MAX (1024L * 1024 * 1024)
 
@@ -123,6 +126,25 @@ static char *show_task(const struct show *s)
 	return xasprintf("%s%s%s", task, *variant ? ":" : "", variant);
 }
 
+/* Appends the scores of the episode's end and of its best validate. Appends nothing before the end,
+ * or if the task's grader lacks the key `final`. */
+static void show_add_final(struct buf *out, struct show *s)
+{
+	size_t n = s->run.traj->n_steps;
+	const struct pyjson *final = n ? pyjson_get(show_info(s, n - 1), "final") : NULL;
+	const char *validated = show_metrics(s, pyjson_get(final, "validated"));
+	const char *score = show_metrics(s, pyjson_get(final, "score"));
+	double gap;
+
+	if (!final)
+		return;
+	buf_printf(out, "score that counts: %s\n", score ? score : "none");
+	if (validated)
+		buf_printf(out, "best validate: %s\n", validated);
+	if (pyjson_double(pyjson_get(final, "gap"), &gap))
+		buf_printf(out, "gap between them: %+.5g\n", gap);
+}
+
 /* Appends "rows, played by openai:m: submitted", and the scores of the run. */
 static void show_add_summary(struct buf *out, struct show *s)
 {
@@ -144,6 +166,7 @@ static void show_add_summary(struct buf *out, struct show *s)
 		if (score)
 			buf_printf(&text, "score: %s\n", score);
 	}
+	show_add_final(&text, s);
 	buf_add_str(out, term_style(s->style.colours, TERM_BOLD));
 	transcript_add_text(out, s->style, buf_str(&text), "", "");
 	buf_add_str(out, term_style(s->style.colours, TERM_RESET));

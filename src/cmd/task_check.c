@@ -11,6 +11,7 @@
 /* fumehood task check: finds mistakes in tasks. */
 
 #define JOBS_MAX 1000
+#define SEEDS_MAX 1000
 
 /* Result of the check of one task. */
 struct outcome {
@@ -37,21 +38,23 @@ static json_t *task_check_report(const struct outcome *o)
 			"notes", task_check_remarks_json(&o->check, false), "played", o->played);
 }
 
-/* Checks one task, and plays it if `run`. False if there is no such task. */
+/* Checks one task, and plays it with --run. False if there is no such task. */
 static bool task_check_check_one(const struct task_places *places, const struct python_env *python,
-		bool run, struct outcome *o, struct fh_error *err)
+		const struct check_options *options, struct outcome *o, struct fh_error *err)
 {
-	struct trial trial = { .places = places, .spec = o->spec, .python = python->spec };
+	struct trial trial = {
+		.places = places, .spec = o->spec, .python = python->spec, .n_seeds = options->seeds
+	};
 	int r;
 
 	if (task_check(places, o->spec, python->dir, &o->check, err) < 0)
 		return false;
-	if (!run) /* trial_play() checks the imports too */
+	if (!options->run) /* trial_play() checks the imports too */
 		trial_check_imports(&trial, &o->check);
 	o->status = o->check.refusal.code     ? cmd_status_of(&o->check.refusal)
 			: o->check.n_problems ? CMD_FAILED
 					      : CMD_OK;
-	if (!run || o->status != CMD_OK)
+	if (!options->run || o->status != CMD_OK)
 		return true;
 	o->played = json_object();
 	r = trial_play(&trial, o->played, err);
@@ -73,7 +76,7 @@ static int task_check_named(struct command_context *ctx, const struct task_place
 		auto_json json_t *report = NULL;
 		struct fh_error err;
 
-		if (!task_check_check_one(places, python, options->run, &o, &err)) {
+		if (!task_check_check_one(places, python, options, &o, &err)) {
 			o.status = cmd_refuse_subject(ctx, "task", o.spec, &err);
 			status = o.status > status ? o.status : status;
 			continue;
@@ -92,7 +95,7 @@ static int task_check_named(struct command_context *ctx, const struct task_place
 
 static int task_check_misuse(const struct command_context *ctx)
 {
-	static const char *const with_run[] = { "all", "jobs" };
+	static const char *const with_run[] = { "all", "jobs", "seeds" };
 	const struct check_options *o = ctx->options;
 
 	if (o->all && ctx->n_args)
@@ -134,6 +137,10 @@ static const struct cmd_option options[] = {
 	{ "jobs", 'j', OPTION_INT, offsetof(struct check_options, jobs), "N",
 			"with --run: how many tasks to check at once; prints a table", "1",
 			.min = 1, .max = JOBS_MAX },
+	{ "seeds", 0, OPTION_INT, offsetof(struct check_options, seeds), "N",
+			"with --run: play with N data seeds, from --data-seed on, and tell how far the scores "
+			"move. Data that is not generated is played with N seeds of the judge",
+			"1", .min = 1, .max = SEEDS_MAX },
 	DATA_SEED_OPTION(offsetof(struct check_options, data_seed), 0),
 	PYTHON_OPTION(offsetof(struct check_options, python)),
 	TASKS_DIR_OPTION,
@@ -149,8 +156,11 @@ const struct command command_task_check = {
 		 "the agent can't see what is hidden. A problem makes the exit status 1, or 2 if the task "
 		 "can't be loaded; a note does not. Missing data is a problem of the named or default "
 		 "variant.\n"
-		 "With --run the named or default variant is played too. --all checks every variant of "
-		 "every task, and leaves out those whose data is missing.\n"
+		 "With --run the named or default variant is played too. The scores must be those of the key "
+		 "'expect', and the solution better than the baseline. The same submission must get the "
+		 "same score twice. No hidden file may be seen in an episode, not even a "
+		 "copy. --all checks every variant of every task, and leaves out those whose data is "
+		 "missing.\n"
 		 "For a task of MLGym, notes name imported modules that Python lacks. With --python the "
 		 "modules and wanted packages are looked up in that environment, and missing ones are "
 		 "problems. --run then plays and scores with it.",

@@ -24,7 +24,7 @@
 
 /*
  * Checks several tasks at once. Each task is checked by a process of its own, which runs this
- * program: a process has one gym.
+ * program. A process can have only one gym.
  */
 
 #define REPORT_BYTES_MAX (4 * 1024 * 1024)
@@ -35,10 +35,10 @@ struct check_item {
 	char *spec;
 	char *left_out; /* why the task can't run here; NULL: it can */
 	pid_t pid;      /* process of the check; 0: none runs */
-	int fd;         /* the process' standard output */
+	int fd;         /* pipe from the standard output of the check's process */
 	struct buf out;
 	int64_t begun_ns;
-	json_t *report; /* NULL: the check has not ended */
+	json_t *report; /* report of the check; NULL: the check has not ended */
 	int status;
 };
 
@@ -151,6 +151,7 @@ static const char **check_item_argv(
 		{ "--data-seed",
 				arena_printf(ctx->arena, "%llu",
 						(unsigned long long)o->data_seed) },
+		{ "--seeds", arena_printf(ctx->arena, "%d", o->seeds) },
 	};
 	const char **argv = arena_array(ctx->arena, 2 * ARRAY_SIZE(given) + 8, sizeof(*argv));
 	size_t n = 0;
@@ -184,7 +185,7 @@ static int check_item_begin(
 	item->begun_ns = clock_now_ns();
 	item->pid = fork();
 	if (item->pid == 0) {
-		/* A parent that is killed ends its checks. */
+		/* Have the kernel end this process if its parent is killed. */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != parent || dup2(theirs, STDOUT_FILENO) < 0)
 			_exit(CMD_FAILED);

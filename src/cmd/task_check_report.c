@@ -58,6 +58,32 @@ static void task_check_print_scores(const json_t *played, const char *what, cons
 	putchar('\n');
 }
 
+/* If several seeds were played, prints mean and standard deviation of the scores of baseline and
+ * solution. Adds the largest distance from the expected mean, and the distance between the two
+ * means. */
+static void task_check_print_seeds(const json_t *played)
+{
+	json_t *seeds = json_object_get(played, "seeds"), *side;
+	const json_t *apart = json_object_get(seeds, "apart_sd"), *moved;
+	const char *name;
+
+	json_object_foreach(seeds, name, side) {
+		moved = json_object_get(side, "moved_sd");
+		if (!json_is_object(side))
+			continue;
+		printf("  %s over %lld seeds: %.5g, sd %.2g", name,
+				(long long)json_integer_value(json_object_get(side, "n")),
+				json_number_value(json_object_get(side, "mean")),
+				json_number_value(json_object_get(side, "sd")));
+		if (moved)
+			printf(" (up to %.2g expected sd from the expected mean)",
+					json_number_value(moved));
+		putchar('\n');
+	}
+	if (apart)
+		printf("  apart: %.3g sd\n", json_number_value(apart));
+}
+
 /* Prints the text object[key], if there is one. */
 static void task_check_print_member(const json_t *object, const char *key)
 {
@@ -84,6 +110,8 @@ void task_check_print_text(const json_t *report)
 	task_check_print_scores(played, "published", NULL);
 	task_check_print_scores(played, "baseline", "compared");
 	task_check_print_scores(played, "solution", NULL);
+	task_check_print_scores(played, "validated", NULL);
+	task_check_print_seeds(played);
 	task_check_print_member(played, "note");
 	task_check_print_member(played, "problem");
 	task_check_print_member(report, "error");
@@ -97,22 +125,57 @@ enum check_column {
 	CHECK_METRIC,
 	CHECK_BASELINE,
 	CHECK_SOLUTION,
+	CHECK_APART,
+	CHECK_MOVED,
 	CHECK_SECONDS,
 	CHECK_REMARK,
 	N_CHECK_COLUMNS
 };
 
 static const char *const titles[N_CHECK_COLUMNS] = { "task", "result", "metric", "baseline",
-	"solution", "seconds", "remark" };
+	"solution", "apart", "moved", "seconds", "remark" };
 
 static char *task_check_number(const json_t *value)
 {
 	return json_is_number(value) ? xasprintf("%.5g", json_number_value(value)) : xstrdup("");
 }
 
+/* Returns the score of one side, "baseline" or "solution". If several seeds were played, returns
+ * mean and standard deviation of its scores. */
 static char *task_check_score(const json_t *played, const char *side, const char *metric)
 {
-	return task_check_number(json_object_get(json_object_get(played, side), metric));
+	const json_t *seeds = json_object_get(json_object_get(played, "seeds"), side);
+
+	if (!seeds)
+		return task_check_number(json_object_get(json_object_get(played, side), metric));
+	return xasprintf("%.5g ± %.2g", json_number_value(json_object_get(seeds, "mean")),
+			json_number_value(json_object_get(seeds, "sd")));
+}
+
+/* Returns the distance between the mean scores of baseline and solution over several seeds, in
+ * standard deviations. "": not known. */
+static char *task_check_apart(const json_t *seeds)
+{
+	const json_t *apart = json_object_get(seeds, "apart_sd");
+
+	return apart ? xasprintf("%.3g sd", json_number_value(apart)) : xstrdup("");
+}
+
+/* Returns the largest distance of a score from the expected mean, over several seeds. The unit is
+ * the expected standard deviation. "": not known. */
+static char *task_check_moved(const json_t *seeds)
+{
+	static const char *const sides[] = { "baseline", "solution" };
+	double most = -1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sides); i++) {
+		const json_t *side = json_object_get(seeds, sides[i]);
+		const json_t *moved = json_object_get(side, "moved_sd");
+
+		if (moved)
+			most = fmax(most, json_number_value(moved));
+	}
+	return most < 0 ? xstrdup("") : xasprintf("%.2g sd", most);
 }
 
 static void task_check_add_row(struct text_table *table, const json_t *report)
@@ -129,6 +192,8 @@ static void task_check_add_row(struct text_table *table, const json_t *report)
 	row->cells[CHECK_METRIC] = term_cell(metric ? metric : "", CELL_COLUMNS);
 	row->cells[CHECK_BASELINE] = task_check_score(played, "baseline", metric);
 	row->cells[CHECK_SOLUTION] = task_check_score(played, "solution", metric);
+	row->cells[CHECK_APART] = task_check_apart(json_object_get(played, "seeds"));
+	row->cells[CHECK_MOVED] = task_check_moved(json_object_get(played, "seeds"));
 	row->cells[CHECK_SECONDS] = task_check_number(json_object_get(report, "duration_s"));
 	row->cells[CHECK_REMARK] = term_cell(left_out ? left_out : "", CELL_COLUMNS);
 	row->styled = CHECK_RESULT;

@@ -22,8 +22,9 @@ static const char *const titles[N_LIST_COLUMNS] = { "task", "variants", "metric"
 /* A task for the list. The caller owns the id. */
 struct list_row {
 	const char *id;
-	struct task *task;       /* NULL: the task's file can't be read */
-	char **variants;         /* names; NULL: the task's file can't be read */
+	/* the task, maybe without its data; NULL: the task's file can't be read */
+	struct task *task;
+	char **variants;         /* names of the variants; NULL: the task's file can't be read */
 	struct fh_error problem; /* error of reading the task; code 0: none */
 };
 

@@ -10,21 +10,28 @@
 /*
  * Relays a pseudo-terminal, which a program in a sandbox has, to our terminal. So the program can't
  * change the modes, size and flags of ours. All calls take NULL.
+ *
+ * The program can hold locks of the pseudo-terminal for long. So a child process relays, and this
+ * process has no descriptor of the pseudo-terminal while the program runs.
  */
 struct terminal_relay;
 
 /*
- * Output goes to `to`, a terminal. With `input` keys from descriptor 0 go to the program, and our
- * terminal is in raw mode. *out_side is the program's side, which the caller closes.
+ * Opens a relay. The program's output goes to `to`, a terminal. With `input`, keys from descriptor
+ * 0 go to the program, and our terminal is in raw mode. *out_side is the program's side. The caller
+ * closes it before the program runs.
  */
 int terminal_relay_open(struct terminal_relay **out, int to, bool input, int *out_side,
 		struct fh_error *err);
-void terminal_relay_close(struct terminal_relay *relay); /* restores the modes of our terminal */
+/* Ends the child without waiting for it, and restores the modes of our terminal. */
+void terminal_relay_close(struct terminal_relay *relay);
 void terminal_relay_resize(struct terminal_relay *relay);
-#define TERMINAL_RELAY_FDS 2
+/* Copies the rest of the output. Call it once, when the program has ended. */
+void terminal_relay_drain(struct terminal_relay *relay);
+/* true from terminal_relay_drain() on, until the rest is copied or 5 s have passed */
+bool terminal_relay_pending(const struct terminal_relay *relay);
+#define TERMINAL_RELAY_FDS 1
 void terminal_relay_waits(const struct terminal_relay *relay, struct waits *w);
 void terminal_relay_advance(struct terminal_relay *relay);
-/* Copies the rest of the output. Call it when the program has ended. */
-void terminal_relay_drain(struct terminal_relay *relay);
 
 #endif

@@ -12,9 +12,9 @@
  */
 struct transcript_step {
 	const char *thought, *action, *output; /* texts of the step; NULL: none */
-	double duration_s;                     /* negative: unknown */
-	int exit_code;                         /* -1: no exit code */
-	const char *outcome;                   /* NULL: unknown */
+	double duration_s;                     /* duration of the step; negative: unknown */
+	int exit_code;                         /* exit code of the action; -1: none */
+	const char *outcome;                   /* name of the step's outcome; NULL: unknown */
 	const char *score;                     /* scores, "accuracy 0.81"; NULL: not scored */
 	const char *refused;   /* reason why a submission got no score; NULL: none */
 	const char *integrity; /* signs of tampering with the grader; NULL: none */
@@ -23,7 +23,7 @@ struct transcript_step {
 struct transcript_style {
 	bool colours;
 	bool full;          /* show long texts completely, not only start and end */
-	const char *indent; /* text before each line; NULL: none */
+	const char *indent; /* text to print before each line; NULL: none */
 };
 
 /* Appends the thought and the action of a step. */

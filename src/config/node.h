@@ -18,21 +18,24 @@ struct node {
 	enum node_kind kind;
 	const char *file;
 	int line, column; /* place in the file, counted from 1 */
-	/* for NODE_SCALAR */
+	/* text of a NODE_SCALAR */
 	const char *text;
-	bool plain; /* without quotes or block: "true" and "~" are then no texts */
-	bool block; /* "|" or ">": the text begins on the line after `line` */
-	/* for NODE_LIST and NODE_MAP */
+	/* the scalar has no quotes and is no block; then "true" is a boolean and "~" a null */
+	bool plain;
+	/* the scalar is a block after "|" or ">", whose text begins on the line after `line` */
+	bool block;
+	/* n items of a NODE_LIST, or n pairs of a NODE_MAP */
 	size_t n;
 	const struct node *const *items;
 	const struct node_pair *pairs;
-	/* size of the tree below, with aliases expanded; yaml.h has limits */
+	/* nodes and text bytes of this tree, where an alias counts as its whole tree; yaml.h has
+	 * limits */
 	size_t n_nodes, n_bytes;
 	int height; /* levels of the tree from this node down; 1 for a scalar */
 };
 
 struct node_pair {
-	const struct node *key; /* a scalar, unique in its map */
+	const struct node *key; /* the key: a scalar that is unique in its map */
 	const struct node *value;
 };
 

@@ -28,18 +28,22 @@
  * Texts and lists in the struct live in the arena that is passed to schema_read().
  */
 enum field_kind {
-	FIELD_TEXT,     /* const char *; NULL if the key is missing */
-	FIELD_BOOL,     /* bool */
-	FIELD_INT,      /* int64_t */
-	FIELD_NUMBER,   /* double, finite */
-	FIELD_BYTES,    /* int64_t: "512M", "2G" */
-	FIELD_DURATION, /* int64_t, milliseconds: "90s", "5m"; a bare number is seconds */
-	FIELD_CHOICE,   /* an int-sized enum: the index into `choices` */
-	FIELD_TEXTS,    /* struct texts: a list of texts */
-	FIELD_TEXT_MAP, /* struct text_map: a mapping of texts to texts */
-	FIELD_STRUCT,   /* the nested struct of `schema`; has its presets if the key is missing */
-	FIELD_STRUCTS,  /* struct struct_list: a list of structs of `schema` */
-	FIELD_NODE,     /* const struct node *, any YAML; NULL if the key is missing */
+	FIELD_TEXT,   /* a text; the member is a const char *, NULL if the key is missing */
+	FIELD_BOOL,   /* true or false; the member is a bool */
+	FIELD_INT,    /* a whole number; the member is an int64_t */
+	FIELD_NUMBER, /* a finite number; the member is a double */
+	FIELD_BYTES,  /* a size, "512M" or "2G"; the member is an int64_t in bytes */
+	/* a duration, "90s" or "5m", or a bare number of seconds; the member is an int64_t in ms */
+	FIELD_DURATION,
+	/* a word of `choices`; the member is an int-sized enum, the word's index */
+	FIELD_CHOICE,
+	FIELD_TEXTS,    /* a list of texts; the member is a struct texts */
+	FIELD_TEXT_MAP, /* a mapping of texts to texts; the member is a struct text_map */
+	/* a mapping; the member is the struct of `schema`, with its presets if the key is
+	 * missing */
+	FIELD_STRUCT,
+	FIELD_STRUCTS, /* a list of mappings; the member is a struct_list of structs of `schema` */
+	FIELD_NODE, /* any YAML; the member is a const struct node *, NULL if the key is missing */
 };
 
 struct text_map {
@@ -61,9 +65,9 @@ struct field {
 	enum field_kind kind;
 	unsigned offset;
 	const char *help;   /* description of the field, a sentence of Markdown */
-	const char *preset; /* default value, written as YAML; NULL: zero */
+	const char *preset; /* default value, written as YAML; NULL: the member is zero */
 	bool required;
-	/* range of the value (bytes or milliseconds, too); both 0: unlimited */
+	/* smallest and largest value, for sizes in bytes, for durations in ms; both 0: any value */
 	double min, max;
 	const char *const *choices; /* names of the values of FIELD_CHOICE, NULL-terminated */
 	const struct schema *schema;
@@ -75,10 +79,10 @@ struct schema {
 	const char *name; /* name in documentation: "task", "limits" */
 	const char *help; /* description, a paragraph of Markdown; NULL: none */
 	size_t size;
-	const struct field *fields; /* ends with {} */
+	const struct field *fields; /* table of the struct's fields, ended by {} */
 };
 
-/* Messages about unknown keys, for readers that don't treat such keys as errors. */
+/* Messages about unknown keys, for callers of schema_read() that don't treat them as errors. */
 struct warnings {
 	const char *items[32];
 	size_t n; /* used items; messages over 32 are dropped */
@@ -88,9 +92,12 @@ struct warnings {
  * messages that the error has already. `err` may be NULL. */
 void warnings_add_hints(const struct warnings *warnings, struct fh_error *err);
 
-/* Reads a YAML mapping into the struct `out`. An unknown key fails, and the message suggests the
- * closest key. If `warnings` is not NULL, the key is only a warning, and another error has hints
- * (see above). A null value counts as a missing key. -EINVAL. */
+/*
+ * Reads a YAML mapping into the struct `out`. An unknown key fails, and the message suggests the
+ * closest key. If `warnings` is not NULL, an unknown key only adds a warning there. Then errors of
+ * other causes get hints, as warnings_add_hints() gives. A null value counts as a missing key.
+ * -EINVAL.
+ */
 int schema_read(struct arena *a, const struct schema *schema, const struct node *node,
 		struct warnings *warnings, void *out, struct fh_error *err);
 

@@ -86,7 +86,8 @@ static void schema_print_scalar(struct buf *out, const struct field *f, const vo
 	else if (f->kind == FIELD_BOOL)
 		buf_add_str(out, *(const bool *)at ? "true" : "false");
 	else if (f->kind == FIELD_INT && *(const int64_t *)at == 0 && f->min > 0)
-		buf_add_str(out, "null"); /* 0 is below `min`: the key was missing */
+		/* 0 is below `min`, so the value was not set: its key was missing in the file */
+		buf_add_str(out, "null");
 	else if (f->kind == FIELD_INT)
 		buf_printf(out, "%" PRId64, *(const int64_t *)at);
 	else if (f->kind == FIELD_NUMBER)

@@ -22,8 +22,8 @@ static const struct {
 };
 
 /*
- * Searches the whole text, since `cd x && nohup python3 train.py` trains too. "python" covers
- * python3.
+ * Programs that train models. action_trains() searches the whole text for them, since `cd x &&
+ * nohup python3 train.py` trains too. "python" covers python3.
  */
 static const char *const trainers[] = { "python", "torchrun", "accelerate", "deepspeed" };
 

@@ -13,7 +13,7 @@ enum action_kind {
 	ACTION_SKIP,           /* ends the episode without a score */
 	ACTION_FORFEIT,        /* ends the episode without a score, because the agent gave up */
 	ACTION_EXIT,           /* scores the submission and ends the episode */
-	ACTION_MALFORMED_EDIT, /* an `edit N:M` without end_of_edit */
+	ACTION_MALFORMED_EDIT, /* an `edit N:M` without end_of_edit: nothing is run */
 };
 
 /*
@@ -22,7 +22,10 @@ enum action_kind {
  */
 enum action_kind action_kind(const char *text, const char **out_word);
 
-/* Whether the action may train a model. If so, the task's training_timeout applies. */
+/*
+ * Whether the action may train a model. If so, the task's training_timeout applies, unless the
+ * action has a timeout of its own.
+ */
 bool action_trains(const char *text);
 
 #endif

@@ -5,14 +5,20 @@
 #include "env/spec.h"
 #include "grade/score.h"
 
-/* The terms that an environment must have while its baseline is played. */
-/* The baseline's command and a submit; the third step is never reached. */
+/* Options of an environment while it plays its task's baseline. */
+/* Two steps are needed: the baseline's command and a submit. The limit is 3, so that it does not
+ * end the episode. */
 #define BASELINE_STEPS_MAX 3
-#define BASELINE_JUDGE_SALT 1 /* fixed, so that machines that share the secret get the same score */
+/*
+ * salt of the judges when a baseline is played; fixed: machines with the same secret get the same
+ * score
+ */
+#define BASELINE_JUDGE_SALT 1
 
 /*
- * Gets the baseline of the environment's task. It is published, or kept from before. Otherwise it
- * is played in `env` by the public API, and kept. Blocks: while a process plays a baseline, a lock
+ * Gets the baseline score of the environment's task. The task may publish it, or an earlier call
+ * may have saved it in a file of the state folder. Otherwise the baseline is played in `env` by the
+ * public API, and its score is saved in that file. Blocks: while a process plays a baseline, a lock
  * keeps other processes waiting. *out is replaced; it is empty if the task has no baseline.
  */
 int baseline_get(struct fh_env *env, const struct env_spec *spec, struct score *out,

@@ -16,13 +16,17 @@
 #include <string.h>
 
 #define ANSWER_BYTES_MAX (16 << 20)
-#define EPISODE_BYTES_MAX                                                                          \
-	(128 << 20) /* most bytes of answers, which the sandbox holds in its own memory */
-#define PAUSE_MS 50 /* least time between two calls: an agent's loop must not keep the owner busy */
+#define EPISODE_BYTES_MAX (128 << 20) /* most bytes of answers to calls in an episode */
+/* least time between two calls in ms, so that an agent's loop does not keep the owner busy */
+#define PAUSE_MS 50
 #define TIMEOUT_MS 60000
-/* Time after which a call is refused that waits for others' fetches to end. */
+/* A call that has waited this long (ms) for fetches of other episodes to end is refused. */
 #define ROOM_MS 60000
-#define FAILURES_MAX 3 /* tries: a failure may be temporary, or caused by the agent */
+/*
+ * most tries to read a call or to write its answer; failures may be temporary, or caused by the
+ * agent
+ */
+#define FAILURES_MAX 3
 
 /* --- services --------------------------------------------------------------------------------- */
 
@@ -103,14 +107,15 @@ bool call_split(char *call, char **out_id, char **out_text)
 	return n > 0 && n <= CALL_ID_MAX && !(*out_id)[n];
 }
 
-/* Counts a failure. True: too many, so give up. */
+/* Counts a failure to read a call or to write its answer. True: too many, so give up. */
 static bool calls_failed(struct calls *c)
 {
 	c->next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
 	return ++c->failures >= FAILURES_MAX;
 }
 
-/* Handles a failure to write an answer. If it is given up, the tool ends by its own timeout. */
+/* Handles a failure to write an answer. calls_advance() tries again later. After FAILURES_MAX
+ * failures the answer is dropped, and the agent's tool ends by its own timeout. */
 static void calls_put_failed(struct calls *c)
 {
 	if (calls_failed(c))
@@ -145,7 +150,7 @@ static void calls_set_unsaid(struct calls *c, const char *word, const struct buf
 	buf_add(text, buf_str(said), said->len);
 }
 
-/* Answers the call: with `body` if r is 0, else with the message of *err. */
+/* Answers a tool's call. If r is 0, the answer is `body`, else the message of *err. */
 static void calls_say(struct calls *c, struct sandbox *sb, int r, const struct buf *body,
 		const struct fh_error *err)
 {
@@ -155,7 +160,7 @@ static void calls_say(struct calls *c, struct sandbox *sb, int r, const struct b
 		buf_add_str(&said, err->message);
 	else
 		buf_add(&said, buf_str(body), body->len);
-	hide_secret(&said, papers_key()); /* a server may repeat the key in its answer */
+	hide_secret(&said, papers_key()); /* a server may repeat Fumehood's key in its answer */
 	calls_set_unsaid(c, r < 0 ? "no" : "ok", &said);
 	if (said.truncated || c->unsaid.truncated) {
 		buf_clear(&said);
@@ -164,7 +169,8 @@ static void calls_say(struct calls *c, struct sandbox *sb, int r, const struct b
 	}
 	c->n_bytes += (int64_t)c->unsaid.len;
 	c->failures = 0;
-	if (!c->reading) /* else the answer is written after the sandbox' reply */
+	/* while the sandbox reads a call, wait: calls_advance() writes the answer later */
+	if (!c->reading)
 		calls_put(c, sb);
 }
 
@@ -209,7 +215,7 @@ static void calls_serve(struct calls *c, struct sandbox *sb, char *text)
 	char *id, *about;
 	int r;
 
-	/* Malformed, or the same call again. */
+	/* ignore a malformed call, and a call that was read before */
 	if (!call_split(text, &id, &about) || str_eq(id, c->id))
 		return;
 	if (c->service)
@@ -251,7 +257,8 @@ static void calls_read_over(struct calls *c, struct sandbox *sb)
 		calls_serve(c, sb, text.data);
 }
 
-/* Gives the body of the fetched answer. A service may make another of it, in `room`. */
+/* Sets *out to the text to answer a call with: the fetched document. If the service converts
+ * documents, it is the converted text, which is written to `room`. */
 static int calls_body(const struct calls *c, struct buf *room, const struct buf **out,
 		struct fh_error *err)
 {

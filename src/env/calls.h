@@ -20,36 +20,44 @@
 struct call_service;
 
 struct calls {
-	/* set by whoever opens the environment */
+	/* Set by env/open.c when the environment is opened. */
 	struct poller *poller;
-	/* Hosts that may be asked: web/hosts.h; NULL: no access to the web. */
+	/* Hosts that tools may fetch from, in the form of web/hosts.h; NULL: no access to the
+	 * web. */
 	const char *web_hosts;
 
-	char id[CALL_ID_MAX + 1];           /* id of the last call */
-	const struct call_service *service; /* NULL: no call is under way */
+	char id[CALL_ID_MAX + 1]; /* id of the tools' last call */
+	/* service that the current call asks for; NULL: no call is under way */
+	const struct call_service *service;
 	struct fetch *fetch;
-	uint64_t who;      /* number of the episode within the process */
+	/* number of the episode in this process, for the limit of fetches per episode */
+	uint64_t who;
 	size_t most;       /* most papers that the call asks for */
-	int64_t n_bytes;   /* bytes answered in this episode so far */
+	int64_t n_bytes;   /* bytes of answers and of abandoned fetches in this episode so far */
 	bool asked;        /* a tool has made a call that was not read yet */
-	uint32_t reading;  /* id of the request to read a call; 0: none */
-	struct buf unsaid; /* an answer that is not written to GUEST_ANSWER yet */
-	uint32_t putting;  /* id of the request to write the answer; 0: none */
+	uint32_t reading;  /* id of the sandbox' request to read a call; 0: none */
+	struct buf unsaid; /* answer that was not written to the sandbox' file GUEST_ANSWER yet */
+	uint32_t putting;  /* id of the sandbox' request to write the answer; 0: none */
 	int failures;      /* failures in a row to read a call or to write its answer */
-	int64_t next_ns;   /* earliest time of the next attempt */
-	int64_t room_ns;   /* time until which a call waits for others' fetches to end */
+	/* earliest time of the next attempt to read a call or to write its answer */
+	int64_t next_ns;
+	int64_t room_ns; /* until this time a call waits for fetches of other episodes to end */
 };
 
 /* Splits a call "SERVICE ID\nTEXT" in place. False if it has another form. */
 bool call_split(char *call, char **out_id, char **out_text);
 
-void calls_begin(struct calls *c); /* resets the counters; call it when an episode begins */
+/* resets n_bytes, and gives the episode a new number; call it when an episode begins */
+void calls_begin(struct calls *c);
 
-/* Does all work that does not block. `asked`: a tool reports that it has made a call. */
+/*
+ * Goes on with the tools' calls as far as that does not block. `asked`: a tool reports that it has
+ * made a call.
+ */
 void calls_advance(struct calls *c, struct sandbox *sb, bool asked);
-/* Adds the waits of a call; the sandbox has its own. */
+/* Adds the waits of a tool's call, except those for the sandbox: the session adds them. */
 void calls_waits(const struct calls *c, struct waits *w);
-/* Ends the calls; call it when the command ends. */
+/* Ends the tools' calls; call it when the agent's command ends. */
 void calls_drop(struct calls *c, struct sandbox *sb);
 
 #endif

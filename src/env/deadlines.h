@@ -12,7 +12,7 @@
  */
 struct deadline {
 	int64_t at_ns;
-	size_t index; /* index in the heap's array */
+	size_t index; /* the deadline's index in the heap's array */
 	bool is_set;  /* the deadline is in the heap */
 };
 
@@ -23,7 +23,8 @@ struct deadlines {
 
 /* Sets or moves a deadline. O(log n), as is clearing it. */
 void deadlines_set(struct deadlines *all, struct deadline *d, int64_t at_ns);
-void deadlines_clear(struct deadlines *all, struct deadline *d); /* does nothing if it is not set */
+/* does nothing if the deadline is not set */
+void deadlines_clear(struct deadlines *all, struct deadline *d);
 
 /* Returns the earliest deadline; INT64_MAX if none is set. */
 int64_t deadlines_first(const struct deadlines *all);

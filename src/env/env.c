@@ -19,10 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A blocking call may notice fh_env_interrupt() this late: no descriptor wakes it. */
+/* Longest time until a blocking call notices fh_env_interrupt(), which has no descriptor to wake
+ * it. */
 #define SLICE_NS (200 * NS_PER_MS)
 
-/* Largest file of a task that is put into a workspace after the reset. */
+/* Largest file that env_put_files() writes into a workspace. */
 #define PUT_BYTES_MAX (64 << 20)
 
 /* --- the state machine ------------------------------------------------------------------------ */
@@ -314,7 +315,7 @@ void env_output(struct fh_env *env, struct buf *out)
 	lines.len = (size_t)(last + 1 - lines.data);
 	env->n_watched += lines.len;
 	observe_output(out, &env->folded, env->spec.task->task, &lines);
-	/* MLGym's observations drop the last newline. */
+	/* Add the newline: MLGym's observations drop the last one. */
 	if (out->len && out->data[out->len - 1] != '\n')
 		buf_add_char(out, '\n');
 	turn_hide(env, out);
@@ -335,7 +336,7 @@ static int env_put_copy(
 	return r < 0 ? r : env_put_file(env, target, data.data, data.len, err);
 }
 
-/* Writes a file, or all files of a folder. */
+/* Writes a file of this machine, or all files of a folder, into the workspace. */
 static int env_put_tree(struct fh_env *env, const struct task_file *file, struct fh_error *err)
 {
 	auto_walk FTS *fts =

@@ -11,8 +11,9 @@
 /* Operations on an environment for other layers, beside the public API. */
 
 /*
- * Replaces the tools' setup from the next reset on; NULL removes it. All data is copied. -EBUSY,
- * -EINVAL, -E2BIG.
+ * Replaces the tools' setup; NULL removes it. Call it before a reset, which writes the files and
+ * runs the script. All data is copied. -EBUSY: a reset or step is under way. -EINVAL, -E2BIG: the
+ * setup is wrong or too large.
  */
 int env_set_setup(struct fh_env *env, const struct env_setup *setup, struct fh_error *err);
 
@@ -24,26 +25,28 @@ const char *env_multiline_end(const struct fh_env *env, const char *line);
 
 /*
  * Shows "[key]" instead of the secret in all results of steps from now on (base/hide.h). A server
- * that knows the secret may have the agent print it. The secret is copied; NULL: none.
+ * that knows the secret may have the agent print it. Replaces the secret of an earlier call; NULL:
+ * none. The secret is copied. A secret of fewer bytes than HIDE_BYTES_MIN is not hidden.
  */
 void env_hide(struct fh_env *env, const char *secret);
 
 /*
  * Returns the JSON object that the state command printed after the last reset or step. It is
- * untrusted, and lives as long as the step. NULL: none.
+ * untrusted, and lives until the next reset or step. NULL: none.
  */
 const char *env_state(const struct fh_env *env);
 
 /* Returns the environment's task, which lives as long as its gym. */
 const struct task *env_task(const struct fh_env *env);
 
-/* Returns the agent's memory as the episode began; NULL: none. Lives until the next reset. */
+/* Returns the text of the agent's memory file (memory.h) when the episode began. NULL: it had none.
+ * Lives until the next reset. */
 const struct buf *env_memory(const struct fh_env *env);
 
 /*
- * Begins to keep the memory of an episode that is closed before its end, in the pollable form.
- * False if there is nothing to wait for. If true, fh_gym_wait() gives the environment within
- * seconds, and then call fh_env_end().
+ * Begins to save the agent's memory file (memory.h) of an episode that is closed before its end.
+ * Returns false if there is nothing to save. If it returns true, fh_gym_wait() gives the
+ * environment within seconds. Then call fh_env_end().
  */
 bool env_leave_begin(struct fh_env *env);
 

@@ -5,7 +5,8 @@
 #include "base/scope.h"
 #include "inside/tools.h"
 
-/* Returns the file to put next. NULL: the agent's memory, which comes first. */
+/* Returns the file to write into the sandbox next. NULL: the agent's memory file, which is written
+ * before all others. */
 static const struct env_setup_file *files_current(const struct files *f)
 {
 	size_t first = memory_began(f->memory) != NULL;

@@ -12,7 +12,7 @@ struct files {
 	struct sandbox *sb;
 	struct memory *memory;
 	const struct env_setup *setup;
-	size_t n_put; /* number of files put so far */
+	size_t n_put; /* number of files written into the sandbox so far */
 	uint32_t id;  /* id of the sandbox' request to put a file */
 };
 

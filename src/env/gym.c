@@ -15,12 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Data up to this size is copied into the layer, which lies in memory. Larger data is bound. */
+/* A task's data up to this size is copied into the task's layer, which lies in RAM. Larger data is
+ * mounted from the disk. */
 #define COPIED_BYTES_MAX (64LL << 20)
 
 /* --- the gym ---------------------------------------------------------------------------------- */
 
-/* Hides the state folder, which has baselines and keys, and the tasks, which have hidden files. */
+/*
+ * Opens the gym's owner. Hides the state folder, which has baselines and keys, and the tasks'
+ * folder, which has hidden files.
+ */
 static int gym_open_owner(
 		struct fh_gym *gym, const struct fh_gym_options *options, struct fh_error *err)
 {
@@ -112,7 +116,10 @@ const char *fh_gym_warning(const struct fh_gym *gym)
 
 /* --- a task's layer --------------------------------------------------------------------------- */
 
-/* Size of a folder, summed up by nftw(), whose callback gets no argument. Thread-local. */
+/*
+ * Size of the files that nftw() has found so far. Thread-local, because the callback of nftw() gets
+ * no argument.
+ */
 static _Thread_local int64_t tree_bytes;
 
 static int gym_add_size(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -210,7 +217,8 @@ static int gym_prepare_task(struct fh_gym *gym, struct gym_task *t, struct fh_er
 {
 	const struct task *task = t->task;
 	/*
-	 * Hide the folder: a task that was named by its path may lie where agents see every file.
+	 * Hide the task's folder: a task that was named by its path may lie where agents see every
+	 * file.
 	 */
 	int r = owner_hide(gym->owner, task->dir, err);
 
@@ -262,7 +270,7 @@ int gym_task(struct fh_gym *gym, const struct fh_env_options *options, struct gy
 		pthread_mutex_unlock(&t->lock);
 		if (r < 0)
 			return error_wrap(err, "prepare task %s", t->task->id);
-	} while (!t->ready); /* another thread failed to prepare it: try again */
+	} while (!t->ready); /* another thread failed to prepare the task: try again */
 	*out = t;
 	return 0;
 }

@@ -35,14 +35,14 @@ struct fh_gym {
 struct gym_task {
 	struct gym_task *next;
 	pthread_mutex_t lock;
-	bool ready, failed; /* guarded by the task's lock; `failed` also by the gym's */
+	bool ready, failed; /* guarded by the task's `lock`; `failed` also by the gym's `lock` */
 	struct task *task;
 	char *layer;
 	char hash[SHA256_HEX_BYTES]; /* hash of all files of the task, hexadecimal */
 	struct imports *imports;     /* results of import checks; guarded by the task's lock */
 	struct sandbox_bind *data_binds;
 	size_t n_data_binds;
-	struct arena arena; /* owns the targets of the binds */
+	struct arena arena; /* owns data_binds and their targets */
 };
 
 /* Loads and prepares the task, variant and data seed of the options, or returns the loaded task. It

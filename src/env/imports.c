@@ -21,7 +21,8 @@
  */
 #define PROGRAM "/imports/imports.py"
 #define TIMEOUT_MS 60000
-#define NAMES_BYTES_MAX 512 /* cap of the list of names, to fit into an error message */
+/* most bytes of the names of missing modules, to fit into an error message */
+#define NAMES_BYTES_MAX 512
 
 struct imports {
 	struct imports *next;

@@ -11,7 +11,7 @@
  * that Python, in a sandbox of the task with the environment's binds. No program of the task is
  * run.
  */
-struct imports; /* list of results, one for each fingerprint */
+struct imports; /* list of results of the check of a task, one for each fingerprint */
 
 struct imports_request {
 	struct owner *owner;
@@ -20,7 +20,7 @@ struct imports_request {
 	const struct sandbox_bind *binds;
 	size_t n_binds;
 	const char *fingerprint; /* key of the result: equal fingerprints give equal results */
-	const char *submission;  /* absolute path of the submission inside */
+	const char *submission;  /* absolute path of the task's submission in the sandbox */
 };
 
 /*

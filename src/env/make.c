@@ -26,6 +26,7 @@
  * or missing.
  */
 #define PROGRAM_DIR "/make"
+#define PROGRAM_PATH "/usr/local/bin:/usr/bin:/bin"
 #define SHOWN_BYTES 600 /* most output of a failed program to show in the error */
 
 static const struct sandbox_limits make_limits = {
@@ -35,38 +36,71 @@ static const struct sandbox_limits make_limits = {
 	.disk_files = 200000,
 };
 
+/*
+ * Limits of a program that lays out fetched data. The data can be much larger, so that it lies on
+ * the disk.
+ */
+static const struct sandbox_limits layout_limits = {
+	.memory_bytes = 16LL << 30,
+	.pids = 512,
+	.disk_bytes = 256LL << 30,
+	.disk_files = 1000000,
+	.disk_on = DISK_DISK,
+};
+
 /* --- the program ------------------------------------------------------------------------------ */
 
-static int make_start(struct owner *owner, const struct secret *secret,
-		const struct dataset *dataset, struct arena *a, struct program *out,
+struct make_job {
+	struct owner *owner;
+	const struct dataset *dataset;
+	const struct dataset_make *make;
+	const char *key; /* value of the program's variable FUMEHOOD_DATA_KEY; NULL: none */
+	const struct sandbox_bind *binds; /* more files that the program sees, besides its own */
+	size_t n_binds;
+	const char *path; /* the program's environment variable "PATH=..." */
+	struct sandbox_limits limits;
+};
+
+static struct sandbox_bind make_bind(struct arena *a, const char *path)
+{
+	return (struct sandbox_bind){ path,
+		arena_printf(a, PROGRAM_DIR "/%s", path_basename(path)) };
+}
+
+/* Starts `python3 -s -B PROGRAM ARGS...`. */
+static int make_start(const struct make_job *job, struct arena *a, struct program *out,
 		struct fh_error *err)
 {
-	const struct dataset_make *make = dataset->make;
-	struct sandbox_bind *bind = arena_alloc(a, sizeof(*bind));
-	const char *target = arena_printf(a, PROGRAM_DIR "/%s", path_basename(make->program));
-	char key[SHA256_HEX_BYTES];
+	const struct dataset_make *make = job->make;
+	size_t n_binds = job->n_binds, n_args = 0, n_env = 0;
+	struct sandbox_bind *binds =
+			arena_array(a, n_binds + 1 + DATASET_MODULES_MAX, sizeof(*binds));
 	const char **argv, **env;
-	size_t n_args = 0;
 
-	*bind = (struct sandbox_bind){ make->program, target };
+	for (size_t i = 0; i < n_binds; i++)
+		binds[i] = job->binds[i];
+	binds[n_binds++] = make_bind(a, make->program);
+	for (const char *const *module = make->modules; *module; module++)
+		binds[n_binds++] = make_bind(a, *module);
 	while (make->args[n_args])
 		n_args++;
 	argv = arena_array(a, n_args + 5, sizeof(*argv));
-	memcpy(argv, (const char *[]){ "python3", "-s", "-B", target }, 4 * sizeof(*argv));
+	memcpy(argv, (const char *[]){ "python3", "-s", "-B", binds[job->n_binds].target },
+			4 * sizeof(*argv));
 	memcpy(argv + 4, make->args, n_args * sizeof(*argv));
-	secret_key(secret, "data", dataset->store, make->recipe, key);
 	env = arena_array(a, 6, sizeof(*env));
-	env[0] = "PATH=/usr/local/bin:/usr/bin:/bin";
-	env[1] = "HOME=" GUEST_HOME;
-	env[2] = "LANG=C.UTF-8";
+	env[n_env++] = job->path;
+	env[n_env++] = "HOME=" GUEST_HOME;
+	env[n_env++] = "LANG=C.UTF-8";
 	/* A fixed hash seed, so that the same key gives the same files. */
-	env[3] = "PYTHONHASHSEED=0";
-	env[4] = arena_printf(a, "FUMEHOOD_DATA_KEY=%s", key);
-	return program_start(out, owner,
+	env[n_env++] = "PYTHONHASHSEED=0";
+	if (job->key)
+		env[n_env++] = arena_printf(a, "FUMEHOOD_DATA_KEY=%s", job->key);
+	return program_start(out, job->owner,
 			&(struct program_plan){
-					.sandbox = { .binds = bind,
-							.n_binds = 1,
-							.limits = make_limits },
+					.sandbox = { .binds = binds,
+							.n_binds = n_binds,
+							.limits = job->limits },
 					.argv = argv,
 					.env = env,
 					.cwd = GUEST_HOME,
@@ -103,7 +137,7 @@ static int make_check_end(const struct program *p, struct fh_error *err)
  * Lengths count, holes included: a sparse file takes no disk, but readers see its whole length.
  */
 static int make_keep_file(struct sandbox *sb, const char *folder, const char *path,
-		int64_t *left_bytes, struct fh_error *err)
+		int64_t *left_bytes, int64_t limit_bytes, struct fh_error *err)
 {
 	auto_free char *target = path_join(folder, path);
 	auto_free char *dir = path_dirname(target);
@@ -114,7 +148,7 @@ static int make_keep_file(struct sandbox *sb, const char *folder, const char *pa
 	if (r == -EFBIG)
 		return error_say(err, EFBIG,
 				"its files have more than %lld bytes together, with '%s'",
-				(long long)make_limits.disk_bytes, path);
+				(long long)limit_bytes, path);
 	if (r < 0)
 		return error_wrap(err, "take over '%s'", path);
 	r = path_mkdirs(dir, 0755, err);
@@ -130,27 +164,28 @@ static int make_keep_file(struct sandbox *sb, const char *folder, const char *pa
 	r = fd_copy_sparse(from, to, st.st_size);
 	if (r < 0)
 		return error_set(err, -r, "write '%s'", target);
-	/* Sync the file: the data set is never checked again. */
+	/* Sync the file, so that a crash leaves no cut file. Later uses of the data set check only
+	 * that its folder exists. */
 	if (fchmod(to, 0644) < 0 || fsync(to) < 0)
 		return error_set(err, errno, "write '%s'", target);
 	return 0;
 }
 
-static int make_keep_files(struct sandbox *sb, const struct dataset *dataset, const char *folder,
+static int make_keep_files(const struct make_job *job, struct sandbox *sb, const char *folder,
 		struct fh_error *err)
 {
-	int64_t left_bytes = make_limits.disk_bytes;
+	const struct dataset *dataset = job->dataset;
+	int64_t left_bytes = job->limits.disk_bytes;
 
 	if (mkdir(folder, 0700) < 0)
 		return error_set(err, errno, "make folder '%s'", folder);
 	for (size_t i = 0; i < dataset->n_files; i++) {
-		int r = make_keep_file(sb, folder, dataset->files[i].path, &left_bytes, err);
+		int r = make_keep_file(sb, folder, dataset->files[i].path, &left_bytes,
+				job->limits.disk_bytes, err);
 
 		if (r < 0)
 			return r;
 	}
-	if (rename(folder, dataset->dir) < 0)
-		return error_set(err, errno, "rename '%s' to '%s'", folder, dataset->dir);
 	return 0;
 }
 
@@ -161,20 +196,34 @@ static int make_remove_one(const char *path, const struct stat *st, int type, st
 
 /* --- one data set ----------------------------------------------------------------------------- */
 
-static int make_take(struct program *p, const struct dataset *dataset, struct fh_error *err)
+/* Waits for the started program to end, and copies its files into the new folder `folder`. */
+static int make_run(const struct make_job *job, struct program *p, const char *folder,
+		struct fh_error *err)
 {
-	auto_free char *folder = xasprintf("%s.part", dataset->dir);
+	const char *name = path_basename(job->make->program);
+	int r = program_wait(p, job->make->timeout_ms, err);
+
+	if (r < 0)
+		return error_wrap(err, "%s", name);
+	r = make_check_end(p, err);
+	if (r < 0)
+		return error_wrap(err, "%s", name);
+	return make_keep_files(job, p->sb, folder, err);
+}
+
+static int make_play(const struct make_job *job, const char *folder, struct fh_error *err)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+	struct program program;
 	int r;
 
 	/* Remove a folder that a killed process has left. */
 	nftw(folder, make_remove_one, 16, FTW_PHYS | FTW_DEPTH);
-	r = program_wait(p, dataset->make->timeout_ms, err);
+	r = make_start(job, &arena, &program, err);
 	if (r < 0)
-		return error_wrap(err, "%s", path_basename(dataset->make->program));
-	r = make_check_end(p, err);
-	if (r < 0)
-		return error_wrap(err, "%s", path_basename(dataset->make->program));
-	r = make_keep_files(p->sb, dataset, folder, err);
+		return r;
+	r = make_run(job, &program, folder, err);
+	program_release(&program);
 	if (r < 0)
 		nftw(folder, make_remove_one, 16, FTW_PHYS | FTW_DEPTH);
 	return r;
@@ -184,9 +233,17 @@ static int make_one(struct owner *owner, const struct secret *secret, const stru
 		struct fh_error *err)
 {
 	auto_free char *dir = path_dirname(dataset->dir);
-	auto_arena struct arena arena = ARENA_INIT;
+	auto_free char *folder = xasprintf("%s.part", dataset->dir);
 	auto_close int lock = -1;
-	struct program program;
+	char key[SHA256_HEX_BYTES];
+	struct make_job job = {
+		.owner = owner,
+		.dataset = dataset,
+		.make = dataset->make,
+		.key = key,
+		.path = "PATH=" PROGRAM_PATH,
+		.limits = make_limits,
+	};
 	int r = path_mkdirs(dir, 0700, err);
 
 	if (r < 0)
@@ -198,12 +255,13 @@ static int make_one(struct owner *owner, const struct secret *secret, const stru
 		return error_set(err, errno, "lock '%s'", dir);
 	if (dataset_is_there(dataset))
 		return 0;
-	r = make_start(owner, secret, dataset, &arena, &program, err);
+	secret_key(secret, "data", dataset->store, dataset->make->recipe, key);
+	r = make_play(&job, folder, err);
 	if (r < 0)
 		return r;
-	r = make_take(&program, dataset, err);
-	program_release(&program);
-	return r;
+	if (rename(folder, dataset->dir) < 0)
+		return error_set(err, errno, "rename '%s' to '%s'", folder, dataset->dir);
+	return 0;
 }
 
 int make_data(struct owner *owner, const struct secret *secret, const struct task *task,
@@ -216,4 +274,51 @@ int make_data(struct owner *owner, const struct secret *secret, const struct tas
 			return error_wrap(err, "make data set '%s'", dataset->id);
 	}
 	return 0;
+}
+
+/* --- files from fetched ones ------------------------------------------------------------------ */
+
+static int make_move_files(const struct dataset *dataset, const char *folder, struct fh_error *err)
+{
+	for (size_t i = 0; i < dataset->n_files; i++) {
+		const struct dataset_file *file = &dataset->files[i];
+		auto_free char *from = path_join(folder, file->path);
+		auto_free char *dir = path_dirname(file->source);
+		int r = path_mkdirs(dir, 0700, err);
+
+		if (r < 0)
+			return r;
+		if (rename(from, file->source) < 0)
+			return error_set(err, errno, "rename '%s' to '%s'", from, file->source);
+	}
+	nftw(folder, make_remove_one, 16, FTW_PHYS | FTW_DEPTH);
+	return 0;
+}
+
+int make_layout(struct owner *owner, const struct dataset *dataset, const struct python_env *python,
+		struct fh_error *err)
+{
+	auto_free char *folder = xasprintf("%s.part", dataset->dir);
+	auto_free char *parent = path_dirname(dataset->dir);
+	auto_arena struct arena arena = ARENA_INIT;
+	struct sandbox_bind binds[PYTHON_BINDS_MAX + 1] = { { dataset->fetched, "/fetched" } };
+	struct make_job job = {
+		.owner = owner,
+		.dataset = dataset,
+		.make = dataset->layout,
+		.binds = binds,
+		.n_binds = 1,
+		.path = "PATH=" PROGRAM_PATH,
+		.limits = layout_limits,
+	};
+	int r = path_mkdirs(parent, 0700, err);
+
+	if (r < 0)
+		return r;
+	if (python->dir)
+		job.path = python_env_path(&arena, python->dir, PROGRAM_PATH);
+	for (size_t i = 0; i < python->n_binds; i++)
+		binds[job.n_binds++] = python->binds[i];
+	r = make_play(&job, folder, err);
+	return r < 0 ? r : make_move_files(dataset, folder, err);
 }

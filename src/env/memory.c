@@ -17,14 +17,16 @@
 #include <unistd.h>
 
 /*
- * An agent's memory is untrusted when it comes out of a sandbox. It is parsed, and only ever put
- * into sandboxes again. A malformed memory is not kept. Episodes of several processes may keep
- * memories at the same time, under a lock of the folder.
+ * A memory file that comes out of a sandbox is untrusted. It is parsed, and only ever put into
+ * sandboxes again. A malformed one is not kept. Episodes of several processes may keep the same
+ * file at the same time, under a lock of its folder.
  *
- * The task may be untrusted, too: its memory must lie in the task's folder, wherever links lead.
+ * The task may be untrusted, too: its memory file must lie in the task's folder, even after links
+ * are resolved.
  */
 
-/* Size up to which a memory is checked without a job: 1 to 2 ms. */
+/* An agent's memory file up to this size is checked at once, in 1 to 2 ms. A larger one is checked
+ * in a job (base/job.h). */
 #define AT_ONCE_BYTES (128 << 10)
 #define LOCK_MS 5000
 #define LOCK_PAUSE_US 10000
@@ -83,7 +85,7 @@ int memory_read(struct memory *m, struct fh_error *err)
 	auto_free char *path = m->file ? xstrdup(m->file) : NULL;
 	int r;
 
-	if (m->job) /* a job that a reset left when it timed out */
+	if (m->job) /* end a job of an earlier reset, which timed out */
 		memory_end_job(m, NULL);
 	buf_clear(&m->began);
 	m->has_began = false;
@@ -97,7 +99,7 @@ int memory_read(struct memory *m, struct fh_error *err)
 	r = fd_read_plain(path, &m->began, err);
 	if (r < 0)
 		return r;
-	if (!m->file) { /* a recorded memory is not checked: no notes are added to it */
+	if (!m->file) { /* only a memory at memory_path gets new notes, so only that is checked */
 		if (m->began.len > AT_ONCE_BYTES) {
 			r = job_begin(memory_check_began, m, "read a memory", &m->job, err);
 			return r < 0 ? r : 1;
@@ -133,7 +135,11 @@ void memory_waits(const struct memory *m, const struct sandbox *sb, struct waits
 
 /* Data of the job that keeps a memory. The job's thread uses no other data of the environment. */
 struct keeping {
-	char *path;              /* path of the kept memory; a symbolic link stays one */
+	/*
+	 * path of the kept memory, with links resolved: the file that a link leads to is replaced,
+	 * not the link
+	 */
+	char *path;
 	const struct buf *began; /* memory.began, which does not change while the job runs */
 	struct buf ours;
 };
@@ -197,8 +203,8 @@ int memory_keep_begin(struct memory *m, struct sandbox *sb, struct fh_error *err
 }
 
 /*
- * Takes the memory that the sandbox read. If it has changed, begins a job that keeps it. 1: a job
- * runs; 0: nothing to keep.
+ * Takes the memory file that the sandbox has read. If the file has changed in the episode, begins a
+ * job that saves its new notes. 1: a job runs; 0: nothing to save.
  */
 static int memory_keep_take(struct memory *m, struct sandbox *sb, struct fh_error *err)
 {
@@ -209,7 +215,7 @@ static int memory_keep_take(struct memory *m, struct sandbox *sb, struct fh_erro
 	k->began = &m->began;
 	buf_init(&k->ours, GUEST_MEMORY_BYTES_MAX);
 	r = sandbox_take(sb, &answer, err);
-	if (r == -ENOENT) /* the agent has made no note */
+	if (r == -ENOENT) /* -ENOENT: the agent has no memory file */
 		return 0;
 	if (r < 0)
 		return r;

@@ -15,21 +15,23 @@
  * does slow work (base/job.h), so no function here blocks.
  */
 struct memory {
-	/* set by whoever opens the environment */
+	/* set by env/open.c when the environment is opened */
 	struct poller *poller;
 	const struct task *task;
-	bool is_kept;     /* new notes are kept at the task's memory_path */
-	const char *file; /* recorded memory to begin with; NULL: use memory_path */
+	/* at the episode's end, new notes are added to the file at the task's memory_path */
+	bool is_kept;
+	/* file of a recorded memory to begin with; NULL: begin with the one at memory_path */
+	const char *file;
 
-	struct buf began; /* memory that the episode began with */
+	struct buf began; /* text of the memory that the episode began with, if has_began is true */
 	bool has_began;
 	struct job *job;         /* job that reads or keeps a memory; NULL: none runs */
 	struct keeping *keeping; /* data of the job that keeps a memory; NULL: none */
-	uint32_t id;             /* id of the sandbox' request to read the memory */
+	uint32_t id;             /* id of the sandbox' request to read the agent's memory file */
 };
 
 void memory_init(struct memory *m);
-void memory_release(struct memory *m); /* waits for a running job */
+void memory_release(struct memory *m); /* waits for the end of a running job */
 
 /* Checks the memory at the task's memory_path, if the file exists. */
 int memory_check_task(const struct task *task, struct fh_error *err);
@@ -45,14 +47,14 @@ const struct buf *memory_began(const struct memory *m);
  */
 int memory_read(struct memory *m, struct fh_error *err);
 int memory_read_advance(struct memory *m, struct fh_error *err);
-bool memory_is_busy(const struct memory *m); /* whether a job runs */
+bool memory_is_busy(const struct memory *m); /* whether a job reads or keeps the memory now */
 
 /* Begins to keep the memory of an episode that is about to end. Call memory_keep_advance() then. */
 int memory_keep_begin(struct memory *m, struct sandbox *sb, struct fh_error *err);
 /* Goes on with keeping the memory. 1: call it again later; 0: the memory is kept. */
 int memory_keep_advance(struct memory *m, struct sandbox *sb, struct fh_error *err);
 
-/* Adds the waits for the job or for the sandbox' answer. */
+/* Adds the waits for the running job, or, if none runs, for the sandbox' answer. */
 void memory_waits(const struct memory *m, const struct sandbox *sb, struct waits *w);
 
 #endif

@@ -138,7 +138,7 @@ static int merge_find_new(const json_t *memory, const json_t *from, size_t *new,
 }
 
 struct new_notes {
-	size_t n_before; /* number of notes that the memory had before */
+	size_t n_before; /* number of notes in the memory before the new notes are added */
 	const size_t *indexes;
 	size_t n;
 };

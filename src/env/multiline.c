@@ -8,7 +8,7 @@
 
 #define BLANKS " \t\r"
 #define ADDED_BYTES_MAX (1 << 20) /* most bytes that quoting adds to an action */
-/* Most searches for end words that never come: each reads all the rest. */
+/* Most searches for an end word that find none. Each such search reads the rest of the action. */
 #define TRIES_MAX 64
 
 static const char *multiline_next_line(const char *at)
@@ -29,7 +29,7 @@ static const struct multiline *multiline_find_name(
 	return NULL;
 }
 
-/* Returns the text after the next unquoted `;`, `&&`, `||` or `|` of the line; NULL: none. */
+/* Returns the text after the next unquoted `;`, `&` or `|` characters of the line; NULL: none. */
 static const char *multiline_next_on_line(const char *at)
 {
 	for (char quote = '\0'; *at && *at != '\n'; at++) {
@@ -69,7 +69,7 @@ static const struct multiline *multiline_command_on(
 struct multiline_end {
 	const char *word;
 	size_t n;
-	const char *before, *behind; /* blanks that are allowed before and behind the word */
+	const char *before, *behind; /* characters that may stand before and behind the word */
 };
 
 /* Finds the line that ends a command of many lines (end_of_edit), from `at` on. NULL: there is

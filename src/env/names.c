@@ -59,5 +59,5 @@ void names_complete(struct sandbox *sb, const char *cwd, const char *start, stru
 		return;
 	close_fd(&to);
 	names_read(from, out);
-	sandbox_signal(sb, id, SIGKILL, NULL); /* ends the program if it still runs */
+	sandbox_signal(sb, id, SIGKILL, NULL); /* kill the completing program if it still runs */
 }

@@ -16,21 +16,21 @@
 /* Returns the first observation of an episode (heap). */
 char *observe_welcome(const struct task *task, int max_steps, const struct score *baseline);
 
-/* Adds a sentence of ours on a line of its own. */
+/* Adds a note of Fumehood (printf() format) to an observation, on a line of its own. */
 void observe_note(struct buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Adds a command's output as agents see it. `folded` is scratch space with a cap of its own. False:
- * memory ran out; a note says that output is missing.
+ * output is missing, because memory or a buffer's room ran out.
  */
 bool observe_output(struct buf *out, struct buf *folded, const struct task *task,
 		const struct buf *output);
 
-/* Adds notes about how a command ended. */
+/* Data for observe_end(), which adds notes about how a command ended. */
 struct observe_end {
 	const struct task *task;
 	const struct session_result *result;
-	int64_t timeout_ms; /* timeout of the command */
+	int64_t timeout_ms; /* timeout of the command that has ended */
 	bool cancelled;
 };
 

@@ -39,7 +39,7 @@ static int env_get_baseline(struct fh_env *env, struct fh_error *err)
 	};
 	r = baseline_get(env, &env->spec, &env->baseline, err);
 	turn_drop(env);
-	score_release(&env->scores.best);
+	scores_release(&env->scores);
 	return r;
 }
 
@@ -102,7 +102,10 @@ void fh_env_close(struct fh_env *env)
 {
 	if (!env)
 		return;
-	/* Keep the memory. Blocks for the sandbox' answer, which has a deadline, and for a job. */
+	/*
+	 * Keep the agent's memory. Blocks for the sandbox' answer, which has a deadline, and for a
+	 * job that merges memories.
+	 */
 	if (env->work == WORK_MEMORY || turn_keep_memory(env))
 		while (!turn_memory_is_kept(env)) {
 			struct waits w = WAITS_INIT;
@@ -114,7 +117,7 @@ void fh_env_close(struct fh_env *env)
 	memory_release(&env->memory);
 	setup_release(&env->setup);
 	score_release(&env->baseline);
-	score_release(&env->scores.best);
+	scores_release(&env->scores);
 	buf_release(&env->observation);
 	buf_release(&env->folded);
 	buf_release(&env->integrity);
@@ -164,6 +167,7 @@ void fh_env_info(const struct fh_env *env, struct fh_env_info *out)
 		.fingerprint = env->spec.fingerprint,
 		.baseline = env->baseline.metrics,
 		.n_baseline = env->baseline.n,
+		.final = task->grader.final,
 		.gpus = env->spec.gpus,
 		.n_gpus = env->spec.n_gpus,
 		.data_seed = task->data_seed,

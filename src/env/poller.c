@@ -133,8 +133,8 @@ static void poller_remove(struct poller *p, struct poll_item *item)
 }
 
 /*
- * Has the epoll report the ends of fresh items from now on. An item whose work has ended already is
- * due at once.
+ * Empties `fresh`: from now on the epoll reports when the work of its items ends. An item whose
+ * work has ended already is advanced at once.
  */
 static void poller_listen_to_fresh(struct poller *p)
 {
@@ -190,7 +190,8 @@ static void poller_advance(struct poller *p, struct poll_item *item)
 		poller_finish(p, item);
 		return;
 	}
-	/* The item's waits may have changed, or have come already: watch and poll them. */
+	/* The item may wait for other descriptors now, and some may be ready already: watch and
+	 * poll them. */
 	item->ops->waits(item, &w);
 	if (!poller_watch(p, item, &w))
 		return;
@@ -206,8 +207,8 @@ void poller_add(struct poller *p, struct poll_item *item)
 
 	item->polled = true;
 	/*
-	 * Quick work waits for the same descriptors each time, so they are registered. Other work
-	 * brings its own.
+	 * Quick work waits for the same descriptors each time: they stay in the epoll. Other work
+	 * may wait for others.
 	 */
 	if (item->registered && quick && p->n_fresh < POLLER_FRESH_MAX && !p->fd_given) {
 		item->ops->waits_awake(item, &w);
@@ -238,8 +239,8 @@ void poller_add_done(struct poller *p, struct poll_item *item)
 
 void poller_unwatch(struct poller *p, int fd)
 {
-	/* A watch that can't be deleted ends with the descriptor. A copy in a fork of this process
-	 * would keep it. */
+	/* Ignore a failure: closing the descriptor ends the watch too. Only a copy of the
+	 * descriptor in a forked process would keep the watch. */
 	if (fd >= 0)
 		epoll_ctl(p->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 }
@@ -295,8 +296,8 @@ static void poller_run_expired(struct poller *p)
 }
 
 /*
- * Checks before a sleep whether quick work ends within QUICK_NS. Being woken takes longer than a
- * quick command.
+ * Looks for up to QUICK_NS whether quick work has ended, before the thread sleeps. Being woken
+ * takes longer than a quick command.
  */
 static void poller_look_out(struct poller *p, int64_t deadline_ns)
 {

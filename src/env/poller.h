@@ -32,14 +32,18 @@ struct poll_ops {
 	void (*fail)(struct poll_item *item, const struct fh_error *err);
 
 	/*
-	 * For quick work: it mostly ends within microseconds, and waits for the same descriptors
-	 * each time. Before the poller sleeps, it asks the item whether its work has ended.
+	 * Whether the item's work is quick: it mostly ends within microseconds, and waits for the
+	 * same descriptors each time. Before the poller sleeps, it asks answered() whether quick
+	 * work has ended.
 	 */
 	bool (*is_quick)(struct poll_item *item);
-	/* As waits(), but no descriptor need report the end: the poller asks answered(). */
+	/*
+	 * Like waits(), but the end of quick work need not make a descriptor readable. Until the
+	 * thread sleeps, the poller asks answered() instead.
+	 */
 	void (*waits_awake)(struct poll_item *item, struct waits *w);
 	bool (*answered)(struct poll_item *item);
-	/* Waits 2 ms at most for the work's end. Called if no other item is at work. */
+	/* Waits 2 ms at most for the end of quick work. Called if no other item is at work. */
 	void (*await_answer)(struct poll_item *item);
 };
 
@@ -48,11 +52,11 @@ struct poll_item {
 	const struct poll_ops *ops;
 	struct deadline deadline; /* time to advance the item; set while it is at work */
 	atomic_bool interrupted;  /* set by poller_interrupt(); cleared by the item's owner */
-	bool polled;              /* the epoll has a descriptor of the item */
+	bool polled;              /* the epoll may have descriptors of the item */
 	bool registered;          /* the epoll has all descriptors of the item's quick work */
 	bool missed;              /* an event came while the item was idle */
 	struct poll_queue *queue; /* queue that the item is in; NULL: none */
-	struct poll_item *next;   /* next item in the queue */
+	struct poll_item *next;   /* next item in `queue` */
 };
 
 #define POLLER_FRESH_MAX 64
@@ -61,17 +65,19 @@ struct poller {
 	int epoll_fd;
 	int timer_fd;
 	int wake_fd;      /* eventfd, readable if a queue has items or `interrupted` is set */
-	int64_t armed_ns; /* when the timer fires; INT64_MAX: not set */
+	int64_t armed_ns; /* when timer_fd fires; INT64_MAX: not set */
 	struct deadlines deadlines;
 	struct poll_queue {
 		struct poll_item *first, *last;
-	} kicked, done; /* to be advanced; to be given out */
-	/* Items at quick work that waits by waits_awake(). */
+	} kicked, done; /* `kicked`: items to advance; `done`: items for poller_take() to return */
+	/* Items with quick work whose end the epoll does not report yet: waits_awake() was called,
+	 * not waits(). */
 	struct poll_item *fresh[POLLER_FRESH_MAX];
 	size_t n_fresh;
-	/* poller_fd() was called: others may wait for it, so no item is fresh. */
+	/* poller_fd() was called. Other code may wait for that descriptor, so `fresh` stays
+	 * empty. */
 	bool fd_given;
-	atomic_bool interrupted; /* an item's `interrupted` is set */
+	atomic_bool interrupted; /* the field `interrupted` of some item is set */
 };
 
 void poller_init(struct poller *p);

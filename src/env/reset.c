@@ -96,7 +96,7 @@ static int reset_start(struct fh_env *env, struct fh_error *err)
 	int r;
 
 	turn_end_episode(env);
-	buf_clear(&env->observation); /* drop a note about the last episode */
+	buf_clear(&env->observation); /* drop notes that the end of the last episode added */
 	calls_begin(&env->calls);
 	r = reset_start_sandbox(env, err);
 	if (r < 0)
@@ -107,8 +107,9 @@ static int reset_start(struct fh_env *env, struct fh_error *err)
 }
 
 /*
- * Draws a salt, which the judges' random numbers depend on besides the seed. Without it, an episode
- * could tell the next one with the same seed which numbers it got.
+ * Gets the option judge_salt, or draws a salt. The judges' random numbers depend on it besides the
+ * seed. Without a new salt, an episode could tell the next one with the same seed which numbers it
+ * got.
  */
 static int reset_draw_salt(const struct fh_env *env, uint64_t *out, struct fh_error *err)
 {
@@ -136,8 +137,7 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 		return r;
 	}
 	turn_forget(env);
-	score_release(&env->scores.best);
-	env->scores.n = 0;
+	scores_release(&env->scores);
 	setup_drop_state(&env->setup);
 	env->seed = seed;
 	env->n_steps = 0;

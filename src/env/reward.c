@@ -1,10 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "env/reward.h"
 
+#include <math.h>
+
 /* Returns the gain of `now` over `before`: positive if `now` is better. */
 static double reward_gain(const struct task *task, double now, double before)
 {
 	return task->maximize ? now - before : before - now;
+}
+
+void scores_release(struct scores *scores)
+{
+	score_release(&scores->best);
+	score_release(&scores->validated);
+	*scores = (struct scores){ .n = 0 };
+}
+
+void scores_end(struct scores *scores, const struct task *task)
+{
+	if (scores->ended || !task->grader.final)
+		return;
+	scores->ended = true;
+	scores->validated = scores->best;
+	scores->best = (struct score){ .n = 0 };
+}
+
+double scores_gap(const struct scores *scores, const struct task *task)
+{
+	const double *end = score_find(&scores->best, task->metric);
+	const double *validated = score_find(&scores->validated, task->metric);
+
+	return end && validated ? *end - *validated : NAN;
 }
 
 double reward_take(struct scores *scores, const struct task *task, enum fh_reward_kind kind,

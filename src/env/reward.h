@@ -7,12 +7,30 @@
 
 #include <fumehood/env.h>
 
-/* The scores of an episode. A zeroed struct with an empty `best` has none. */
+/* The scores of an episode. A zeroed struct has none. */
 struct scores {
 	uint32_t n;        /* number of scores so far */
-	double value;      /* last value of the task's metric */
-	struct score best; /* best score; empty: none yet */
+	double value;      /* value of the task's metric in the last score */
+	struct score best; /* best score that counts; empty: none yet */
+	/*
+	 * If the task's grader has `final`, the episode's end moves `best` here. So validates don't
+	 * count in `best` then.
+	 */
+	struct score validated;
+	bool ended; /* scores_end() moved `best` to `validated` */
 };
+
+void scores_release(struct scores *scores);
+
+/* If the task's grader has `final`, moves the best score to `validated`. Call it at the episode's
+ * end, before the score of the end is added. A second call does nothing. */
+void scores_end(struct scores *scores, const struct task *task);
+
+/*
+ * Returns the score of the episode's end minus the best validate's, by the task's metric. NAN: one
+ * of them is missing.
+ */
+double scores_gap(const struct scores *scores, const struct task *task);
 
 /* Adds a new score, and returns the reward of its step. */
 double reward_take(struct scores *scores, const struct task *task, enum fh_reward_kind kind,

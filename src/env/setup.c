@@ -18,7 +18,7 @@
 #define SCRIPT_BYTES_MAX (1 << 20)
 #define SCRIPT_TIMEOUT_MS 15000
 #define STATE_TIMEOUT_MS 5000
-/* Hangs in a row after which the state command is left out until a new shell. */
+/* After this many hangs in a row the state command is not run again until a new shell starts. */
 #define STATE_HANGS_MAX 3
 #define SHELLS_MAX 2 /* most shells to set up in a reset or step */
 #define SHOWN_BYTES 600

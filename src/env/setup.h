@@ -16,13 +16,15 @@
  * prints the tools' state after the reset and each step. None of these counts as a step, and their
  * output is in no observation.
  */
-#define SETUP_DIR "/home/agent/commands" /* first in PATH, so that the documented commands run */
+/* folder of the setup's files; first in PATH, so that the documented commands run */
+#define SETUP_DIR "/home/agent/commands"
 #define SETUP_FILES_MAX 64
 #define SETUP_FILE_BYTES_MAX (256 * 1024)
 #define SETUP_STATE_BYTES_MAX 65536
 
 struct env_setup_file {
-	const char *name; /* name without a slash */
+	/* file name: not empty, without a slash, and its first character is no dot */
+	const char *name;
 	const void *data;
 	size_t n;
 	bool executable;
@@ -44,29 +46,32 @@ struct setup {
 	struct env_setup given; /* copy of the setup that was given, in the arena */
 	struct arena arena;
 
-	/* state of the present reset or step */
+	/* the members below are state of the current reset or step, or are kept between steps */
 	bool is_reset;
-	int n_shells;            /* number of new shells that were set up */
-	const char *state_error; /* message that the state command hangs; NULL: it does not */
+	int n_shells;            /* number of shells that were set up in this reset or step */
+	const char *state_error; /* message that the state command hangs; NULL: there is none */
 
-	bool in_script;    /* the session runs the script, not the state command */
-	int n_state_hangs; /* hangs of the state command, in a row */
+	/* true: the shell runs the setup script; false: it runs the state command */
+	bool in_script;
+	int n_state_hangs; /* how often in a row the state command hung */
 	/* JSON object that the state command printed last, untrusted; NULL: none. */
 	char *state;
-	char *open_file; /* path from `state`, or noted by our own tools; NULL: not known */
+	/* path of the file open in the editor, as `state` or our own tools tell it; NULL: not
+	 * known */
+	char *open_file;
 };
 
 /* Replaces the setup by a copy of `given`, or by none (NULL). -EINVAL, -E2BIG. */
 int setup_set(struct setup *s, const struct env_setup *given, struct fh_error *err);
 void setup_release(struct setup *s);
 
-/* Quote an action's texts, and tell whether a line is complete: multiline.h. */
+/* Do multiline_quote() and multiline_end() with the commands of the setup and of our own tools. */
 char *setup_quote(const struct setup *s, const char *text);
 const char *setup_multiline_end(const struct setup *s, const char *line);
 
 void setup_drop_state(struct setup *s);
 
-/* Clears the results of the last turn. Call it at the begin of each reset and step. */
+/* Prepares the setup for a reset or step. Call it when one begins. */
 void setup_begin_turn(struct setup *s, bool is_reset);
 
 /*

@@ -71,7 +71,7 @@ static int env_spec_add_python(struct env_spec *spec, const char *name, struct f
 	return python.writable ? owner_add_writable(spec->gym->owner, python.writable, err) : 0;
 }
 
-/* Add the user's binds last: a later bind covers an earlier one. */
+/* Adds the user's binds last, because a later bind hides an earlier one at the same path. */
 static int env_spec_add_binds(
 		struct env_spec *spec, const struct fh_env_options *options, struct fh_error *err)
 {

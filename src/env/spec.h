@@ -17,14 +17,17 @@ struct env_spec {
 	/* Binds of the task, of Python and of the user, in this order. */
 	struct sandbox_bind *binds;
 	size_t n_binds;
-	const char *python;   /* folder of the user's Python environment; NULL: none */
-	const char *writable; /* source of its binds that an episode may write to; NULL: none */
+	const char *python; /* folder of the user's Python environment; NULL: none */
+	/* path on this machine of the Python environment that an episode may write to; NULL:
+	 * none */
+	const char *writable;
 	int *gpus;
 	size_t n_gpus;
 	char fingerprint[SHA256_HEX_BYTES];
-	const char *submission; /* absolute path of the submission inside */
-	const char *web_hosts;  /* hosts that tools may ask: web/hosts.h; NULL: none */
-	const char *warning;    /* sentence about missing imports; NULL: none */
+	const char *submission; /* absolute path of the task's submission in the sandbox */
+	/* hosts that the agent's tools may fetch from: web/hosts.h; NULL: none */
+	const char *web_hosts;
+	const char *warning; /* sentence about missing imports; NULL: none */
 	struct arena arena;
 };
 
@@ -34,8 +37,8 @@ int env_spec_init(struct env_spec *spec, struct fh_gym *gym, const struct fh_env
 void env_spec_release(struct env_spec *spec);
 
 /*
- * Sets `warning` if modules are missing. -ENOPKG: the task's evaluator lacks modules. Blocks: see
- * imports.h.
+ * Sets `warning` if modules that starter code imports are missing. -ENOPKG: the task's evaluator
+ * lacks modules. Blocks: see imports.h.
  */
 int env_spec_check_imports(struct env_spec *spec, struct fh_error *err);
 

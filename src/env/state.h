@@ -27,17 +27,18 @@ enum turn { TURN_RESET, TURN_STEP, TURN_LEAVE };
 
 enum work {
 	WORK_NONE,
-	WORK_START,   /* the sandbox starts */
-	WORK_FILES,   /* files are put into the sandbox: files.h */
-	WORK_COMMAND, /* the session runs the action */
-	WORK_SETUP,   /* the session runs something for the tools: setup.h */
+	WORK_START,   /* the reset waits until the sandbox has started */
+	WORK_FILES,   /* files are written into the sandbox, one after the other: files.h */
+	WORK_COMMAND, /* the session runs the command of an action */
+	WORK_SETUP,   /* the session runs the setup script or the state command: setup.h */
 	WORK_EDITOR,  /* the sandbox reads which file is open: editor.h */
 	WORK_GRADE,
 	WORK_MEMORY, /* the memory of an episode that ends is kept: memory.h */
 	WORK_DONE,
 };
 
-enum phase { PHASE_NONE, PHASE_ON, PHASE_OVER }; /* state of the episode */
+/* whether an episode has not begun, goes on, or has ended */
+enum phase { PHASE_NONE, PHASE_ON, PHASE_OVER };
 
 struct fh_env {
 	/* set by open.c, then fixed */
@@ -45,8 +46,9 @@ struct fh_env {
 	struct env_terms {
 		enum fh_reward_kind reward;
 		int max_steps;
-		int64_t max_text_bytes; /* 0: no limit */
-		uint64_t judge_salt;    /* 0: draw a new one for each episode */
+		int64_t max_text_bytes; /* most bytes recorded in an episode; 0: no limit */
+		/* salt of the judges' random numbers; 0: draw a new one for each episode */
+		uint64_t judge_salt;
 	} terms;
 	struct score baseline; /* score of the task's baseline; empty: none */
 	char *welcome;         /* the first observation; NULL while the baseline is played */
@@ -55,7 +57,8 @@ struct fh_env {
 	struct calls calls;
 	struct memory memory;
 	struct setup setup;
-	char *hidden; /* a secret that no step may show; NULL: none */
+	/* a secret, such as a key, to hide in the results of steps: env_hide(); NULL: none */
+	char *hidden;
 
 	/* the episode */
 	enum phase phase;
@@ -68,17 +71,19 @@ struct fh_env {
 	struct sha256 history; /* hashes the seed, the salt and the actions so far: grade/key.h */
 	int n_validated;
 	struct scores scores;
-	int64_t cpu_ns;            /* CPU time at the end of the last step; -1: not known */
-	int64_t memory_peak_bytes; /* peak when memory_cpu_ns had been used; -1: not known */
+	int64_t cpu_ns; /* CPU time at the end of the last step; -1: not known */
+	/* peak memory of the episode, read when it had used memory_cpu_ns of CPU time; -1: not
+	 * known */
+	int64_t memory_peak_bytes;
 	int64_t memory_cpu_ns;
 	char *working_dir;
 
-	/* the present turn, or the last one */
+	/* the current reset or step, or the last one */
 	enum turn turn;
 	enum work work;
 	int64_t started_ns;
-	bool cancelled;          /* fh_env_interrupt() was called in this turn */
-	struct fh_error failure; /* error that ended the turn; code 0: none */
+	bool cancelled;          /* fh_env_interrupt() was called in this reset or step */
+	struct fh_error failure; /* error that ended the reset or step; code 0: none */
 	struct fh_step step;
 	struct buf observation, folded, integrity, grade_error;
 	char exit_status[64];
@@ -87,11 +92,12 @@ struct fh_env {
 	int n_failed_starts;
 	struct files files;
 	/* state of a step */
-	int64_t timeout_ms;      /* timeout of the command */
-	size_t n_watched;        /* bytes of the command's output that env_output() gave */
+	int64_t timeout_ms;      /* timeout of the action's command */
+	size_t n_watched;        /* bytes of the command's output that env_output() has passed on */
 	int requests;            /* REQUEST_* bits that the command asked for */
 	uint32_t editor_request; /* id of the sandbox' request to read the open file */
-	const char *reason;      /* why to score or to end: a word of the exit status */
+	/* why the episode is scored or ends, for its exit status: "submit", ... */
+	const char *reason;
 	struct grade *grade;
 	char judge_key[SHA256_HEX_BYTES];
 };

@@ -21,7 +21,7 @@
 
 #define TIMEOUT_MS_MAX (30LL * 24 * 3600 * 1000)
 
-/* Reasons to score, besides the words of exit_* actions. */
+/* Reasons why an episode is scored, besides the words of exit_* actions. */
 #define REASON_SUBMIT "submit"
 #define REASON_VALIDATE "validate"
 #define REASON_MAX_STEPS "max_steps"
@@ -51,6 +51,7 @@ static void step_end_episode(struct fh_env *env, const char *reason, const char 
 	vsnprintf(env->exit_status, sizeof(env->exit_status), status_format, ap);
 	va_end(ap);
 	env->reason = reason;
+	scores_end(&env->scores, env->spec.task->task);
 	/*
 	 * Check for the sandbox' answer now: it may have come before, and no descriptor reports it
 	 * again.
@@ -126,10 +127,13 @@ static void step_take_grade(struct fh_env *env, const struct grade_result *resul
 static void step_grade(struct fh_env *env, const char *reason)
 {
 	const struct env_spec *spec = &env->spec;
+	bool final = !str_eq(reason, REASON_VALIDATE);
 	struct fh_error err;
 	int r;
 
 	env->reason = reason;
+	if (final)
+		scores_end(&env->scores, spec->task->task);
 	judge_key(&spec->gym->secret, spec->task->hash, &env->history, env->judge_key);
 	r = grade_begin(
 			&(struct grade_request){
@@ -143,6 +147,7 @@ static void step_grade(struct fh_env *env, const char *reason)
 					.n_gpus = spec->n_gpus,
 					.episode = env->sb,
 					.judge_key = env->judge_key,
+					.final = final,
 			},
 			&env->grade, &err);
 	if (r < 0) {
@@ -158,8 +163,8 @@ static void step_grade(struct fh_env *env, const char *reason)
 }
 
 /*
- * Scores, unless the task's limit is reached. A task limits validations because each one tells a
- * little about its hidden answers.
+ * Scores the submission, unless the episode has used up the task's number of validations. A task
+ * limits validations because each one tells a little about its hidden answers.
  */
 static void step_validate(struct fh_env *env)
 {
@@ -186,8 +191,8 @@ static bool step_time_is_over(const struct fh_env *env)
 }
 
 /*
- * Counts the observation's bytes. True: the record is full. A larger one could not be written or
- * read back.
+ * Counts the bytes of the observation and of the tools' state. True: the episode has more text than
+ * its record may have. A larger record could not be written or read back.
  */
 static bool step_text_is_full(struct fh_env *env)
 {

@@ -9,9 +9,11 @@
  * The shell runs any other action, until the episode's deadline at most. Then the first of these
  * applies:
  *
- * - The command asked to submit: the episode is scored and over. - The deadline is over, this was
- * the last step, or the record is full: the same. - The command asked to validate: the episode is
- * scored.
+ * - The command asked to submit: the submission is scored, and the episode ends.
+ *
+ * - The deadline has passed, this was the last step, or the record is full: the same.
+ *
+ * - The command asked to validate: the submission is scored, if validations are left.
  */
 int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_error *err);
 

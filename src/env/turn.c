@@ -12,7 +12,8 @@
 
 #include <errno.h>
 
-#define KEPT_BYTES (256 << 10) /* most bytes that a buffer keeps allocated for the next turn */
+/* if the observation has more bytes allocated, they are freed before the next reset or step */
+#define KEPT_BYTES (256 << 10)
 
 /* --- begin and end ---------------------------------------------------------------------------- */
 
@@ -61,7 +62,10 @@ static void turn_add_usage(struct fh_env *env)
 	env->step.written_bytes = sandbox_count(env->sb, SANDBOX_WRITTEN_BYTES);
 }
 
-/* Key of a service that the agent's tools ask; NULL: none. */
+/*
+ * Returns the key of the service for papers, which must not be shown. NULL: no key, or the tools
+ * have no web access.
+ */
 static const char *turn_papers_key(const struct fh_env *env)
 {
 	return env->spec.web_hosts ? papers_key() : NULL;
@@ -103,6 +107,10 @@ void turn_finish(struct fh_env *env)
 	step->n_baseline = env->baseline.n;
 	step->best = env->scores.best.metrics;
 	step->n_best = env->scores.best.n;
+	step->final = env->scores.ended;
+	step->validated = env->scores.validated.metrics;
+	step->n_validated = env->scores.validated.n;
+	step->gap = scores_gap(&env->scores, env->spec.task->task);
 	step->integrity = env->integrity.len ? env->integrity.data : NULL;
 	step->grade_error = env->grade_error.len ? env->grade_error.data : NULL;
 	step->duration_s = (double)(clock_now_ns() - env->started_ns) / 1e9;
@@ -131,7 +139,9 @@ void turn_note_shell(struct fh_env *env, const struct session_result *result)
 		xstrset(&env->working_dir, dir);
 	if (result->restarted) {
 		env->step.restarted = true;
-		/* The shell has new descriptors, perhaps with old numbers. */
+		/*
+		 * Have the poller add the session's descriptors again: a new shell may have others.
+		 */
 		env->item.registered = false;
 	}
 }

@@ -4,38 +4,45 @@
 
 #include "env/state.h"
 
-/* The parts of a turn that resets and steps share. */
+/*
+ * A turn is a reset, a step, or the saving of the memory when an episode is left. These are the
+ * parts that turns share.
+ */
 
-/* Fails with -EBUSY while a turn is under way. */
+/* Fails with -EBUSY while a turn (a reset or step) of the environment is under way. */
 int turn_check_idle(const struct fh_env *env, struct fh_error *err);
 
-/* Clears the results of the last turn, and starts the clock. */
+/* Clears the results of the last reset or step, and notes the time at which this one begins. */
 void turn_begin(struct fh_env *env, enum turn turn);
 
 /* Removes secrets from a text that is going to be shown. */
 void turn_hide(const struct fh_env *env, struct buf *text);
 
-/* Ends the turn, and fills the fields that every reset and step has. */
+/* Ends a reset or step, and fills the fields that all results have. */
 void turn_finish(struct fh_env *env);
 
-/* Ends the turn with an error, and ends the episode. */
+/* Ends a reset or step with an error, and ends the episode. */
 void turn_fail(struct fh_env *env, const struct fh_error *err);
 
 /* Whether the session runs a command, of the action or of the tools. */
 bool turn_is_in_shell(const struct fh_env *env);
 
-/* Notes the shell's folder after a command, and whether the shell is a new one. */
+/* Stores the shell's working directory after a command, and whether a new shell was started. */
 void turn_note_shell(struct fh_env *env, const struct session_result *result);
 
 /*
- * Has the session run the tools' setup. 1: WORK_SETUP is under way; 0: done; below 0: see setup.h.
+ * Has the session run the tools' setup. 1: WORK_SETUP is under way; 0: done; below 0: an error of
+ * setup_begin() or setup_take().
  */
 int turn_set_up(struct fh_env *env, bool new_shell, struct fh_error *err);
 int turn_set_up_advance(struct fh_env *env, struct fh_error *err);
 
-/* Begins WORK_MEMORY. False: there is no memory to keep, or it can't be kept, which a note says. */
+/* Begins to save the agent's memory file (WORK_MEMORY). Returns false if the environment saves
+ * none, or if that fails. A note in the observation tells of the failure. */
 bool turn_keep_memory(struct fh_env *env);
-bool turn_memory_is_kept(struct fh_env *env); /* true also if it can't be kept, which a note says */
+/* True when saving the agent's memory file has ended. A note in the observation tells of a
+ * failure. */
+bool turn_memory_is_kept(struct fh_env *env);
 
 /* Takes the sandbox' descriptors out of the poller, and closes the sandbox. */
 void turn_close_sandbox(struct fh_env *env);
@@ -43,7 +50,10 @@ void turn_close_sandbox(struct fh_env *env);
 /* Takes the environment out of the poller, with its sandbox' descriptors. */
 void turn_forget(struct fh_env *env);
 
-/* Ends the episode in any state. turn_drop() calls turn_forget() first. */
+/*
+ * Ends the episode in any state, and frees its sandbox and session. turn_drop() calls turn_forget()
+ * first.
+ */
 void turn_end_episode(struct fh_env *env);
 void turn_drop(struct fh_env *env);
 

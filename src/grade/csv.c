@@ -17,9 +17,10 @@
 static int csv_start(struct grade *g, struct fh_error *err)
 {
 	const struct task_grader *grader = &g->request.task->grader;
+	const char *part = !grader->final ? "all" : g->request.final ? "final" : "validate";
 	const char *argv[] = { "fh-grade-csv", "--target", grader->target_column, "--metric",
-		grader->csv_metric, "--name", grader->submission, grader->id_column ? "--id" : NULL,
-		grader->id_column, NULL };
+		grader->csv_metric, "--name", grader->submission, "--part", part,
+		grader->id_column ? "--id" : NULL, grader->id_column, NULL };
 	auto_close int answers = fd_open_file(grader->answers, err);
 
 	if (answers < 0)

@@ -15,15 +15,41 @@
 
 /*
  * duel: a judge asks the agent's code for moves over two pipes. The agent's code runs in the
- * player's sandbox. The judge's sandbox has the rules, the random numbers and the score.
- * docs/graders.md has the protocol of the pipes.
+ * player's sandbox. The judge's sandbox has the rules, the random numbers and the score. With two
+ * players the agent's code runs twice, in two sandboxes, and the second starts when the first is
+ * gone. docs/graders.md has the protocol of the pipes.
  */
 #define JUDGE_MEMORY_BYTES (2LL << 30)
 #define JUDGE_PIDS 64
 
-#define LOG_LINE_MAX (256 * 1024) /* most bytes that are shown of a line from the player */
+/* cap of a buffer for a line of the player's log, which keeps at most 4000 bytes */
+#define LOG_LINE_MAX (256 * 1024)
 
-enum { JUDGE, PLAYER };
+enum { JUDGE, FIRST_PLAYER };
+
+/* The pipes between the judge and each player. */
+struct duel_pipes {
+	int ask[GRADER_PLAYERS_MAX], answers[GRADER_PLAYERS_MAX];      /* the judge's ends */
+	int questions[GRADER_PLAYERS_MAX], answer[GRADER_PLAYERS_MAX]; /* the players' ends */
+};
+
+#define DUEL_PIPES_INIT                                                                            \
+	{                                                                                          \
+		{ -1, -1 }, { -1, -1 }, { -1, -1 },                                                \
+		{                                                                                  \
+			-1, -1                                                                     \
+		}                                                                                  \
+	}
+
+static void duel_close_pipes(struct duel_pipes *pipes)
+{
+	for (int i = 0; i < GRADER_PLAYERS_MAX; i++) {
+		close_fd(&pipes->ask[i]);
+		close_fd(&pipes->answers[i]);
+		close_fd(&pipes->questions[i]);
+		close_fd(&pipes->answer[i]);
+	}
+}
 
 static int duel_open_pipe(int *out_read, int *out_write, struct fh_error *err)
 {
@@ -42,15 +68,18 @@ static void duel_bind_library(struct grade *g, struct grade_binds *b, const char
 			name);
 }
 
-static int duel_start_judge(struct grade *g, int to_player, int from_player, struct fh_error *err)
+static int duel_start_judge(struct grade *g, struct duel_pipes *pipes, struct fh_error *err)
 {
 	struct grade_binds b = grade_binds_new(g);
 	const char *program = grade_bind_hidden(g, &b);
+	struct program_plan plan;
 
 	duel_bind_library(g, &b, "duel.py");
 	duel_bind_library(g, &b, "sat.py");
 	grade_bind(g, &b, places_get()->sat, GRADER_DIR, "fh-sat.so");
-	return grade_add(g, &(struct program_plan){
+	/* The Python environment that the user chose is among them. */
+	grade_bind_episode(g, &b);
+	plan = (struct program_plan){
 		.sandbox = {
 			.role = SANDBOX_GRADER,
 			.binds = b.binds,
@@ -59,13 +88,19 @@ static int duel_start_judge(struct grade *g, int to_player, int from_player, str
 		},
 		.argv = grade_python(g, program, NULL, g->request.task->grader.args),
 		.env = grade_env(g, g->judge_key),
-		.streams = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, PROGRAM_RESULT, to_player,
-			     from_player },
-		.n_streams = 6,
-	}, err);
+		.streams = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, PROGRAM_RESULT },
+		.n_streams = 4,
+	};
+	for (int i = 0; i < g->request.task->grader.players; i++) {
+		plan.streams[plan.n_streams++] = take_fd(&pipes->ask[i]);
+		plan.streams[plan.n_streams++] = take_fd(&pipes->answers[i]);
+	}
+	return grade_add(g, &plan, err);
 }
 
-static int duel_start_player(struct grade *g, int questions, int answers, struct fh_error *err)
+/* Player `i` waits until the sandbox of the one before it is closed. Processes that ran side by
+ * side could give each other signs. */
+static int duel_start_player(struct grade *g, struct duel_pipes *pipes, int i, struct fh_error *err)
 {
 	const struct task *task = g->request.task;
 	struct grade_binds b = grade_binds_new(g);
@@ -84,36 +119,50 @@ static int duel_start_player(struct grade *g, int questions, int answers, struct
 			.layer = g->request.layer,
 			.binds = b.binds,
 			.n_binds = b.n,
+			.gpus = g->request.gpus,
+			.n_gpus = g->request.n_gpus,
 			.limits = task->limits,
 		},
 		.argv = grade_python(g, arena_printf(&g->arena, GRADER_DIR "/%s", player),
 				g->submission, task->grader.functions),
 		.env = grade_env(g, NULL),
-		.streams = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, questions, answers },
+		.streams = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG,
+			     take_fd(&pipes->questions[i]), take_fd(&pipes->answer[i]) },
 		.n_streams = 5,
 		.put_path = task->grader.submission,
 		.put_fd = g->submission_fd,
 		.peer = &g->programs[JUDGE],
+		.after = i ? &g->programs[FIRST_PLAYER + i - 1] : NULL,
 	}, err);
+}
+
+static int duel_start_all(struct grade *g, struct duel_pipes *pipes, struct fh_error *err)
+{
+	int players = g->request.task->grader.players;
+	int r = 0;
+
+	for (int i = 0; i < players && r == 0; i++) {
+		r = duel_open_pipe(&pipes->questions[i], &pipes->ask[i], err);
+		if (r == 0)
+			r = duel_open_pipe(&pipes->answers[i], &pipes->answer[i], err);
+	}
+	if (r == 0)
+		r = duel_start_judge(g, pipes, err);
+	for (int i = 0; i < players && r == 0; i++)
+		r = duel_start_player(g, pipes, i, err);
+	return r;
 }
 
 static int duel_start(struct grade *g, struct fh_error *err)
 {
-	auto_close int questions = -1, ask = -1;
-	auto_close int answers = -1, answer = -1;
-	int r;
+	struct duel_pipes pipes = DUEL_PIPES_INIT;
+	int r = duel_start_all(g, &pipes, err);
 
-	r = duel_open_pipe(&questions, &ask, err);
-	if (r < 0)
-		return r;
-	r = duel_open_pipe(&answers, &answer, err);
-	if (r < 0)
-		return r;
-	r = duel_start_judge(g, take_fd(&ask), take_fd(&answers), err);
-	return r < 0 ? r : duel_start_player(g, take_fd(&questions), take_fd(&answer), err);
+	duel_close_pipes(&pipes);
+	return r;
 }
 
-/* Adds to the text how the player ended, unless its exit status is 0. */
+/* Adds to the text how a player ended, unless its exit status is 0. */
 static void duel_add_end(const struct grade *g, const struct program *player, struct buf *text)
 {
 	if (player->state != PROGRAM_ENDED)
@@ -150,10 +199,14 @@ static void duel_add_quoted(struct buf *text, const char *log, size_t n)
 
 static void duel_explain(struct grade *g, struct buf *text)
 {
-	const struct program *player = &g->programs[PLAYER];
+	const struct program *player = &g->programs[FIRST_PLAYER];
 	size_t n = player->log.len;
 
-	duel_add_end(g, player, text);
+	for (size_t i = FIRST_PLAYER; i < g->n_programs; i++)
+		duel_add_end(g, &g->programs[i], text);
+	/* Two players are asked about hidden texts, which must not come out with their output. */
+	if (g->request.task->grader.players > 1)
+		return;
 	while (n && player->log.data[n - 1] == '\n')
 		n--;
 	if (!n)
@@ -162,4 +215,8 @@ static void duel_explain(struct grade *g, struct buf *text)
 	duel_add_quoted(text, player->log.data, n);
 }
 
-const struct grade_kind grade_duel = { .start = duel_start, .explain = duel_explain };
+const struct grade_kind grade_duel = {
+	.start = duel_start,
+	.gpus = true,
+	.explain = duel_explain,
+};

@@ -160,8 +160,8 @@ static bool grade_failed(const struct program *p, struct buf *text)
 	return text->len > 0;
 }
 
-/* Adds the CPU time of all programs. A sandbox counts what runs in it, so no program of the agent's
- * takes part. */
+/* Adds the CPU time of all programs to the score, as the metric `metric`. Counters of the sandboxes
+ * have measured it, without help of the agent's code. */
 static int grade_add_cpu(struct grade *g, const char *metric, struct fh_error *err)
 {
 	int64_t sum_ns = 0;
@@ -233,7 +233,8 @@ bool grade_advance(struct grade *g)
 			g->deadline_ns = now + PATIENCE_NS;
 	}
 	if (broken && !(g->judged && g->result.verdict == GRADE_SCORED)) {
-		/* A failure of Fumehood wins over a verdict that may blame the player for it. */
+		/* A failure of Fumehood wins over all verdicts but a score: other verdicts may
+		 * blame the player for it. */
 		grade_break(g, broken->err.message);
 	} else if (g->judged) {
 		if (g->result.verdict != GRADE_REJECTED || all_over || now >= g->deadline_ns)

@@ -32,6 +32,7 @@ struct grade_request {
 	/* sandbox with the submission; must stay open until grade_free() */
 	struct sandbox *episode;
 	const char *judge_key; /* key of this grading, from judge_key() */
+	bool final;            /* true: the grading ends the episode; false: it is a validate */
 };
 
 enum grade_verdict {

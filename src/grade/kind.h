@@ -13,7 +13,7 @@
  * decides which programs run in which sandboxes. grade.c does the rest: it copies the submission,
  * keeps the time limit, and reads the first program's result.
  */
-#define GRADE_PROGRAMS_MAX 2
+#define GRADE_PROGRAMS_MAX (1 + GRADER_PLAYERS_MAX)
 /* Cap of a grading's text. It fits a rejection and a player's log, in which a byte may take 4
  * bytes. */
 #define GRADE_TEXT_BYTES (SCORE_REJECTION_BYTES + 1024 + 4 * 2 * PROGRAM_LOG_BYTES)
@@ -49,7 +49,8 @@ struct grade {
 	struct arena arena; /* memory for the plans of the programs */
 
 	int64_t deadline_ns;
-	bool judged; /* the first program's result was read; other programs may still run */
+	/* the first program has ended, and its verdict is made; other programs may still run */
+	bool judged;
 	bool over;
 	struct grade_result result;
 	struct score score;

@@ -29,7 +29,10 @@
 
 static const char *const programs[] = { "mlgym.py", "unpack.py" };
 
-/* Arguments of the packer: the task's data is left out, as LEFT_OUT in mlgym.py says. */
+/*
+ * Arguments of the program that packs (guest/pack.c): the folder, then names in it to leave out.
+ * LEFT_OUT in mlgym.py lists the same names.
+ */
 static const char *const pack[] = { GUEST_WORKSPACE, "data", NULL };
 
 static const char *const call_names[] = {

@@ -98,7 +98,7 @@ const char *const *grade_env(struct grade *g, const char *judge_key)
 		"PATH=" USUAL_PATH,
 		"HOME=" GUEST_HOME,
 		"LANG=C.UTF-8",
-		/* Makes runs with the same submission give the same score. */
+		/* Give strings the same hashes in all runs, so that scores are equal too. */
 		"PYTHONHASHSEED=0",
 	};
 	const char **env = arena_array(&g->arena, ARRAY_SIZE(usual) + 3, sizeof(*env));

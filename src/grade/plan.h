@@ -6,7 +6,7 @@
 
 /* Plans of programs, for the kinds of graders. */
 
-/* Starts a program. */
+/* Starts a program in a sandbox of its own, and adds it to `g->programs`. */
 int grade_add(struct grade *g, const struct program_plan *plan, struct fh_error *err);
 
 /* A growing list of binds for one program's sandbox. */
@@ -19,7 +19,7 @@ struct grade_binds grade_binds_new(struct grade *g);
 void grade_bind(struct grade *g, struct grade_binds *b, const char *source, const char *folder,
 		const char *target);
 
-/* Adds the binds of the episode. */
+/* Adds the folders and files of this machine that the episode's own sandbox sees too. */
 void grade_bind_episode(struct grade *g, struct grade_binds *b);
 
 /* Adds the task's hidden files, the judge's program and `simulators`, below GRADER_DIR. Returns the

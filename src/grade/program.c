@@ -79,12 +79,15 @@ void program_waits(const struct program *p, struct waits *w)
 
 /* --- its states ------------------------------------------------------------------------------- */
 
-/* Lets the program go, once its peer was let go: the owner has no end of their pipes then. */
+/* Starts a PROGRAM_HELD program once plan.after has ended and plan.peer has begun. Program and peer
+ * are set up then: this process has closed its ends of the pipes between them. */
 static int program_go(struct program *p)
 {
-	const struct program *peer = p->plan.peer;
+	const struct program *peer = p->plan.peer, *after = p->plan.after;
 
 	if (peer && (peer->state < PROGRAM_RUNNING || peer->state == PROGRAM_BROKEN))
+		return 0;
+	if (after && after->state != PROGRAM_ENDED)
 		return 0;
 	p->state = PROGRAM_RUNNING;
 	return sandbox_go(p->sb, p->id, &p->err);
@@ -105,8 +108,8 @@ static int program_run(struct program *p)
 			},
 			&p->id, &p->err);
 
-	/* Close these ends before the program begins: the program could hold the locks of its
-	 * pipes, and close() would wait. */
+	/* Close this process's ends of the pipes before the program begins. A running program could
+	 * hold the locks of its pipes, and close() would wait. */
 	program_close_fds(p);
 	if (r < 0)
 		return r;
@@ -140,7 +143,7 @@ static int program_on_done(struct program *p)
 	return 0;
 }
 
-/* Starts the sandbox again if the program did not begin yet. The process that was making it may
+/* Starts another sandbox if this one ended before it was ready. The process that was making it may
  * have been killed. */
 static int program_on_gone(struct program *p)
 {

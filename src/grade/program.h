@@ -17,7 +17,7 @@
  */
 #define PROGRAM_STREAMS_MAX 8
 #define PROGRAM_RESULT_BYTES 65536 /* cap of a program's result */
-#define PROGRAM_LOG_BYTES 2000     /* most bytes that are kept of the end of a program's log */
+#define PROGRAM_LOG_BYTES 2000     /* a log keeps its last bytes, at most twice this number */
 
 /* Values for program_plan.streams in place of a descriptor. */
 enum {
@@ -42,9 +42,12 @@ struct program_plan {
 	const char *put_path;
 	/* descriptor with the sealed content for put_path; the caller closes it */
 	int put_fd;
-	/* program at the other end of its pipes, which is let go first; NULL: none. A program could
-	 * hold the locks of pipes whose ends the owner still has. */
+	/* Program at the other end of this program's pipes, which starts first; NULL: none. A
+	 * running program can lock a pipe. Then close() of this process' end of the pipe would
+	 * wait. */
 	const struct program *peer;
+	/* Program that must have ended, with its sandbox, before this one starts; NULL: none. */
+	const struct program *after;
 	/* keep the sandbox until program_release(), so that the caller can fetch files */
 	bool keep_sandbox;
 };
@@ -52,18 +55,19 @@ struct program_plan {
 enum program_state {
 	PROGRAM_STARTING, /* the sandbox is starting */
 	PROGRAM_PUTTING,  /* the file put_path is being written */
-	PROGRAM_HELD,     /* the program is set up, and waits for its peer */
+	PROGRAM_HELD,     /* the program is set up, but waits for its peer or for plan.after */
 	PROGRAM_RUNNING,
 	PROGRAM_DRAINING, /* the program has ended; its last output is being read */
-	PROGRAM_ENDED,    /* finished; `status` is the exit status */
+	PROGRAM_ENDED,    /* the program has ended, and `status` is its exit status */
 	/* failed: the program could not be run to its end; `err` has the reason */
 	PROGRAM_BROKEN,
 };
 
 struct program {
 	enum program_state state;
-	int status;         /* exit status in the form of wait(2) */
-	int64_t cpu_ns;     /* CPU time of the closed sandbox; see program_cpu_ns() */
+	int status; /* exit status in the form of wait(2) */
+	/* CPU time that the sandbox had used when it was closed; see program_cpu_ns() */
+	int64_t cpu_ns;
 	bool out_of_memory; /* the kernel killed a process of the sandbox at the memory limit */
 	struct fh_error err;
 	struct buf log;
@@ -87,8 +91,8 @@ bool program_advance(struct program *p); /* true: ended or broken */
  * tell. */
 int64_t program_cpu_ns(const struct program *p);
 
-/* Blocks until the program is over. -ETIMEDOUT: the program still runs, and program_release() ends
- * it. */
+/* Blocks until the program has ended or is broken. -ETIMEDOUT: the program still runs, and
+ * program_release() ends it. */
 int program_wait(struct program *p, int64_t timeout_ms, struct fh_error *err);
 
 /* Keeps the output of a program in a sandbox that exists already. Only the fuzzer uses it. */

@@ -28,7 +28,10 @@ struct score {
 
 void score_release(struct score *s);
 
-/* Copies metrics into `to` and frees its old ones. */
+/* A score with this attribute is released at the end of its scope. */
+#define auto_score __attribute__((cleanup(score_release)))
+
+/* Replaces the metrics of `to` by copies of n metrics. */
 void score_copy(struct score *to, const struct fh_metric *metrics, size_t n);
 
 /*
@@ -46,7 +49,8 @@ struct score_reading {
 
 int score_read(const char *text, size_t n, struct score_reading *out, struct fh_error *err);
 
-/* Adds a metric. Returns -EPROTO if there is one of that name. */
+/* Adds a metric. -EPROTO: there is a metric of that name, the name or value is invalid, or there
+ * are too many metrics. */
 int score_add_real(struct score *s, const char *name, double value, struct fh_error *err);
 
 /* Finds the value of a metric by its name. If no name matches exactly, upper and lower case are

@@ -15,19 +15,20 @@
 #include <unistd.h>
 
 /*
- * Paths of the host in the nursery's own mount tree. Each path is a mount at TREE_BINDS/<slot>, so
- * that a clone can bind it. The mount comes from the host's mount namespace as a detached mount,
- * and stays for later sandboxes. A new path takes the slot that was used longest ago. Sandboxes
- * that have the slot's old mount keep it. There are more slots than a plan can use.
+ * Mounts paths of the host in the nursery's own mount tree, at TREE_BINDS/<slot>. A sandbox, which
+ * is a clone of the nursery, can then bind them. The mount comes from the host's mount namespace as
+ * a detached mount, and stays for later sandboxes. A new path takes the slot that was used longest
+ * ago. Sandboxes that have the slot's old mount keep it. There are more slots than a plan can use.
  */
 #define SLOTS (4 * GUEST_BINDS_MAX)
 
 struct bind_slot {
-	char *source; /* path of the host; NULL: the slot is free */
+	char *source; /* path of the host that is mounted in this slot; NULL: the slot is free */
 	enum bind_use use;
 	dev_t dev;
 	ino_t ino;
-	uint64_t used; /* value of binds.uses when the slot was last used */
+	/* value of binds.uses when the slot was last used: the lowest is the oldest */
+	uint64_t used;
 };
 
 struct binds {
@@ -95,8 +96,8 @@ static int binds_fill(struct binds *b, int tree, const char *source, enum bind_u
 }
 
 /*
- * Opens a path in the host's mount namespace. Returns the slot that has the path already. If no
- * slot has it: -ENOENT and a detached mount of the path.
+ * Opens the path `source` in the host's mount namespace. If a slot has the path already, returns
+ * the slot's index. If not, returns -ENOENT, and *out_tree is a detached mount of the path.
  */
 static int binds_look_up(struct binds *b, const char *source, enum bind_use use,
 		struct stat *out_st, int *out_tree, struct fh_error *err)

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * Makes a sandbox from its plan: clones the nursery into new namespaces. The parent gives the clone
- * ids of its own. The clone then makes its mounts and becomes PID 1.
+ * Makes a sandbox from its plan: clones the nursery into new namespaces. The clone's parent maps
+ * user and group ids for it. The clone then makes its mounts and becomes the sandbox' PID 1.
  */
 
 int birth_map_ids(pid_t pid, struct fh_error *err)
@@ -55,12 +55,13 @@ int birth_surroundings(bool own_network, struct fh_error *err)
 		return error_set(err, errno, "set the host's name");
 	if (confine_drop_bounding() < 0)
 		return error_set(err, EPERM, "drop the bounding set");
-	return own_network ? network_make(err) : 0;
+	return own_network ? network_make(err) : network_share(err);
 }
 
 /*
- * Makes a clone's namespaces and mounts. `mapped` is a pipe: a byte comes once the parent has
- * mapped the clone's ids. A cradle's ids are mapped already.
+ * Makes the namespaces and mounts of a clone, which becomes PID 1 of a sandbox. `mapped` is the
+ * reading end of a pipe. The parent writes a byte to it when it has mapped the clone's ids. A clone
+ * of a cradle does not read it: a cradle's ids are mapped already.
  */
 static int birth_set_up(const struct nursery *n, const struct birth *b, int mapped, int *out_files,
 		struct fh_error *err)
@@ -73,7 +74,8 @@ static int birth_set_up(const struct nursery *n, const struct birth *b, int mapp
 
 	if (!b->in_cradle) {
 		if (read(mapped, &go, 1) != 1)
-			_exit(1); /* the parent was killed, so the owner tries again */
+			/* the pipe ended because the parent was killed: the owner tries again */
+			_exit(1);
 		r = birth_become_root(err);
 		if (r < 0)
 			return r;
@@ -87,17 +89,17 @@ static int birth_set_up(const struct nursery *n, const struct birth *b, int mapp
 	if (r < 0)
 		return r;
 	/*
-	 * PID 1 has changed its ids, so by default only the machine's root may open its /proc
-	 * files. Allow it to the owner's user: to end a sandbox whose PID 1 hangs, a process joins
-	 * its pid namespace. An agent can't, since its ids differ. Forbid core dumps, which this
-	 * would allow too.
+	 * This process, the sandbox' PID 1, has changed its ids. So by default only the machine's
+	 * root may open its files in /proc. Allow the owner's user to open them: if PID 1 hangs,
+	 * another process needs them to end the sandbox. An agent can't open them, since its ids
+	 * differ. Forbid core dumps, which PR_SET_DUMPABLE would allow too.
 	 */
 	if (confine_dumps() < 0 || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		return error_set(err, errno, "let the sandbox be ended from outside");
 	return 0;
 }
 
-/* Runs in the clone: forgets what a sandbox must not know of the nursery, and becomes PID 1. */
+/* Runs in the clone: wipes the nursery's data that a sandbox must not see, and becomes PID 1. */
 _Noreturn static void birth_become_init(struct nursery *n, struct birth *b, int mapped)
 {
 	const struct plan *plan = &b->plan;
@@ -136,7 +138,7 @@ _Noreturn static void birth_become_init(struct nursery *n, struct birth *b, int 
 	init_main(&start);
 }
 
-/* Maps the ids of a clone, and tells it so through the pipe. */
+/* Maps the user and group ids of a clone. Then writes to the pipe at which the clone waits. */
 static int birth_wake_mapped(pid_t pid, int tell_mapped, struct fh_error *err)
 {
 	int r = birth_map_ids(pid, err);
@@ -163,7 +165,10 @@ pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
 	}
 	pid = guest_clone(flags);
 	if (pid == 0) {
-		/* Else the clone's read would not end if the parent is killed. */
+		/*
+		 * Close the clone's copy of the writing end. Otherwise the clone's read of the
+		 * pipe would not end when the parent is killed.
+		 */
 		close_fd(&tell_mapped);
 		birth_become_init(n, b, mapped);
 	}
@@ -183,9 +188,9 @@ pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
 }
 
 /*
- * Lets PID 1 make children that are born in the sandbox' group. PID 1 must be able to write to
- * cgroup.procs of that group and of the group above. All sandboxes' groups and the nursery's are in
- * the group above.
+ * Lets PID 1 put children into the sandbox' control group at their birth. For that PID 1 must be
+ * able to write to cgroup.procs of this group and of its parent group. The groups of all sandboxes
+ * and of the nursery lie in this parent group.
  */
 static int birth_give_group(int group, struct fh_error *err)
 {

@@ -15,12 +15,12 @@
 
 /*
  * The children of a PID 1: its porter, the shell, programs. A child is forked with all descriptors
- * of PID 1, and closes those that belong to others. A child that runs code of an agent waits until
- * PID 1 has closed its copies of the child's pipes. From then on PID 1 never closes a pipe's last
- * end.
+ * of PID 1, and closes those that belong to others. The shell or a program waits until PID 1 has
+ * closed its own copies of their pipes. Then it may run code of an agent. Closing the last copy
+ * later could make PID 1 wait, because an agent can lock a pipe.
  */
 
-/* Resets signals to those of a new process. Runs in a fork of PID 1. */
+/* Unblocks all signals, which PID 1 blocks. Runs in a fork of PID 1. */
 static void child_unblock_signals(void)
 {
 	sigset_t none;
@@ -30,8 +30,8 @@ static void child_unblock_signals(void)
 }
 
 /*
- * Returns the confinement of a forked child. A child that was born while PID 1 was in the groups is
- * in them too. Runs after the fork.
+ * Returns how a forked child is to be confined. If PID 1 was in the sandbox' control groups at the
+ * fork, the child is there already and enters none. Call this after the fork.
  */
 static struct confinement child_confinement(const struct init *in)
 {
@@ -57,7 +57,7 @@ int shell_ends_make(struct shell_ends *e, struct fh_error *err)
 
 	if (r < 0)
 		return error_set(err, -r, "make the shell's pipe");
-	/* The agent owns the pipe, so that it can open /dev/stdout. */
+	/* Make the agent the pipe's owner, so that programs can open /dev/stdout. */
 	if (fchown(e->output, GUEST_AGENT_ID, GUEST_AGENT_ID) < 0)
 		return error_set(err, errno, "give the output to the agent");
 	e->gate = memfd_create("gate", MFD_CLOEXEC);
@@ -89,7 +89,7 @@ int shell_fork(struct init *in, struct shell_ends *ends, struct fh_error *err)
 void child_let_go(int *go)
 {
 	if (fd_write_full(*go, &(uint64_t){ 1 }, sizeof(uint64_t)) < 0)
-		_exit(1); /* the child would wait for ever: end the sandbox */
+		_exit(1); /* end the sandbox: the child would wait for ever */
 	close_fd(go);
 }
 
@@ -140,7 +140,10 @@ static void child_tell_porter(const struct init *in, uint32_t stream, const int 
 		_exit(0);
 }
 
-/* Forks a shell, and gives the porter its ends. The caller closes the ends. */
+/*
+ * Forks a shell, and sends the porter the descriptors in `ends` that the porter reads. The caller
+ * closes `ends`.
+ */
 static int shell_fork_again(struct init *in, struct shell_ends *ends)
 {
 	int r = shell_ends_make(ends, NULL);
@@ -166,7 +169,10 @@ int shell_replace(struct init *in, int mail)
 	return 0;
 }
 
-/* Makes a pipe of the agent between a program and the porter. The porter's end never blocks. */
+/*
+ * Makes a pipe between a program and the porter. The agent owns the pipe. Reading or writing at the
+ * porter's end never blocks.
+ */
 static int program_open_stream(int slot, int *out_porters, int *out_programs)
 {
 	bool input = slot == SLOT_INPUT;
@@ -186,8 +192,8 @@ static int program_open_stream(int slot, int *out_porters, int *out_programs)
 }
 
 /*
- * Makes the pipes of a run's streams and gives their other ends to the porter. False if a pipe
- * can't be made.
+ * Makes a pipe for each stream of a program that the porter reads or writes. Sends the porter's
+ * ends to the porter. False if a pipe can't be made.
  */
 static bool program_open_streams(
 		const struct init *in, const struct init_run *run, int streams[RUN_STREAMS_MAX])

@@ -4,13 +4,13 @@
 
 #include "guest/start.h"
 
-/* The state of PID 1, and how it makes its children. */
+/* The state of a sandbox' PID 1, and functions by which PID 1 forks its children. */
 #define PROGRAMS_MAX 32
 
 struct init_program {
 	uint32_t id;
-	pid_t pid; /* 0: this entry is free */
-	int go;    /* eventfd that the program waits for; -1 once it was let go */
+	pid_t pid; /* pid of the program; 0: this entry is free */
+	int go;    /* eventfd that the program waits for before it begins; -1: it has begun */
 };
 
 struct init {
@@ -19,32 +19,37 @@ struct init {
 	bool unreaped; /* SIGCHLD was read, but not all ended children were reaped */
 	struct init_program programs[PROGRAMS_MAX];
 	pid_t shell, porter;
-	pid_t sweeper; /* sends an interruption's signals; 0: none runs */
+	pid_t sweeper; /* process that sends an interruption's signals; 0: none runs */
 	struct init_interruption {
-		uint8_t level; /* enum interrupt_level */
+		uint8_t level; /* level of the interruption: enum interrupt_level */
 		struct shell_mark mark;
-	} next;              /* interruption that waits for the sweeper's end */
-	uint32_t unanswered; /* number of interruptions to answer when all signals are sent */
-	bool again;          /* `next` is set */
-	bool shell_wanted;   /* the owner wants a new shell, which begins when no sweeper runs */
+	} next; /* interruption to begin when the running sweeper has ended */
+	/* number of interruptions that PID 1 reports to the owner when all signals are sent */
+	uint32_t unanswered;
+	bool again; /* `next` holds an interruption that has not begun */
+	/* the owner asked for a new shell, which begins when no sweeper runs */
+	bool shell_wanted;
 	int shell_wanted_fd;
 };
 
-/* Makes the shell's pipe, gate and eventfds. */
+/* Makes the pipe, the shared memory `gate` and the eventfds of a new shell. */
 int shell_ends_make(struct shell_ends *ends, struct fh_error *err);
-void shell_ends_close(struct shell_ends *ends); /* closes all but `go` */
+void shell_ends_close(struct shell_ends *ends); /* closes all descriptors but `go` */
 
 /*
- * Forks the shell, which runs nothing before child_let_go(&ends->go). Closes the ends that only the
- * shell needs. The porter needs `drain`, `gate` and `event`.
+ * Forks the shell, which runs nothing before child_let_go(&ends->go). Closes the caller's copies of
+ * descriptors that only the shell needs. `drain`, `gate` and `event` stay open for the porter.
  */
 int shell_fork(struct init *in, struct shell_ends *ends, struct fh_error *err);
-/* Starts a new shell after the last one ended. Closes `mail` in this process. */
+/*
+ * Starts a new shell after the last one ended. `mail` is the descriptor of the shell's struct
+ * shell_mail. Closes this process' copy of `mail`.
+ */
 int shell_replace(struct init *in, int mail);
 
 /*
- * Forks the porter. It gets the request pipes, and shares `drain`, `gate` and `event` with the
- * shell.
+ * Forks the porter. It reads the pipes of the agent's requests. It shares `drain`, `gate` and
+ * `event` with the shell.
  */
 int porter_fork(struct init *in, const int pipes[REQUEST_PIPES], const struct shell_ends *shell,
 		struct fh_error *err);

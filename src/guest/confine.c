@@ -19,14 +19,14 @@
 #include <unistd.h>
 
 /*
- * Limit of pending signals and timers, which the kernel counts per user. Without it a sandbox could
- * use up those of the owner's other programs.
+ * Most pending signals and timers of the sandbox. The kernel counts them per user. Without this
+ * limit, a sandbox could use up those that the owner's other programs need.
  */
 #define SIGNALS_PENDING_MAX 1024
 
 /*
- * Limit of open files per process. The machine has a limit for all processes, which sandboxes must
- * not use up.
+ * Most open files of a process in a sandbox. The machine has a limit for all processes together,
+ * which sandboxes must not use up.
  */
 #define DESCRIPTORS_MAX 2048
 
@@ -50,7 +50,7 @@ static int confine_limit(int resource, uint64_t most)
 
 	if (getrlimit((__rlimit_resource_t)resource, &now) < 0)
 		return -errno;
-	/* Keep the lower hard limit: this process may not raise it. */
+	/* Keep a hard limit that is lower already: this process may not raise it. */
 	if (now.rlim_max < wanted.rlim_max)
 		wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
 	return setrlimit((__rlimit_resource_t)resource, &wanted) < 0 ? -errno : 0;
@@ -72,8 +72,8 @@ static int confine_set_limits(const struct confinement *c, struct fh_error *err)
 		{ RLIMIT_SIGPENDING, false, SIGNALS_PENDING_MAX },
 		{ RLIMIT_NOFILE, false, DESCRIPTORS_MAX },
 		/*
-		 * Set the limits of priorities to 0: the owner may be allowed to raise priorities,
-		 * agents must not.
+		 * Set the limits of priorities to 0: the owner may be allowed to raise its
+		 * priority, agents must not be.
 		 */
 		{ RLIMIT_RTPRIO, false, 0 },
 		{ RLIMIT_NICE, false, 0 },
@@ -91,8 +91,8 @@ static int confine_set_limits(const struct confinement *c, struct fh_error *err)
 }
 
 /*
- * Forks by clone3 itself, as guest_clone() does. In a process with one thread, fork() does only one
- * thing more: it notes the child's pid.
+ * Forks by the system call clone3, as guest_clone() does. In a process with one thread, fork() does
+ * only one more thing: it stores the child's pid.
  */
 pid_t confine_fork(const struct confinement *c)
 {
@@ -105,8 +105,8 @@ pid_t confine_fork(const struct confinement *c)
 }
 
 /*
- * RUN_PACKER has the agent's rights to files. To processes it is root of the sandbox, so that no
- * agent can signal or trace it.
+ * Sets the ids of a program. As RUN_PACKER, the program can read only the files that the agent can
+ * read. But its process belongs to the sandbox' root, so that the agent can't signal or trace it.
  */
 static int confine_become(uint8_t user, struct fh_error *err)
 {
@@ -141,15 +141,15 @@ int confine(const struct confinement *c, uint8_t user, struct fh_error *err)
 	int r;
 
 	/*
-	 * Writing "0" to cgroup.procs moves the writer. The descriptor carries the owner's right to
-	 * do so.
+	 * Writing "0" to cgroup.procs moves the writer into the group. The descriptor was opened by
+	 * the owner, so the owner's right to do so counts.
 	 */
 	for (uint32_t i = 0; i < c->n_groups && !c->born_in_group; i++)
 		if (write(c->groups[i], "0", 1) != 1)
 			return error_set(err, errno, "enter a control group");
 	/*
-	 * A new cgroup namespace: this process' groups become its root, and groups above have no
-	 * name in it.
+	 * Make a new cgroup namespace. The groups of this process become its root, so groups above
+	 * them have no name in it.
 	 */
 	if (unshare(CLONE_NEWCGROUP) < 0) {
 		error_set(err, errno, "make a control group namespace");

@@ -10,14 +10,20 @@
 struct confinement {
 	int groups[GUEST_GROUPS_MAX];
 	uint32_t n_groups;
-	/* True: confine_fork() enters the groups; false: confine() does. */
+	/*
+	 * True: confine_fork() makes the child in the control groups. False: confine() moves it
+	 * there.
+	 */
 	bool born_in_group;
-	uint64_t processes, memory_bytes; /* resource limits; 0: no limit */
+	uint64_t processes, memory_bytes; /* values of RLIMIT_NPROC and RLIMIT_DATA; 0: no limit */
 	const void *filter;
 	uint32_t filter_bytes;
 };
 
-/* A filter in the struct of seccomp(2), which has no const but does not change the filter. */
+/*
+ * Wraps a seccomp filter into the struct of seccomp(2). The struct's pointer is not const, but
+ * seccomp(2) only reads the filter.
+ */
 struct sock_fprog confine_filter(const void *filter, uint32_t bytes);
 int confine_drop_bounding(void);
 /* Forbids core dumps of this process and of its children. */

@@ -16,19 +16,23 @@
 
 /*
  * Cradles: processes from which sandboxes are cloned. Moving a process into v1 control groups may
- * take 5 to 20 ms, longer than the rest of a reset. But a process is born in its parent's groups at
- * no cost. So a clone of the nursery, the cradle, waits in the groups of a future sandbox. When the
- * plan comes, the cradle clones PID 1 as a child of the nursery. MOVE_OUT_MS later it moves PID 1
- * out of the groups, and ends. With v2, PID 1 makes its children in their group.
+ * take 5 to 20 ms, longer than the rest of a reset. But a child process starts in the groups of its
+ * parent, at no cost. So a clone of the nursery, the cradle, waits in the groups of a future
+ * sandbox. When the sandbox' plan comes, the cradle clones PID 1 as a child of the nursery.
+ * MOVE_OUT_MS later the cradle moves PID 1 out of the groups, and ends. With v2 no cradle enters
+ * the groups: PID 1 puts its children there at their birth.
  *
- * A cradle also makes the sandbox' namespaces ahead, except those of mounts and processes. The
- * network namespace alone takes a third of the rest of a reset.
+ * A cradle also makes the sandbox' namespaces ahead, except those of mounts and processes. A
+ * network namespace alone takes the kernel about 0.5 ms.
  */
 
 #define MOVE_OUT_MS 20
-#define QUIET_MS 2 /* time without a message before a cradle is made: no sandbox is asked for */
+#define QUIET_MS 2 /* milliseconds without a message after which the nursery makes another cradle */
 
-/* Slots of a plan's binds. The nursery sends this before the plan to a cradle. */
+/*
+ * Slots in TREE_BINDS of a plan's binds. The nursery sends this struct to a cradle, followed by the
+ * plan.
+ */
 struct cradle_places {
 	int slots[GUEST_BINDS_MAX];
 	int disk;
@@ -57,9 +61,9 @@ void cradles_drop(struct nursery *n)
 }
 
 /*
- * Moves PID 1 out of the sandbox' groups, where the agent's limits would apply to it. A cradle does
- * that, so that PID 1 does not wait for the slow move. The cradle sleeps first, since many
- * sandboxes end sooner.
+ * Moves PID 1 out of the sandbox' control groups, where the agent's limits would apply to it. The
+ * cradle does that, since the move is slow and PID 1 would have to wait for it. The cradle first
+ * sleeps for MOVE_OUT_MS: many sandboxes end sooner and need no move.
  */
 static void cradle_move_out(const struct nursery *n, pid_t pid, atomic_int *moved_out)
 {
@@ -69,10 +73,11 @@ static void cradle_move_out(const struct nursery *n, pid_t pid, atomic_int *move
 	nanosleep(&(struct timespec){ .tv_nsec = MOVE_OUT_MS * 1000000L }, NULL);
 	if (kill(pid, 0) < 0)
 		return;
-	*moved_out = 1; /* set before the move: later forks of PID 1 enter the groups themselves */
+	/* set before the move: children that PID 1 forks from now on enter the groups themselves */
+	*moved_out = 1;
 	for (size_t i = 0; i < n->n_home; i++)
 		if (write(n->home[i], text, (size_t)length) != length)
-			return; /* PID 1 has ended, or stays in the groups */
+			return; /* PID 1 has ended, or can't be moved and stays in the groups */
 }
 
 static void cradle_give_birth(struct nursery *n, bool in_groups, char *message, size_t size,
@@ -104,7 +109,10 @@ static void cradle_give_birth(struct nursery *n, bool in_groups, char *message, 
 	pid = birth_clone(n, &b, &err);
 	if (pid < 0)
 		guest_fail(b.fds[0], INIT_FAILED, &err);
-	/* A copy of "control" would hide from PID 1 that the owner closed its end. */
+	/*
+	 * Close the cradle's copy of the socket "control". It would hide from PID 1 that the owner
+	 * closed its end.
+	 */
 	for (size_t i = 0; i < n_fds; i++)
 		close(fds[i]);
 	if (pid > 0 && in_groups)
@@ -112,8 +120,9 @@ static void cradle_give_birth(struct nursery *n, bool in_groups, char *message, 
 }
 
 /*
- * Waits for its ids, enters the groups and makes the namespaces. The groups come first: as root of
- * the sandbox it lacks the owner's right to enter them.
+ * Prepares a new cradle: waits until its ids are mapped, enters the control groups, makes the
+ * namespaces. The groups come first: as root of the sandbox the cradle lacks the owner's right to
+ * enter them.
  */
 static int cradle_get_ready(int socket, const struct cradle *own)
 {
@@ -139,8 +148,12 @@ _Noreturn static void cradle_main(struct nursery *n, int socket, struct cradle *
 	size_t n_fds = 0;
 	ssize_t size;
 
-	c->number = 0;        /* cradles_drop() must not close this cradle's own descriptors */
-	close_fd(&n->socket); /* a copy would hide from the owner that the nursery ended */
+	c->number = 0; /* keep this cradle's own descriptors out of cradles_drop() */
+	/*
+	 * close the copy of the nursery's socket: it would hide from the owner that the nursery has
+	 * ended
+	 */
+	close_fd(&n->socket);
 	cradles_drop(n);
 	if (cradle_get_ready(socket, &own) < 0)
 		_exit(1);
@@ -159,8 +172,8 @@ static struct cradle *cradle_find(struct nursery *n, uint32_t number)
 }
 
 /*
- * Clones a cradle; false on failure. Without a cradle the nursery makes the sandbox, whose children
- * enter the groups themselves.
+ * Clones a cradle from the nursery. On failure returns false. The nursery then makes the sandbox
+ * itself, and the sandbox' processes enter the control groups themselves.
  */
 static bool cradle_make(struct nursery *n, struct cradle *c)
 {
@@ -178,7 +191,7 @@ static bool cradle_make(struct nursery *n, struct cradle *c)
 	if (pid > 0)
 		n->children++;
 	if (pid < 0 || birth_map_ids(pid, NULL) < 0 || write(pair[0], "", 1) != 1) {
-		close(pair[0]); /* the cradle sees the closed socket and exits */
+		close(pair[0]); /* the cradle sees that its socket was closed, and exits */
 		return false;
 	}
 	for (size_t i = 0; i < c->n_procs; i++)

@@ -5,20 +5,25 @@
 #include "guest/birth.h"
 
 /*
- * Notes that a cradle is wanted in these groups, and keeps the descriptors. cradles_make() clones
- * the cradle, or cradle_give() if the plan comes first.
+ * Stores that a cradle is to be made for the control groups whose cgroup.procs are `procs`. Takes
+ * ownership of these descriptors. cradles_make() makes it later. If the sandbox' plan comes first,
+ * cradle_give() makes it.
  */
 void cradle_add(struct nursery *n, uint32_t number, const int *procs, size_t n_procs);
 /*
- * Returns the time without a message after which cradles_make() should be called. 0 if no cradle
- * waits. -1: no cradle is wanted.
+ * Returns for how many milliseconds the nursery should get no message before it calls
+ * cradles_make(). -1: there is no cradle to make. 0: no finished cradle waits for a plan, so make
+ * one now.
  */
 int cradles_pause_ms(const struct nursery *n);
-/* Clones the cradle with the lowest number of those that are wanted. */
+/* Clones one cradle: of those that are to be made, the one with the lowest number. */
 void cradles_make(struct nursery *n);
-/* Ends all cradles that wait, and forgets those that are wanted. */
+/* Ends all cradles that wait for a plan. Drops those that are not made yet. */
 void cradles_drop(struct nursery *n);
-/* Sends the birth to its cradle, which clones PID 1. False if there is no such cradle. */
+/*
+ * Sends the plan of a sandbox to its cradle, which clones PID 1. False if no cradle got the plan.
+ * The nursery then clones PID 1.
+ */
 bool cradle_give(struct nursery *n, const struct birth *b, const void *message, size_t size);
 
 #endif

@@ -18,12 +18,15 @@
 /*
  * Ends sandboxes whose PID 1 does not end by itself. PID 1 should end when its owner closes it or
  * has ended. It does not if it is stopped, or sleeps in the kernel on a lock that an agent holds.
- * The nursery knows which sandboxes were closed (struct roll), and which PID 1 it has reaped. If a
- * closed sandbox is overdue, a worker kills all processes in its pid namespace, from inside. A
- * worker that hangs in the kernel can't hold up the nursery. Workers try again until PID 1 has
- * ended, and the nursery stays that long. It polls, and waits for nothing that an agent can hold.
+ * The nursery reads which sandboxes were closed in memory that it shares with the owner (struct
+ * roll). It also knows which PID 1 it has reaped. If a closed sandbox does not end in time, the
+ * nursery starts a child process, the worker. The worker joins the sandbox' pid namespace and kills
+ * all processes there. If the worker hangs in the kernel, the nursery goes on. Workers try again
+ * until PID 1 has ended, and the nursery stays that long. The nursery polls: it waits for nothing
+ * that an agent can lock.
  *
- * While no sandbox is overdue, a turn only looks at memory, once for each live sandbox.
+ * While no closed sandbox is left to end, ends_turn() only reads memory, once for each open
+ * sandbox.
  */
 #define WATCHED_MAX 65536
 #define OVERDUE_MS 100
@@ -34,15 +37,16 @@
 
 struct watched {
 	uint32_t number;
-	pid_t pid;         /* PID 1 in the nursery's namespace; 0: not known yet, or never born */
-	int64_t closed_ns; /* time since which it should have ended; 0: it is not closed */
+	pid_t pid; /* PID 1 in the nursery's namespace; 0: not known yet, or never born */
+	/* time since which the sandbox should have ended; 0: it was not closed */
+	int64_t closed_ns;
 };
 
 struct ends {
 	struct roll *roll;       /* memory shared with the owner; NULL: not mapped yet */
-	struct watched *watched; /* array of WATCHED_MAX entries */
+	struct watched *watched; /* sandboxes whose end is watched: array of WATCHED_MAX entries */
 	size_t n;
-	pid_t worker; /* process that ends overdue sandboxes; 0: none runs */
+	pid_t worker; /* process that ends sandboxes which did not end in time; 0: none runs */
 	int64_t tried_ns;
 };
 
@@ -95,8 +99,8 @@ static bool watched_has_ended(const struct watched *w)
 }
 
 /*
- * Updates an entry from the roll. True if the sandbox has ended, or was closed before PID 1 was
- * born.
+ * Updates the entry of a sandbox from the shared memory `roll`. True if the sandbox was closed, and
+ * its PID 1 has ended or was never born.
  */
 static bool watched_is_over(const struct ends *e, struct watched *w, int64_t now)
 {
@@ -122,8 +126,8 @@ static void ends_look(struct ends *e, int64_t now)
 }
 
 /*
- * Opens /proc/PID of each overdue PID 1. The pid can't be another process': it is kept until PID 1
- * is reaped.
+ * Opens /proc/PID for PID 1 of each sandbox that did not end in time, for AT_ONCE at most. The pid
+ * can't belong to another process: the kernel keeps it until PID 1 is reaped.
  */
 static size_t ends_open_overdue(const struct ends *e, int64_t now, int procs[AT_ONCE])
 {

@@ -17,9 +17,10 @@
 
 /*
  * Copies files in and out of a sandbox. The porter does so while the agent may move, link and swap
- * all that it can write. So openat2() opens every path beneath its folder, and follows no link of
- * any kind. It never blocks on a FIFO. Checks look at the open file, never at the path again. The
- * owner gets no descriptor of an agent's file, but a copy in memory that nobody can change.
+ * all that it can write. So every path is opened by openat2(), which follows no link of any kind
+ * and does not leave the folder. Opening a FIFO never blocks. Checks use the opened descriptor,
+ * never the path again. The owner gets no descriptor of an agent's file, but a copy in memory that
+ * nobody can change.
  */
 
 #define TRIES_MAX 64
@@ -32,7 +33,7 @@ static int files_open_beneath(int folder, const char *path, uint64_t flags, mode
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
 	long fd;
 
-	/* Flags that openat2() refuses together with O_PATH. */
+	/* Add these flags only without O_PATH, with which openat2() refuses them. */
 	if (!(flags & O_PATH))
 		how.flags |= O_NOCTTY | O_NONBLOCK;
 	/*
@@ -47,7 +48,7 @@ static int files_open_beneath(int folder, const char *path, uint64_t flags, mode
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Opens the folder that the owner named. A symbolic link in its place is refused. */
+/* Opens a folder whose path the owner chose. Refuses a path with a symbolic link in it. */
 static int files_open_folder(const char *folder)
 {
 	auto_close int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -69,7 +70,7 @@ static int files_say(struct fh_error *err, int error, const char *path)
 		return error_say(err, EAGAIN,
 				"'%s' can't be read: it is being moved, or leased by a process",
 				path);
-	case ENXIO: /* a special file that can't be opened */
+	case ENXIO: /* the file is a special file that can't be opened */
 		return error_say(err, EINVAL, "'%s' is a socket or device, not a regular file",
 				path);
 	case EXDEV:
@@ -79,7 +80,7 @@ static int files_say(struct fh_error *err, int error, const char *path)
 	}
 }
 
-/* Opens a file, and checks that it may be copied. */
+/* Opens a regular file to copy it. Fails if the file is larger than `most` bytes. */
 static int files_open_to_copy(const char *folder, const char *path, uint64_t most, int *out_fd,
 		struct fh_error *err)
 {
@@ -107,7 +108,10 @@ static int files_open_to_copy(const char *folder, const char *path, uint64_t mos
 	return 0;
 }
 
-/* Returns the offset of the file's next data from `at` on, or its size if only holes follow. */
+/*
+ * Returns the offset of the file's next block with data from `at` on. If only holes follow, returns
+ * the file's size.
+ */
 static off_t files_next_data(int fd, off_t at, off_t size)
 {
 	off_t data = lseek(fd, at, SEEK_DATA);
@@ -116,9 +120,9 @@ static off_t files_next_data(int fd, off_t at, off_t size)
 }
 
 /*
- * Hashes a file's blocks that are not all zero (SHA-256). The offset is hashed before a block that
- * follows skipped ones. So a file without zero blocks has the hash of its content, and a long hole
- * is cheap.
+ * Computes the SHA-256 of a file, but skips blocks that are all zero. Before a block that follows
+ * skipped ones, its offset is hashed. So a file without zero blocks has its usual hash, and a large
+ * hole takes no time.
  */
 static int files_hash(int fd, uint8_t digest[SHA256_BYTES])
 {
@@ -133,7 +137,7 @@ static int files_hash(int fd, uint8_t digest[SHA256_BYTES])
 
 		if (n <= 0)
 			return n < 0 ? -errno : -EIO;
-		/* The block is not all zero. */
+		/* Hash the block: it is not all zero. */
 		if (block[0] || memcmp(block, block + 1, (size_t)n - 1) != 0) {
 			if (at != expected)
 				sha256_add(&h, &at, sizeof(at));
@@ -206,8 +210,8 @@ int files_make_folders(int top, const char *path, id_t owner, const char **out_n
 }
 
 /*
- * Opens an empty file for writing. A file that has content is replaced by a new one. Truncating it
- * could take long, since an agent may have mapped it a million times.
+ * Opens an empty file for writing. If a file with content has this name, replaces it by a new file.
+ * Truncating it could take long, since an agent may have mapped it a million times.
  */
 static int files_open_empty(int dir, const char *name, mode_t mode, struct fh_error *err)
 {

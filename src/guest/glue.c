@@ -2,8 +2,8 @@
 /*
  * The bash side: the builtin that turns a bash into a nursery, and the loop that a shell runs.
  *
- * bash leaves an evaluation by longjmp, so no variable that lives across one may need a cleanup.
- * bash sets the order of headers: config.h first.
+ * bash may leave the evaluation of a command by longjmp. So no variable that lives across it may
+ * have a cleanup attribute. bash needs its config.h to be the first header.
  */
 #include <config.h>
 
@@ -40,8 +40,8 @@ extern void set_signal_hard_ignored(int);
 #define EVALUATE_FLAGS (0x004 | 0x010) /* SEVAL_NOHIST | SEVAL_RESETLINE */
 
 /*
- * The loop's descriptors, with numbers that scripts do not use. FD_GO is closed before commands
- * run.
+ * Descriptors of the shell's command loop, with numbers that scripts do not use. FD_GO is closed
+ * before the first command runs.
  */
 enum {
 	FD_DRAIN = 249,
@@ -54,11 +54,12 @@ enum {
 
 static const int kept_fds[] = { FD_DRAIN, FD_EVENT, FD_OUTPUT, FD_NULL };
 #define KEPT (sizeof(kept_fds) / sizeof(kept_fds[0]))
-static struct stat kept[KEPT]; /* stat of kept_fds when the shell began */
+static struct stat kept[KEPT]; /* results of fstat() of kept_fds when the shell began */
 static volatile sig_atomic_t interrupted;
 static volatile sig_atomic_t in_command;
 /*
- * The last evaluation ended by a jump; true at first, so that the first command calls glue_arm().
+ * True: bash left the last evaluation by longjmp. True at first, so that the first command calls
+ * glue_arm().
  */
 static bool left_by_jump = true;
 
@@ -71,7 +72,7 @@ static void glue_ignore(int number)
 
 static void glue_on_interrupt(int number)
 {
-	/* Not SIG_IGN, which children would inherit. */
+	/* Do not use SIG_IGN, which child processes would inherit. */
 	struct sigaction harmless = { .sa_handler = glue_ignore };
 
 	(void)number;
@@ -80,12 +81,14 @@ static void glue_on_interrupt(int number)
 		interrupt_state = 1;
 	if (in_command && this_shell_builtin == wait_builtin)
 		wait_signal_received = SIGINT; /* only this variable ends the builtin `wait` */
-	sigaction(SIGINT, &harmless, NULL);    /* bash's own handler would jump out */
+	/* replace bash's own handler, which would jump out of the command */
+	sigaction(SIGINT, &harmless, NULL);
 }
 
 /*
- * Sets the handler of INTERRUPT_SIGNAL. bash treats the signal as hard-ignored, so that no trap
- * changes it. But an evaluation that ended by a jump may have changed the signal mask.
+ * Sets the handler of INTERRUPT_SIGNAL, and unblocks the signal. bash treats the signal as
+ * hard-ignored, so that no trap of the agent changes it. But an evaluation that bash left by
+ * longjmp may have left the signal blocked.
  */
 static void glue_arm(void)
 {
@@ -94,16 +97,16 @@ static void glue_arm(void)
 
 	sigemptyset(&set);
 	sigaddset(&set, INTERRUPT_SIGNAL);
-	/* No SA_RESTART: the signal ends a system call that waits. */
+	/* No SA_RESTART: so the signal ends a system call that waits. */
 	sigaction(INTERRUPT_SIGNAL, &action, NULL);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	if (interrupted)
-		set_sigint_handler(); /* sets the agent's trap or bash's own handler again */
+		set_sigint_handler(); /* install the agent's trap again, or bash's own handler */
 	interrupted = 0;
 	left_by_jump = false;
 }
 
-/* Waits for the next command and returns its text, allocated by bash. */
+/* Waits for the owner's next command and returns its text, allocated by bash. */
 static char *glue_receive(
 		const struct shell_start *start, uint32_t *turn, struct shell_command *out)
 {
@@ -123,7 +126,7 @@ static char *glue_receive(
 
 /* --- one command ----------------------------------------------------------------------------- */
 
-/* Restores descriptors 0, 1 and 2, which the last command may have changed. */
+/* Restores the shell's descriptors 0, 1 and 2, which the last command may have changed. */
 static void glue_restore_fds(void)
 {
 	if (dup2(FD_NULL, 0) < 0 || dup2(FD_OUTPUT, 1) < 0 || dup2(FD_OUTPUT, 2) < 0)
@@ -134,8 +137,8 @@ static void glue_restore_fds(void)
 }
 
 /*
- * Ends the shell if a command closed or replaced its descriptors, so that the right command gets
- * the blame.
+ * Ends the shell if the command that just ran closed or replaced the loop's own descriptors. So the
+ * blame falls on this command and not on the next.
  */
 static void glue_check_fds(void)
 {
@@ -148,8 +151,8 @@ static void glue_check_fds(void)
 }
 
 /*
- * Notes the time and the newest pid when a command begins. By these PID 1 finds processes that the
- * command started.
+ * Stores the time and the newest pid when a command begins. From these PID 1 can tell which
+ * processes the command started.
  */
 static void glue_mark_step(struct shell_mark *mark)
 {
@@ -157,8 +160,8 @@ static void glue_mark_step(struct shell_mark *mark)
 	struct timespec now;
 
 	/*
-	 * Skip the read if bash has started no process since: no job can be as young as this
-	 * command.
+	 * Skip reading the newest pid if bash has started no process since the last read. Then no
+	 * job can be as young as this command.
 	 */
 	if (last_made_pid != seen) {
 		char text[16];
@@ -173,9 +176,9 @@ static void glue_mark_step(struct shell_mark *mark)
 }
 
 /*
- * Runs a text. bash leaves the evaluator by a jump to top_level for errors, `exit` and
- * interruptions. Returns the code of the jump, or 0 without one. A subshell that jumps here exits:
- * it must not continue as the loop.
+ * Has bash evaluate a text. bash leaves the evaluation by longjmp to top_level for errors, `exit`
+ * and interruptions. Returns the code of that jump, or 0 without one. A subshell that jumps here
+ * exits: it must not go on as the command loop.
  */
 static int glue_evaluate(const char *text, int *out_status)
 {
@@ -183,7 +186,11 @@ static int glue_evaluate(const char *text, int *out_status)
 	volatile int status = 0;
 	int code;
 
-	reset_parser(); /* after an unclosed $( bash would write before the next text's line */
+	/*
+	 * Reset bash's parser. After an unclosed $( it would otherwise write to memory before the
+	 * buffer of the next text's line.
+	 */
+	reset_parser();
 	COPY_PROCENV(top_level, saved);
 	code = setjmp_nosigs(top_level);
 	if (code == 0)
@@ -212,8 +219,8 @@ static void glue_show_errors(bool shown)
 }
 
 /*
- * Parses a text without running it: if a later line is wrong, no line may run. Prints nothing,
- * since a warning would come again when the text runs.
+ * Parses a text without running it. So no line runs if a later line has a syntax error. Prints no
+ * messages: they would come again when the text runs.
  */
 static bool glue_parses(const char *text)
 {
@@ -225,11 +232,11 @@ static bool glue_parses(const char *text)
 	code = glue_evaluate(text, &status);
 	read_but_dont_execute = 0;
 	glue_show_errors(true);
-	last_command_exit_value = before; /* $? stays that of the last command */
+	last_command_exit_value = before; /* restore $?, the status of the last command */
 	return code == 0 && status == 0;
 }
 
-/* Has bash print why a text does not parse. Runs nothing. */
+/* Has bash print the syntax error of a text. Runs nothing. */
 static enum shell_end glue_complain(const char *text, int *out_status)
 {
 	read_but_dont_execute = 1;
@@ -238,7 +245,10 @@ static enum shell_end glue_complain(const char *text, int *out_status)
 	return interrupted ? SHELL_INTERRUPTED : SHELL_SYNTAX;
 }
 
-/* Runs a text. bash parses a line as a whole, so a line with an error never runs in part. */
+/*
+ * Runs a command's text. bash parses a whole line before it runs it, so a line with a syntax error
+ * never runs in part.
+ */
 static enum shell_end glue_run(const char *text, int *out_status)
 {
 	int code = glue_evaluate(text, out_status);
@@ -246,10 +256,11 @@ static enum shell_end glue_run(const char *text, int *out_status)
 	if (interrupted)
 		return SHELL_INTERRUPTED;
 	if (code == EXITPROG || code == EXITBLTIN || code == ERREXIT)
-		exit_shell(*out_status); /* runs the EXIT trap; PID 1 tells the owner */
+		/* ends the shell after its EXIT trap; PID 1 reports the end to the owner */
+		exit_shell(*out_status);
 	/*
-	 * After an unclosed quote the status is 2, which many programs return for other reasons:
-	 * parse again.
+	 * bash reports an unclosed quote by status 2, which many programs return for other reasons.
+	 * So parse the text again to tell them apart.
 	 */
 	if (code == 0 && last_command_exit_value == 2 && !strchr(text, '\n') && !glue_parses(text))
 		return SHELL_SYNTAX;
@@ -279,7 +290,7 @@ static void glue_do_command(const struct shell_start *start)
 	int before = last_command_exit_value;
 	int flags = fcntl(FD_OUTPUT, F_GETFL);
 
-	/* Make the pipe block again: a job may have made it non-blocking. */
+	/* Make the pipe blocking again: a background job may have made it non-blocking. */
 	if (flags >= 0 && flags & O_NONBLOCK)
 		fcntl(FD_OUTPUT, F_SETFL, flags & ~O_NONBLOCK);
 	glue_mark_step(&start->mail->mark);
@@ -345,14 +356,15 @@ _Noreturn static void glue_main(const struct shell_start *given)
 	startup_state = 0;
 	shell_await(start);
 	for (;;) {
-		glue_restore_fds(); /* before the wait for a command: it costs no command time */
+		/* done before the wait for a command, so that it takes no time of the command */
+		glue_restore_fds();
 		glue_do_command(start);
 	}
 }
 
 /* --- the builtin ----------------------------------------------------------------------------- */
 
-/* Pins this plugin in memory: `enable -d` would unload running code. */
+/* Keeps this plugin in memory: `enable -d` would unload code that is running. */
 static bool glue_stay_loaded(void)
 {
 	Dl_info info;
@@ -370,7 +382,7 @@ static int fumehood_builtin(WORD_LIST *list)
 	int socket = list ? (int)strtol(list->word->word, NULL, 10) : -1;
 	int null;
 
-	if (begun) /* an agent has found the plugin in memory and calls it again */
+	if (begun) /* an agent has found the plugin's builtin in memory and calls it again */
 		return EXECUTION_FAILURE;
 	if (socket < 0) {
 		builtin_usage();
@@ -395,7 +407,7 @@ static int fumehood_builtin(WORD_LIST *list)
 	look_plain();
 	look_hide_builtin();
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	dup2(null, 2); /* descriptor 2 was the owner's, for errors before this point */
+	dup2(null, 2); /* until now the owner read errors from descriptor 2 */
 	nursery_main(socket, &hooks);
 }
 

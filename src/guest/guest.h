@@ -39,20 +39,24 @@
 /* The nursery's id for an id inside a sandbox. */
 #define NURSERY_ID(id) ((id) + 1)
 
-/* Reports an error on a socket; `kind` is NURSERY_FAILED or INIT_FAILED. */
+/* Sends an error as a message on a socket. `kind` is NURSERY_FAILED or INIT_FAILED. */
 int guest_fail(int socket, uint8_t kind, const struct fh_error *err);
 /* As guest_fail(), then ends the process. */
 _Noreturn void guest_die(int socket, uint8_t kind, const struct fh_error *err);
 
-/* Ends the process if a message of its owner is malformed (`fine` is false). */
+/* Ends the process if `fine` is false: its owner sent a malformed message. */
 void guest_expect(bool fine);
 
 /*
- * Clones by the system call clone3, without an exit signal. No handler of fork() runs in the child.
+ * Clones this process by the system call clone3. The child sends no signal when it ends. The C
+ * library's fork handlers don't run in the child.
  */
 pid_t guest_clone(uint64_t flags);
 
-/* Closes all descriptors from 3 on except those in `keep`; -1 in `keep` stands for none. */
+/*
+ * Closes all descriptors from 3 on except those in `keep`. -1 may stand in `keep` for a missing
+ * one.
+ */
 void guest_keep_fds(const int *keep, size_t n);
 
 #endif

@@ -18,16 +18,17 @@
 
 /*
  * PID 1 of a sandbox. It does what the owner asks over the control socket, reaps children, and
- * tells the owner which processes ended. It is root of the sandbox only, is outside the sandbox'
+ * tells the owner which processes ended. PID 1 is root of the sandbox only, is outside the sandbox'
  * limits, and has every signal blocked. It ends when the owner closes the socket or has ended, or
  * when the porter ends. The kernel then ends all processes of the sandbox.
  *
- * No agent can make PID 1 wait or grow. While an agent's code runs, PID 1 opens no file. It holds
- * no descriptor of an inode or pipe that the agent can reach. It closes the pipes of shell and
- * programs before these may go on. The only event from an agent is the end of a child.
+ * No agent can make PID 1 wait or grow. While an agent's code runs, PID 1 opens no file. PID 1
+ * holds no descriptor of an inode or pipe that the agent can reach. It closes its copies of pipes
+ * of shell and programs before these begin to run. The only event from an agent is the end of a
+ * child.
  */
 
-/* Children to reap at a time: an agent may make orphans as fast as they are reaped. */
+/* Most ended children to reap at a time. An agent may make orphans as fast as PID 1 reaps them. */
 #define REAP_MAX 64
 #define INTERRUPT_PASSES 5 /* most rounds of SIGKILL: each round makes a fork bomb smaller */
 
@@ -59,7 +60,10 @@ static void init_tell_ready(const struct init *in, int files)
 
 /* --- requests -------------------------------------------------------------------------------- */
 
-/* Starts a program. The caller closes the message's descriptors before INIT_GO lets it begin. */
+/*
+ * Forks a program, which waits. It begins at the owner's message INIT_GO. Before that the caller
+ * closes its copies of the message's descriptors.
+ */
 static void init_handle_run(struct init *in, struct wire *w, const int *fds, size_t n_fds)
 {
 	struct init_program *p = NULL;
@@ -108,7 +112,10 @@ static void init_handle_signal(const struct init *in, struct wire *w)
 		const struct init_program *p = &in->programs[i];
 
 		if (p->pid && p->id == id) {
-			/* Signal the process group, which the program made by setsid(). */
+			/*
+			 * Signal the whole process group, of which the program is the leader by
+			 * setsid().
+			 */
 			kill(-p->pid, (int)number);
 			kill(p->pid, (int)number);
 		}
@@ -116,9 +123,9 @@ static void init_handle_signal(const struct init *in, struct wire *w)
 }
 
 /*
- * Whether a process began after a command. The process' start time must be later than the
- * command's. In the same clock tick (10 ms, enough for a job that hangs) its pid must be higher.
- * Pids alone would not do: they wrap.
+ * Whether a process began after a command did. The process' start time must be later than the
+ * command's. If both are in the same clock tick (10 ms), its pid must be above mark->last_pid. The
+ * pid is not enough in other cases, because pids wrap around.
  */
 static bool init_born_since(pid_t pid, const struct shell_mark *mark)
 {
@@ -128,7 +135,10 @@ static bool init_born_since(pid_t pid, const struct shell_mark *mark)
 	return start > step || (start == step && pid > mark->last_pid);
 }
 
-/* Signals all processes that began since the mark, but for PID 1, its shell, porter and sweeper. */
+/*
+ * Sends a signal to all processes that began after the mark. PID 1, its shell, porter and sweeper
+ * get none.
+ */
 static void init_signal_born(const struct init *in, const struct shell_mark *mark, int number)
 {
 	int passes = number == SIGKILL ? INTERRUPT_PASSES : 1;
@@ -159,8 +169,8 @@ static void init_answer_interruptions(struct init *in)
 }
 
 /*
- * Forks the sweeper, which looks for processes in /proc. An agent can hold the lock of that folder,
- * and PID 1 must not wait for it.
+ * Forks the sweeper, a child that finds and signals processes through /proc. An agent can hold the
+ * lock of /proc, and PID 1 must not wait for it.
  */
 static void init_sweep(struct init *in)
 {
@@ -176,17 +186,17 @@ static void init_sweep(struct init *in)
 		_exit(0);
 	}
 	if (in->sweeper < 0)
-		_exit(1); /* nothing would end the command: end the sandbox */
+		_exit(1); /* end the sandbox: nothing else can end the command */
 }
 
-/* Begins the new shell that the owner asked for, once no sweeper runs. A sweeper would kill it with
- * the command's processes. */
+/* Begins the new shell that the owner asked for, if no sweeper runs. A running sweeper would
+ * kill the new shell with the command's processes. */
 static void init_begin_shell(struct init *in)
 {
 	if (in->sweeper || !in->shell_wanted)
 		return;
 	in->shell_wanted = false;
-	if (shell_replace(in, in->shell_wanted_fd) < 0) /* closes the descriptor */
+	if (shell_replace(in, in->shell_wanted_fd) < 0) /* shell_replace() closes the descriptor */
 		_exit(1);
 	init_tell_ready(in, -1);
 }
@@ -216,7 +226,8 @@ static void init_handle_interrupt(struct init *in, struct wire *w)
 	guest_expect(wire_done(w));
 	if (level >= 3)
 		mark = (struct shell_mark){ 0, 0 };
-	if (in->shell) { /* if not, the shell has ended, but its processes have not */
+	/* in->shell is 0 if the shell has ended; processes that it started may still run */
+	if (in->shell) {
 		kill(in->shell, SIGCONT);
 		kill(in->shell, level >= 2 ? SIGKILL : INTERRUPT_SIGNAL);
 	}
@@ -234,13 +245,15 @@ static void init_handle_interrupt(struct init *in, struct wire *w)
 static void init_reaped(struct init *in, pid_t pid, int status)
 {
 	if (pid == in->porter)
-		_exit(0); /* nobody is left to touch files that agents can lock */
+		/* end the sandbox: only the porter may touch files that agents can lock */
+		_exit(0);
 	if (pid == in->sweeper) {
 		init_swept(in);
 		return;
 	}
 	if (pid == in->shell && WIFSTOPPED(status)) {
-		kill(pid, SIGCONT); /* a shell that stopped itself would read no commands */
+		/* continue a shell that stopped itself: it would read no commands */
+		kill(pid, SIGCONT);
 		return;
 	}
 	if (pid == in->shell) {
@@ -299,7 +312,7 @@ static void init_handle(struct init *in, const char *message, size_t size, int *
 		in->shell_wanted = true;
 		in->shell_wanted_fd = fds[0];
 		init_begin_shell(in);
-		return; /* the descriptor is the shell's */
+		return; /* don't close the descriptor: shell_replace() does */
 	case INIT_GO:
 		init_handle_go(in, &w);
 		break;
@@ -320,7 +333,7 @@ static void init_turn(struct init *in)
 	if (poll(fds, ARRAY_SIZE(fds), in->unreaped ? 0 : -1) < 0)
 		return;
 	if (fds[1].revents || fds[2].revents & (POLLHUP | POLLERR))
-		_exit(0); /* the kernel then ends all processes of the sandbox */
+		_exit(0); /* end PID 1: the kernel then ends all processes of the sandbox */
 	if (fds[0].revents || in->unreaped)
 		init_reap(in);
 	while (fds[2].revents) {
@@ -339,7 +352,7 @@ static void init_turn(struct init *in)
 
 /* --- beginning ------------------------------------------------------------------------------- */
 
-/* Closes the nursery's descriptors that PID 1 does not need. */
+/* Closes descriptors inherited from the nursery that PID 1 does not need. */
 static void init_keep_own_fds(const struct init_start *s)
 {
 	int keep[PLAN_SOCKETS + 3 + 2 * GUEST_GROUPS_MAX];
@@ -358,8 +371,8 @@ static void init_keep_own_fds(const struct init_start *s)
 }
 
 /*
- * Prepares all but the porter. The shell is forked first, since it takes longest to get ready. It
- * may run commands once the request pipes exist.
+ * Prepares everything but the porter. Forks the shell first, since it takes longest to get ready.
+ * The shell may run commands once the pipes for its requests exist.
  */
 static int init_stand(struct init *in, struct shell_ends *ends, int pipes[REQUEST_PIPES],
 		struct fh_error *err)
@@ -388,8 +401,8 @@ static int init_stand(struct init *in, struct shell_ends *ends, int pipes[REQUES
 
 /*
  * Starts the sandbox' processes, then sends INIT_READY. The porter is forked last, while the shell
- * gets ready. Until then PID 1 has the reading ends of pipes that the agent can reach. When PID 1
- * closes its copies the porter has others, so they are not the last.
+ * gets ready. Until then PID 1 has the reading ends of pipes that the agent can reach. It closes
+ * them when the porter has copies: closing the last copy could make PID 1 wait.
  */
 static int init_begin(struct init *in, struct fh_error *err)
 {

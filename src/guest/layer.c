@@ -14,12 +14,13 @@
 
 /*
  * Layers: starting files, copied once from the owner's folders into the nursery's tree. The owner's
- * files are trusted. The copies keep no mode bit but "executable". The copies belong to the agent.
+ * files are trusted. Copies keep no mode bit but "executable". The copies belong to the agent.
  * Read-only copies belong to root: the agent may delete or replace them, but not write to them.
  *
- * A layer of folders only lies between a folder of the host and an overlay's upper. The owner of
- * the host's files has no id in a sandbox. Without such a layer nobody could write to the folders.
- * Folders that others may not read are left out of the layer.
+ * With `folders_only`, a layer has copies of a host folder's subfolders, but no files. An overlay
+ * that makes the host's folder writable has this layer above the folder. The owner of the host's
+ * files has no id in a sandbox. Without the copies nobody could write to the folders. Folders that
+ * other users may not read are left out.
  */
 
 #define LAYER_DEPTH_MAX 64
@@ -27,7 +28,7 @@
 struct layer_way {
 	id_t owner;
 	mode_t mask;   /* mode bits that the copy of a file does not get */
-	bool keep_ids; /* keep ids and modes of the source */
+	bool keep_ids; /* copies keep owner, group and mode of their source */
 	bool folders_only;
 };
 
@@ -95,7 +96,7 @@ static int layer_copy_folder(int from_dir, const char *from_name, int to_dir, co
 	to = openat(to_dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (to < 0)
 		return error_set(err, errno, "open folder '%s'", name);
-	/* The agent owns a folder even of a read-only tree. */
+	/* Give the folder to the agent, even if the tree is read-only. */
 	folder_how.owner = NURSERY_ID(GUEST_AGENT_ID);
 	layer_give(to_dir, name, st, &folder_how);
 	if (how->keep_ids && fchmod(to, st->st_mode & 0777) < 0)

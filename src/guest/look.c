@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Variables and names by which bash looks like a plain shell of the sandbox. bash sets the order
- * of headers: config.h first. */
+/* Sets variables and names so that bash looks like a plain shell of the sandbox. bash needs its
+ * config.h to be the first header. */
 #include <config.h>
 
 #include "loadables.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +18,19 @@
 /* Variables and functions of bash that its installed headers lack. */
 extern int want_pending_command, read_from_stdin;
 
+/* bind_variable() copies the value; its header lacks the const. */
+static SHELL_VAR *look_bind(const char *name, const char *value)
+{
+	return bind_variable(name, (char *)(uintptr_t)value, 0);
+}
+
 static void look_set(const char *name, const char *value, int attributes)
 {
 	SHELL_VAR *v = find_variable(name);
 
 	if (v)
 		VUNSETATTR(v, att_readonly | att_noassign);
-	v = bind_variable(name, (char *)value, 0);
+	v = look_bind(name, value);
 	if (v && attributes)
 		VSETATTR(v, attributes);
 }
@@ -51,7 +58,10 @@ static void look_set_environment(const char *const *env)
 	}
 }
 
-/* Sets shell variables in the nursery, once for all shells. bash set some of them at its start. */
+/*
+ * Sets shell variables in the nursery. All shells are clones of the nursery and inherit them. bash
+ * set some of them itself when it started.
+ */
 void look_plain(void)
 {
 	look_set_environment(program_environment);
@@ -64,18 +74,21 @@ void look_plain(void)
 	current_user.user_name = savestring("agent");
 	current_user.home_dir = savestring(GUEST_HOME);
 	current_user.shell = savestring("/bin/bash");
-	FREE(current_host_name); /* shown by \h in a prompt */
+	FREE(current_host_name); /* forget the machine's name, which \h in a prompt shows */
 	current_host_name = savestring("fumehood");
 	look_set_number("UID", GUEST_AGENT_ID, att_readonly | att_integer);
 	look_set_number("EUID", GUEST_AGENT_ID, att_readonly | att_integer);
-	look_set_number("PPID", 1, att_readonly | att_integer); /* the same in every sandbox */
+	/* set $PPID to 1, so that it is the same in every sandbox */
+	look_set_number("PPID", 1, att_readonly | att_integer);
 	look_set_number("SHLVL", 1, att_exported);
 	look_set("HOSTNAME", "fumehood", 0);
 	unbind_variable("BASH_EXECUTION_STRING");
-	unbind_variable("LC_CTYPE"); /* the nursery needs LC_CTYPE; shells have LANG */
+	/* remove LC_CTYPE, which only the nursery needs: shells have LANG */
+	unbind_variable("LC_CTYPE");
 	look_set("OLDPWD", NULL, att_exported | att_invisible);
 	command_execution_string = NULL;
-	want_pending_command = 0; /* makes $- show s, not c: commands come from outside */
+	/* have $- show s (commands from stdin) instead of c (command as an argument) */
+	want_pending_command = 0;
 	read_from_stdin = 1;
 	remember_args(NULL, 1);
 }
@@ -107,7 +120,8 @@ void look_hide_builtin(void)
 }
 
 /*
- * Sets LAST_ACTION to a plain string, even if the agent made it a number, a reference or read-only.
+ * Sets LAST_ACTION, a shell variable, to a plain string. The agent may have made it a number, a
+ * reference or read-only.
  */
 void look_last_action(const char *text)
 {
@@ -116,12 +130,16 @@ void look_last_action(const char *text)
 
 	if (v && v->attributes & ~att_invisible)
 		unbind_variable_noref(name);
-	v = bind_variable(name, (char *)text, 0);
+	v = look_bind(name, text);
 	if (v)
-		VUNSETATTR(v, att_exported); /* set -a exports it: too long a text fails exec */
+		/* undo an export by `set -a`: with too long a text no program could be exec'd */
+		VUNSETATTR(v, att_exported);
 }
 
-/* Sets the command line that /proc shows to that of a plain shell, without a path of the host. */
+/*
+ * Replaces the command line that /proc shows by that of a plain shell. The real one has a path of
+ * the host.
+ */
 void look_command_line(void)
 {
 	char stat[PROCESS_STAT_MAX];

@@ -4,15 +4,18 @@
 
 #include "guest/start.h"
 
-/* Set variables and the command line that all shells share. Run in the nursery. */
+/*
+ * look_plain() sets the variables that all shells share, look_command_line() the command line in
+ * /proc. Run in the nursery.
+ */
 void look_plain(void);
 void look_command_line(void);
 
-/* look_new() sets a shell's own variables and enters the workspace. Run in the shell. */
+/* Sets a shell's own variables and enters the workspace. Runs in the shell. */
 void look_new(const struct shell_start *start);
 void look_hide_builtin(void);
 
-/* Sets LAST_ACTION after a command. */
+/* Sets the variable LAST_ACTION to the text of the command that has ended. */
 void look_last_action(const char *text);
 
 #endif

@@ -19,8 +19,8 @@
 /*
  * A sandbox' own mounts. The clone that becomes its PID 1 makes them in its own user and mount
  * namespaces. Over the shared root lies one tmpfs for all files that the episode writes. So home,
- * /tmp and /dev/shm share one limit. A fresh /proc and /dev/pts and the plan's binds follow. At the
- * end the clone leaves the nursery's tree for good.
+ * /tmp and /dev/shm share one limit. Then the clone mounts a new /proc and /dev/pts and the plan's
+ * binds. At the end it leaves the nursery's mount tree for good.
  */
 
 #define NOTHING (MS_NOSUID | MS_NODEV)
@@ -60,8 +60,8 @@ static int mount_tmpfs(const struct plan *plan, struct fh_error *err)
 }
 
 /*
- * Mounts a folder on the disk for the episode's files. The owner has set its quota, if it has one.
- * Shared memory stays in memory.
+ * Mounts a folder on the disk as the file system for the episode's files. The owner has set the
+ * folder's quota, if it has one. /dev/shm stays in memory.
  */
 static int mount_disk(int number, struct fh_error *err)
 {
@@ -139,9 +139,10 @@ static int mount_home(const struct mounts_request *q, struct fh_error *err)
 }
 
 /*
- * Adds an entry to a root of parts. This is a small file system of binds to the shared root's
- * entries, or links. A plan gets one if it binds to a new place, because nobody may write to the
- * shared root. A bare plan gets devices only, for programs that bring all they need.
+ * Adds an entry to a root directory made for one sandbox. The entries are binds of the shared
+ * root's entries, or links. A plan gets such a root if a bind's target is not among the episode's
+ * files. Nobody may write to the shared root. With PLAN_BARE the root has devices only, for
+ * programs that bring all they need.
  */
 static int mount_part(const char *name, struct fh_error *err)
 {
@@ -164,8 +165,8 @@ static int mount_part(const char *name, struct fh_error *err)
 }
 
 /*
- * Whether a root of parts does not bind this entry of the shared root. Such entries are made anew,
- * or left out so that a bind beneath them has a place.
+ * Whether a sandbox with a root of its own does not bind this entry of the shared root. The entry
+ * is then made anew, or left out so that a bind beneath it can be made.
  */
 static bool mount_is_own_part(const char *name)
 {
@@ -177,7 +178,10 @@ static bool mount_is_own_part(const char *name)
 	return false;
 }
 
-/* Entries of the shared root and its /dev, each with a NUL. The nursery's clones inherit them. */
+/*
+ * Names of the entries of the shared root and of its /dev, each with a NUL at its end. The nursery
+ * reads them once, and its clones inherit them.
+ */
 static struct parts {
 	const char *folder;
 	struct buf paths;
@@ -209,7 +213,7 @@ int mounts_note_parts(struct fh_error *err)
 	return r < 0 ? r : mount_note_parts_of(&parts_of_dev, err);
 }
 
-/* Adds all entries of a folder of the shared root. */
+/* Binds all entries of a folder of the shared root into the sandbox' own root. */
 static int mount_parts_of(const struct parts *parts, struct fh_error *err)
 {
 	const char *path = buf_str(&parts->paths), *end = path + parts->paths.len;
@@ -223,7 +227,10 @@ static int mount_parts_of(const struct parts *parts, struct fh_error *err)
 	return 0;
 }
 
-/* Binds /dev. If the plan binds devices, makes a folder of parts, which has room for them. */
+/*
+ * Binds /dev of the shared root. If the plan binds devices, /dev becomes a new folder with a bind
+ * for each entry. Devices can be added to it.
+ */
 static int mount_dev(const struct plan *plan, struct fh_error *err)
 {
 	bool devices = false;
@@ -267,7 +274,11 @@ static int mount_root(const struct plan *plan, struct fh_error *err)
 
 		if (strncmp(target, GUEST_HOME "/", sizeof(GUEST_HOME)) != 0 &&
 				strncmp(target, "/tmp/", 5) != 0)
-			parts = true; /* the target is not among the episode's files */
+			/*
+			 * make a root for this sandbox: the bind's target is not among the
+			 * episode's files
+			 */
+			parts = true;
 	}
 	if (parts)
 		return mount_parts(plan, err);
@@ -307,7 +318,7 @@ static int mount_own(const struct mounts_request *q, struct fh_error *err)
 			err);
 }
 
-/* Binds the host's /etc files for names of hosts, for a sandbox with the host's network. */
+/* Binds copies of the host's hosts and resolv.conf, for a sandbox with the host's network. */
 static int mount_names(struct fh_error *err)
 {
 	static const char *const list[][2] = {
@@ -339,7 +350,7 @@ static int mount_say_no_place(const char *target, struct fh_error *err)
 
 /*
  * Makes the folder or file that a bind is mounted on. If the target lies beneath a path of the
- * host, it must exist already.
+ * host, fails unless it exists already.
  */
 static int mount_make_place(int root, const char *target, bool folder, struct fh_error *err)
 {
@@ -348,7 +359,10 @@ static int mount_make_place(int root, const char *target, bool folder, struct fh
 
 	for (const char *slash = strchr(target, '/'); slash; slash = strchr(slash + 1, '/')) {
 		snprintf(path, sizeof(path), "%.*s", (int)(slash - target), target);
-		/* mkdirat() would take the lock of a folder that agents may see. */
+		/*
+		 * Don't call mkdirat() for a folder that exists: it would take a lock that agents
+		 * can hold.
+		 */
 		if (faccessat(root, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 			continue;
 		if (mkdirat(root, path, 0755) < 0) {
@@ -372,8 +386,8 @@ static int mount_make_place(int root, const char *target, bool folder, struct fh
 }
 
 /*
- * Before Linux 6.6 a tmpfs can't be an overlay's upper, so the owner puts the episode's files on a
- * disk.
+ * Makes an overlay for a writable bind. Before Linux 6.6 a tmpfs can't be an overlay's upper. The
+ * owner then puts the episode's files on a disk.
  */
 static int mount_writable(const char *layer, const char *from, const char *to, struct fh_error *err)
 {
@@ -391,8 +405,8 @@ static int mount_writable(const char *layer, const char *from, const char *to, s
 }
 
 /*
- * Mounts a bind. `writable` is the overlay's place, "" until it is mounted. Later binds of the
- * overlay's source show the same overlay.
+ * Mounts a bind of the plan. `writable` is the path at which the overlay is mounted, "" until then.
+ * Later binds of the same source show the same overlay.
  */
 static int mount_bind(const struct plan *plan, const struct plan_bind *bind, const char *from,
 		const char *to, char writable[PATH_MAX], struct fh_error *err)

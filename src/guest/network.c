@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/landlock.h"
 #include "base/refusal.h"
 #include "base/scope.h"
 #include "guest/mounts.h"
@@ -12,14 +13,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A sandbox's network: a namespace with nothing in it but the loopback device. Making one takes
- * the kernel as long as all the rest of a reset, so cradles make it ahead. */
+/* Makes a sandbox's network: a namespace with only the loopback device. The kernel takes about
+ * 0.5 ms for that, so cradles make it ahead. */
 
 /*
- * Settings that shorten the life of closed connections. A connection whose socket is closed goes on
- * sending. If no answer comes, it keeps its memory and this namespace for minutes. An agent could
- * leave some behind with each episode. So such a connection gets one more try, after a second at
- * most. A setting that the machine lacks (before Linux 6.15) or forbids is skipped.
+ * Kernel settings that shorten the life of closed TCP connections. After its socket is closed, a
+ * connection still sends its remaining data. If no answer comes, the kernel keeps its memory and
+ * this namespace for minutes. An agent could leave such connections behind in each episode. So the
+ * kernel sends the data only once more, after a second at most. A setting that the machine lacks
+ * (before Linux 6.15) or forbids is skipped.
  */
 static const struct {
 	const char *path, *value;
@@ -47,4 +49,15 @@ int network_make(struct fh_error *err)
 	if (sock < 0 || ioctl(sock, SIOCSIFFLAGS, &request) < 0)
 		return error_set(err, errno, "bring the loopback device up");
 	return 0;
+}
+
+int network_share(struct fh_error *err)
+{
+	/*
+	 * By an abstract socket an agent could send its pipes to a process outside. If that
+	 * process held the lock of one, the sandbox could not end.
+	 */
+	int r = landlock_scope_sockets();
+
+	return r < 0 ? error_set(err, -r, "keep the agent from sockets outside the sandbox") : 0;
 }

@@ -27,25 +27,29 @@
 #include <unistd.h>
 
 /*
- * The nursery: one per owner. It never runs code of an agent and holds no secret. In its user
- * namespace it is root, and the owner is uid 0. It has two mount namespaces. `host` is a copy of
- * the host's at the start, to find paths to bind. `own` is a minimal tree. Every sandbox begins as
- * a copy of `own`, so that a reset does not slow down with the host's mounts.
+ * The nursery: one per owner. The nursery never runs code of an agent and holds no secret. It is
+ * root in its user namespace, in which uid 0 is the owner. The nursery has two mount namespaces.
+ * `host` is a copy of the host's at the start, to find paths to bind. `own` is a minimal tree.
+ * Every sandbox begins as a copy of `own`, so that a reset does not slow down with the host's
+ * mounts.
  *
  * Children are cloned without an exit signal, so that bash's handling of SIGCHLD stays as it is.
- * They are reaped now and then. They do the work that takes long: copies, removals.
+ * The nursery reaps them now and then. Children do the work that takes long: copies, removals.
  */
 
-#define REAP_MS 500 /* time between looks for ended children, while no message comes */
-/* Time between such looks when the owner waits for the nursery's end. */
+#define REAP_MS 500 /* milliseconds between looks for ended children, while no message comes */
+/* Milliseconds between looks for ended children, when the owner waits for the nursery's end. */
 #define RETIRED_MS 100
-#define REAP_PAUSE_MS 20        /* least time between looks: the kernel looks at each child */
-#define FINISH_PAUSE_MS 10      /* time between looks while the owner waits for removals */
-#define STACK_BYTES (128 << 10) /* stack to wipe: more than setting up uses */
+/* least milliseconds between looks for ended children: the kernel examines each child */
+#define REAP_PAUSE_MS 20
+/* milliseconds between looks for ended children, while the owner waits for removals of folders */
+#define FINISH_PAUSE_MS 10
+/* bytes of stack to overwrite with zeros: more than setting up the nursery uses */
+#define STACK_BYTES (128 << 10)
 
 /*
- * Sends an answer to the owner. If that fails, ends the nursery, so that the waiting owner sees it
- * end.
+ * Sends an answer to the owner. If that fails, ends the nursery: the owner, which waits for the
+ * answer, then sees that the nursery has ended.
  */
 static void nursery_answer(const struct nursery *n, void *data, size_t size)
 {
@@ -53,7 +57,7 @@ static void nursery_answer(const struct nursery *n, void *data, size_t size)
 		_exit(1);
 }
 
-/* Sends an answer on the socket that came with a request. */
+/* Sends an answer that has no fields, on the socket that came with a request. */
 static void nursery_answer_kind(int socket, uint8_t kind)
 {
 	fd_send_message(socket, &kind, sizeof(kind), NULL, 0, 0);
@@ -95,8 +99,8 @@ static int nursery_set_up(struct nursery *n, struct fh_error *err)
 	if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
 		return error_set(err, errno, "become root of the user namespace");
 	/*
-	 * Leave the owner's session keyring, whose keys /proc/keys would name. A kernel without
-	 * keys refuses the call, which does no harm.
+	 * Leave the owner's session keyring: /proc/keys would show its keys. A kernel without
+	 * keyrings refuses the call, which does no harm.
 	 */
 	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
 	r = nursery_make_trees(n, err);
@@ -140,8 +144,8 @@ static void nursery_handle_hello(struct nursery *n, struct wire *w, const int *f
 /* --- layers ---------------------------------------------------------------------------------- */
 
 /*
- * Copies a layer's files. The caller stays in the host's mount namespace, so it can make no sandbox
- * any more.
+ * Copies the files of a layer. Afterwards the caller is still in the host's mount namespace, so it
+ * can't make sandboxes any more.
  */
 static int nursery_fill_layer(const struct nursery *n, const struct layer *layer, const char *path,
 		struct fh_error *err)
@@ -158,7 +162,7 @@ static int nursery_fill_layer(const struct nursery *n, const struct layer *layer
 	return r < 0 ? r : layer_copy(to, layer, err);
 }
 
-/* Fills a folder under another name, and then renames it: so a layer is never seen half copied. */
+/* Fills a layer's folder under a temporary name, and renames it when it is complete. */
 static int nursery_build_layer(
 		const struct nursery *n, const struct layer *layer, struct fh_error *err)
 {
@@ -166,7 +170,9 @@ static int nursery_build_layer(
 	char aside[32], path[PATH_MAX];
 	int r;
 
-	/* The name becomes a folder's, and part of an overlay's mount options. */
+	/*
+	 * Refuse a name that can't be a folder's, or that would change an overlay's mount options.
+	 */
 	if (!*layer->name || strpbrk(layer->name, "/,:\\") || layer->name[0] == '.')
 		return error_say(err, EINVAL, "'%s' can't be the name of a layer", layer->name);
 	snprintf(aside, sizeof(aside), ".new-%u", n->layers);
@@ -183,7 +189,8 @@ static int nursery_build_layer(
 
 /*
  * Copies a layer in a child, so that the nursery can make sandboxes meanwhile. Only the child
- * enters the host's tree and reads the owner's paths. It ends with the nursery.
+ * enters the host's mount namespace and reads the owner's paths. The child ends when the nursery
+ * ends.
  */
 _Noreturn static void nursery_copy_layer(
 		struct nursery *n, pid_t nursery, struct wire *w, int answer_to)
@@ -194,7 +201,11 @@ _Noreturn static void nursery_copy_layer(
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != nursery ||
 			layer_get(w, &layer) < 0)
 		_exit(1);
-	close_fd(&n->socket); /* a copy would hide from the owner that the nursery ended */
+	/*
+	 * close the copy of the nursery's socket: it would hide from the owner that the nursery has
+	 * ended
+	 */
+	close_fd(&n->socket);
 	cradles_drop(n);
 	if (nursery_build_layer(n, &layer, &err) < 0)
 		guest_fail(answer_to, NURSERY_FAILED, &err);
@@ -222,7 +233,10 @@ static void nursery_handle_layer(struct nursery *n, struct wire *w, int answer_t
 
 /* --- sandboxes ------------------------------------------------------------------------------- */
 
-/* Makes the sandbox of a plan: gives the plan to a cradle that waits for it, or clones PID 1. */
+/*
+ * Makes the sandbox of a plan. If a cradle waits for this plan, sends it the plan; if not, clones
+ * PID 1.
+ */
 static int nursery_give_birth(struct nursery *n, struct birth *b, struct fh_error *err)
 {
 	int r = birth_prepare(n, b, err);
@@ -268,7 +282,7 @@ static void nursery_reap(struct nursery *n)
 		ends_reaped(n->ends, pid);
 	}
 	if (n->children && pid < 0 && errno == ECHILD)
-		n->children = 0; /* a cradle could not clone PID 1 from its plan */
+		n->children = 0; /* count no child: a cradle failed to clone PID 1 from its plan */
 	n->children += (unsigned)removals_turn(n->removals, &n->trees);
 	n->children += (unsigned)ends_turn(n->ends);
 }
@@ -282,7 +296,10 @@ static void nursery_handle_remove(struct nursery *n, struct wire *w)
 	removals_add(n->removals, path);
 }
 
-/* Overwrites the stack below: calls left paths of the owner there, which every clone would have. */
+/*
+ * Overwrites the unused stack. Earlier calls left paths of the owner there, and every clone would
+ * inherit them.
+ */
 __attribute__((noinline)) static void nursery_wipe_stack(void)
 {
 	char below[STACK_BYTES];
@@ -301,7 +318,7 @@ static void nursery_handle(
 	switch ((enum nursery_message)wire_get_u8(&w)) {
 	case NURSERY_HELLO:
 		nursery_handle_hello(n, &w, fds, n_fds);
-		return; /* the nursery keeps the descriptors */
+		return; /* keep the message's descriptors open: they now belong to the nursery */
 	case NURSERY_MAPPED:
 		nursery_handle_mapped(n);
 		nursery_wipe_stack();
@@ -317,7 +334,7 @@ static void nursery_handle(
 		number = wire_get_u32(&w);
 		guest_expect(wire_done(&w) && number);
 		cradle_add(n, number, fds, n_fds);
-		return; /* cradle_add() keeps the descriptors */
+		return; /* don't close the descriptors: cradle_add() has taken them */
 	case NURSERY_REMOVE:
 		nursery_handle_remove(n, &w);
 		break;
@@ -337,8 +354,8 @@ static void nursery_handle(
 }
 
 /*
- * Runs when the owner has ended, or has closed the socket and lets its open sandboxes live on. The
- * nursery stays until all sandboxes have ended. It polls, and never waits for a single one.
+ * Ends the nursery once all its sandboxes have ended. Runs when the owner has ended, or when it has
+ * closed the socket and its open sandboxes live on. Polls, and never waits for a single sandbox.
  */
 _Noreturn static void nursery_retire(struct nursery *n)
 {
@@ -377,7 +394,8 @@ static void nursery_receive(struct nursery *n)
 }
 
 /*
- * Takes back a protection from the OOM killer, which the owner may have. Agents would inherit it.
+ * Resets this process' oom_score_adj if it is negative. The owner may have a negative one, which
+ * protects it from the OOM killer. Agents would inherit that.
  */
 static void nursery_drop_preference(void)
 {
@@ -399,7 +417,8 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 		.hooks = hooks };
 	int64_t reaped_ns = 0;
 
-	umask(022); /* with the owner's umask, sandboxes might not read folders made for them */
+	/* replace the owner's umask, with which sandboxes might not read folders made for them */
+	umask(022);
 	prctl(PR_SET_NAME, "fh-nursery");
 	nursery_drop_preference();
 	for (;;) {

@@ -5,25 +5,36 @@
 #include "guest/start.h"
 #include "guest/tree.h"
 
-/* The nursery's state, shared by nursery.c, birth.c and cradle.c. Each clone begins with a copy. */
+/*
+ * The nursery's state, shared by nursery.c, birth.c and cradle.c. Each process that the nursery
+ * clones begins with a copy.
+ */
 #define PLAN_FDS_MAX (PLAN_SOCKETS + 1 + GUEST_GROUPS_MAX)
 #define CRADLES_MAX 16
 
 struct cradle {
-	uint32_t number; /* 0: this entry is free */
+	uint32_t number; /* number of the cradle; 0: this entry is free */
 	int socket;      /* socket to the cradle; -1: the cradle is not cloned yet */
-	/* cgroup.procs of the groups to enter; closed once the cradle is cloned. */
+	/*
+	 * Descriptors of cgroup.procs of the control groups that the cradle enters. The nursery
+	 * closes them once the cradle is cloned.
+	 */
 	int procs[GUEST_GROUPS_MAX];
 	size_t n_procs;
 };
 
 struct nursery {
 	int socket, owner;
-	int home[GUEST_GROUPS_MAX]; /* cgroup.procs of the owner's own groups */
+	/*
+	 * Descriptors of cgroup.procs of the owner's control groups. By them PID 1 and the porter
+	 * leave the agent's limits. None if processes are born into groups (v2).
+	 */
+	int home[GUEST_GROUPS_MAX];
 	size_t n_home;
 	struct trees trees;
-	struct hello hello; /* once the trees are made, only the agent's filters are left in it */
-	uint8_t can;        /* abilities of this machine: NURSERY_CAN_* */
+	/* message of the owner; once the mount trees are made, only its seccomp filters are kept */
+	struct hello hello;
+	uint8_t can; /* bits NURSERY_CAN_* of what this machine supports */
 	struct binds *binds;
 	struct removals *removals;
 	struct ends *ends;

@@ -14,14 +14,16 @@
 #include <unistd.h>
 
 /*
- * Packs a folder of the sandbox for another sandbox, as struct pack_entry. The packer has the
- * agent's rights to files, but the agent can neither signal nor trace it: see confine_become().
+ * Packs a folder of the sandbox for another sandbox, as struct pack_entry. This process, the
+ * packer, may read only files that the agent may read. But the agent can neither signal nor trace
+ * it: see confine_become().
  *
  * Meanwhile the agent may move, link and swap all files. So nothing is opened through a link, or on
- * another mount. Files that can't be read are left out. A file that shrinks is filled up with
- * zeros.
+ * another mount. Files that can't be read are left out. If a file shrinks while it is read, the
+ * packer writes zeros for the missing bytes.
  */
-#define FOLDERS_DEEP_MAX 256 /* deepest nesting of folders: each open folder takes a descriptor */
+/* deepest nesting of folders that is packed: each open folder takes a descriptor */
+#define FOLDERS_DEEP_MAX 256
 #define CHUNK_BYTES 65536
 
 struct pack {
@@ -38,7 +40,7 @@ static int pack_open(int folder, const char *name, uint64_t flags)
 	return (int)syscall(SYS_openat2, folder, name, &how, sizeof(how));
 }
 
-/* Writes to the reader; ends the process if the reader has ended. */
+/* Writes to the pipe to the other sandbox. Ends this process if nobody reads the pipe any more. */
 static void pack_put(const struct pack *p, const void *data, size_t n)
 {
 	if (fd_write_full(p->out, data, n) < 0)

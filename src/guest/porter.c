@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 /*
- * The porter: a child of PID 1 that makes all calls that an agent can make wait. Neither PID 1 nor
- * the owner makes such calls. The porter reads the output of shell and programs, and writes to a
- * program's input. It receives the agent's requests, and copies files in and out. It is root of the
- * sandbox, is outside the sandbox' limits, and runs no code of an agent. It shares neither memory
- * nor descriptors with PID 1.
+ * The porter: a child of PID 1. An agent can make some system calls wait, by locking a pipe or a
+ * file. Only the porter makes such calls, never PID 1 or the owner. The porter reads the output of
+ * shell and programs, and writes to a program's input. It receives the agent's requests, and copies
+ * files in and out. It is root of the sandbox, is outside the sandbox' limits, and runs no code of
+ * an agent. It shares neither memory nor descriptors with PID 1.
  *
  * An agent may make the porter hang, by the lock of a pipe or a file. Then the porter does not
  * answer, and the owner ends the sandbox. The kernel kills the holder of the lock, so that the
@@ -30,21 +30,24 @@
  * itself: see struct shell_gate. The porter reads all other pipes until they end.
  */
 #define STREAMS_MAX 16
-#define SHELL_STREAM_FDS 3 /* descriptors of the shell's stream: pipe, gate, eventfd */
-#define PIECES_MAX 4       /* messages of a program's output to send at a time */
-#define MOVE_OUT_MS 20     /* time without work before the porter leaves the groups: see cradle.c */
-#define STAY_MS 100        /* time after which it leaves the groups, however busy it is */
+#define SHELL_STREAM_FDS 3 /* number of descriptors of the shell's stream: pipe, gate, eventfd */
+#define PIECES_MAX 4       /* most messages with a program's output to send before other work */
+/* milliseconds without work after which the porter leaves the control groups: see cradle.c */
+#define MOVE_OUT_MS 20
+/* milliseconds after which the porter leaves the control groups, however busy it is */
+#define STAY_MS 100
 
 struct porter_stream {
 	uint32_t number;
-	int fd; /* the pipe; -1: this entry is free */
+	int fd; /* the porter's end of the pipe; -1: this entry is free */
 };
 
 /*
- * A program's input pipe. The owner sends one piece each time that it was told that there is room.
+ * The pipe to a program's input. The owner sends one piece of input each time that the porter
+ * reports room in the pipe.
  */
 struct porter_input {
-	int fd; /* the pipe's writing end; -1: no program has input */
+	int fd; /* writing end of the pipe to a program's input; -1: no program has input */
 	size_t at, n;
 	char piece[PORTER_CHUNK_MAX];
 };
@@ -52,14 +55,16 @@ struct porter_input {
 struct porter {
 	const struct porter_start *start;
 	struct porter_input input;
-	struct porter_stream streams[STREAMS_MAX]; /* the first entry is the shell's */
+	/* pipes with output; the first entry is the shell's */
+	struct porter_stream streams[STREAMS_MAX];
 	struct shell_gate *gate;
-	/* Eventfd by which the shell has the porter wake the owner; -1: no shell. */
+	/* Eventfd that the shell writes to; the porter then wakes the owner. -1: no shell. */
 	int event;
-	uint32_t pumped; /* turn of the command whose output is forwarded; 0: none */
+	/* turn (number) of the command whose output the porter forwards; 0: none */
+	uint32_t pumped;
 	uint8_t requests;
-	bool in_groups;   /* the porter is still in the episode's groups */
-	int64_t leave_ns; /* latest time to leave the groups */
+	bool in_groups;   /* the porter is still in the control groups with the agent's limits */
+	int64_t leave_ns; /* latest time at which the porter leaves the control groups */
 };
 
 static void porter_tell(const struct porter *p, const struct buf *b, const int *fd)
@@ -76,7 +81,7 @@ static void porter_tell_event(const struct porter *p, enum porter_event event)
 	porter_tell(p, &b, NULL);
 }
 
-/* Answers a request. `digest` and `fd` may be NULL. */
+/* Answers a request of the owner. `digest` and `fd` may be NULL. */
 static void porter_tell_done(const struct porter *p, uint32_t id, const struct fh_error *err,
 		const uint8_t *digest, const int *fd)
 {
@@ -122,7 +127,7 @@ static ssize_t porter_move_piece(const struct porter *p, const struct porter_str
 /*
  * Forwards output of the shell while the command `pumped` runs. Once that command, or a later one,
  * has ended, the shell reads the rest itself. The owner's request may come so late that the shell
- * is commands ahead.
+ * is already some commands further.
  */
 static void porter_pump_shell(struct porter *p)
 {
@@ -149,8 +154,8 @@ static void porter_pump_program(struct porter *p, struct porter_stream *s)
 }
 
 /*
- * Forwards the bytes that the pipe holds now. Does not wait for it to be empty: background jobs may
- * go on writing.
+ * Forwards the bytes that the pipe holds now, then stops. Later bytes are not awaited, because
+ * background jobs may write for ever.
  */
 static void porter_drain(const struct porter *p, const struct porter_stream *s)
 {
@@ -199,8 +204,8 @@ static void porter_handle_shut(struct porter *p, struct wire *w)
 }
 
 /*
- * Writes as much input as the pipe has room for. If the program has closed its end, asks the owner
- * for no more.
+ * Writes input to the program's pipe, as much as the pipe has room for. If the program has closed
+ * its end, asks the owner for no more.
  */
 static void porter_feed(struct porter *p)
 {
@@ -264,8 +269,8 @@ static void porter_handle_put(const struct porter *p, struct wire *w, const int 
 }
 
 /*
- * Reports an agent's request once, until the owner clears it. So an agent that asks without end
- * fills no socket.
+ * Reports an agent's request to the owner. Does not report it again before the owner sends
+ * PORTER_CLEAR. So an agent that makes requests without end does not fill the socket.
  */
 static void porter_serve_request(struct porter *p, size_t i)
 {
@@ -284,7 +289,7 @@ static void porter_serve_request(struct porter *p, size_t i)
 
 /* --- streams --------------------------------------------------------------------------------- */
 
-/* Adds a stream that PID 1 sent. Keeps the descriptors. */
+/* Adds a pipe that PID 1 sent, and keeps its descriptors. */
 static void porter_add_stream(struct porter *p, uint32_t number, const int *fds, size_t n_fds)
 {
 	struct porter_stream *s = number ? NULL : &p->streams[0];
@@ -352,7 +357,7 @@ static void porter_handle(
 }
 
 /*
- * Handles the next message of a socket; false if there is none now. The porter exits if the owner
+ * Handles the next message on a socket. False if no message has come. Ends the porter if the owner
  * or PID 1 has closed the socket.
  */
 static bool porter_receive(struct porter *p, int socket)
@@ -380,8 +385,9 @@ static bool porter_receive(struct porter *p, int socket)
 }
 
 /*
- * Leaves the episode's groups, in which PID 1 and so the porter were born: their limits are the
- * agent's. Leaving takes the kernel up to 20 ms, so the porter waits for a pause, STAY_MS at most.
+ * Leaves the control groups with the agent's limits, in which PID 1 and so the porter were born.
+ * Leaving takes the kernel up to 20 ms. So the porter does it when it has no work, or after
+ * STAY_MS.
  */
 static void porter_leave_groups(struct porter *p)
 {
@@ -393,8 +399,9 @@ static void porter_leave_groups(struct porter *p)
 }
 
 /*
- * Polls, then serves the agent's requests last. PORTER_CLEAR means that the owner has handled
- * earlier requests. It must not be read after newer requests were reported.
+ * Polls once and handles what is ready, the agent's requests last. PORTER_CLEAR means that the
+ * owner has handled the requests reported before. So it must be read before newer requests are
+ * reported.
  */
 static void porter_turn(struct porter *p)
 {

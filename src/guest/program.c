@@ -11,14 +11,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Runs in a fork of PID 1 that becomes a program which the owner asked for. */
+/* Functions of a process that PID 1 forks and that becomes a program which the owner asked for. */
 
 /* Moves the program's descriptors to 0, 1, 2, ... and closes all others except `program`. */
 static int program_place_fds(const int *fds, size_t n, int *program)
 {
 	int moved[GUEST_FDS_MAX];
 
-	for (size_t i = 0; i < n; i++) { /* first move them above all targets; 0 is /dev/null */
+	/* first move them above all target numbers; descriptor 0 is /dev/null */
+	for (size_t i = 0; i < n; i++) {
 		moved[i] = fcntl(fds[i] >= 0 ? fds[i] : 0, F_DUPFD, 64);
 		if (moved[i] < 0)
 			return -errno;
@@ -67,11 +68,14 @@ _Noreturn void program_become(const struct program_start *start)
 	if (run->user == RUN_PACKER)
 		_exit(pack_write(run->argv[0], run->argv + 1, 1) < 0 ? 1 : 0);
 	if (isatty(0))
-		ioctl(0, TIOCSCTTY, 0); /* a terminal that was made for the program */
+		/*
+		 * make descriptor 0 the controlling terminal, if it is a terminal for this program
+		 */
+		ioctl(0, TIOCSCTTY, 0);
 	if (program >= 0) {
 		execveat(program, "", exec_list(run->argv), exec_list(env), AT_EMPTY_PATH);
 	} else {
-		environ = exec_list(env); /* execvp() looks up PATH in environ */
+		environ = exec_list(env); /* set first, because execvp() looks up PATH in environ */
 		execvp(run->argv[0], exec_list(run->argv));
 	}
 	error = errno;

@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 /*
- * Removes folders of ended episodes. Their files belong to ids for which only the nursery can act.
- * A worker process removes them beside the nursery's loop. A folder that could not be emptied,
- * because a process of the episode was still ending, is tried again.
+ * Removes folders of ended episodes. Only the nursery can remove them, because their files belong
+ * to ids of its user namespace. A child process does the work, so that the nursery can go on. A
+ * process of the episode that is still ending can keep a folder from becoming empty. Then another
+ * child process tries again.
  */
 #define PATHS_MAX 256
 #define TRIES_MAX 50
@@ -34,7 +35,8 @@ struct removals *removals_new(void)
 
 void removals_add(struct removals *r, const char *path)
 {
-	if (r->n == PATHS_MAX) /* list full: the next owner removes this folder when it starts */
+	/* the list is full: leave the folder to the next owner, which removes it at its start */
+	if (r->n == PATHS_MAX)
 		return;
 	r->tries[r->n] = 0;
 	r->paths[r->n++] = xstrdup(path);
@@ -50,7 +52,7 @@ static DIR *removals_open(int at, const char *name)
 	return dir;
 }
 
-/* Returns the next entry except "." and ".."; NULL after the last. */
+/* Returns the name of a folder's next entry except "." and ".."; NULL after the last. */
 static const char *removals_next(DIR *dir)
 {
 	const struct dirent *e = readdir(dir);
@@ -61,9 +63,9 @@ static const char *removals_next(DIR *dir)
 }
 
 /*
- * Removes a folder of `top`. An agent may nest folders as deep as it likes, so this code does not
- * recurse. Folders that are not empty are moved up into `top`, under new names, until each is
- * empty.
+ * Removes the folder `name` in `top`. An agent may nest folders as deep as it likes, so this
+ * function does not recurse. It moves folders that are not empty up into `top`, under new names,
+ * until each is empty.
  */
 static void removals_flatten(int top, const char *name, unsigned *serial)
 {
@@ -93,7 +95,7 @@ static int removals_remove(const char *path)
 
 	if (top < 0)
 		return errno == ENOENT ? 0 : -errno;
-	do { /* a pass that moves no folder up has emptied all that it can */
+	do { /* a pass that moves no folder up has removed all that can be removed */
 		DIR *dir = removals_open(top, ".");
 
 		any = false;
@@ -115,7 +117,10 @@ _Noreturn static void removals_work(const struct removals *r, const struct trees
 
 	if (tree_enter(trees->host, NULL) < 0)
 		_exit(1);
-	/* A worker's copies of sockets would hide the nursery's end from others. */
+	/*
+	 * Close the worker's copies of the nursery's sockets: they would hide that the nursery has
+	 * ended.
+	 */
 	close_range(3, ~0U, 0);
 	for (size_t i = 0; i < r->n; i++)
 		if (removals_remove(r->paths[i]) < 0)

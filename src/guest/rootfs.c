@@ -16,15 +16,16 @@
 #include <unistd.h>
 
 /*
- * The nursery's tree (tree.h), built once per owner in a file system of its own. /root shows listed
- * paths of the host, a few files of /etc, and devices. No other file of the host exists in it.
- * /proc is the host's, for uid_map: each sandbox mounts its own.
+ * The nursery's tree (tree.h), built once per owner in a file system of its own. The folder /root
+ * in it is the root of sandboxes. It shows listed paths of the host, some of /etc, and devices. No
+ * other file of the host exists in it. The tree's /proc is the host's, needed to write uid_map.
+ * Each sandbox mounts its own /proc.
  */
 
-/* Folder that the tree is mounted over while it is built: none of our files lies in it. */
+/* Folder that the tree is mounted over while it is built. No file of Fumehood lies in it. */
 #define BASE "/sys"
 
-/* Files of the host's /etc that programs need. They are copied. */
+/* Files of the host's /etc that programs need. Sandboxes see copies. */
 static const char *const etc_files[] = {
 	"ld.so.cache",
 	"ld.so.conf",
@@ -42,7 +43,9 @@ static const char *const etc_files[] = {
 	"papersize",
 };
 
-/* Folders of the host's /etc that programs need. They are bound. */
+/*
+ * Folders of the host's /etc that programs need. Sandboxes see the folders themselves, by a bind.
+ */
 static const char *const etc_folders[] = {
 	"alternatives",
 	"ssl",
@@ -54,10 +57,13 @@ static const char *const etc_folders[] = {
 	"vulkan",
 };
 
-/* Line of /etc/hosts: the sandbox' own name, with any network. */
+/* Line of a sandbox' /etc/hosts with its own name. Sandboxes with and without a network have it. */
 #define OWN_HOST "127.0.1.1 fumehood\n"
 
-/* Files of /etc that sandboxes see instead of the host's, which would tell of the machine. */
+/*
+ * Content of files in /etc that sandboxes see instead of the host's files, which would describe the
+ * machine.
+ */
 static const struct {
 	const char *path, *text;
 } own_files[] = {
@@ -75,8 +81,8 @@ static const struct {
 };
 
 /*
- * Files of the host's /etc that sandboxes with the host's network see: mounts.c binds them over
- * own_files.
+ * Files of the host's /etc for sandboxes with the host's network. mounts.c binds them over the
+ * entries of own_files.
  */
 static const char *const name_files[] = { "hosts", "resolv.conf" };
 
@@ -142,7 +148,7 @@ static int rootfs_make_file(const char *path, mode_t mode, struct fh_error *err)
 	return fd < 0 ? error_set(err, errno, "create '%s'", path) : fd;
 }
 
-/* Binds a folder, file or device of the host into the root. */
+/* Binds a folder, file or device of the host into the sandboxes' root. */
 static int rootfs_bind(const char *source, const char *target, enum bind_use use, bool folder,
 		struct fh_error *err)
 {
@@ -166,7 +172,10 @@ static int rootfs_bind(const char *source, const char *target, enum bind_use use
 	return 0;
 }
 
-/* Shows a path of the host at the same place in the root. A link is copied, all else is bound. */
+/*
+ * Shows a path of the host at the same path in the sandboxes' root. Copies a link, binds all else.
+ * Skips a missing path.
+ */
 static int rootfs_add(const char *path, struct fh_error *err)
 {
 	char target[PATH_MAX], link[PATH_MAX];
@@ -185,7 +194,10 @@ static int rootfs_add(const char *path, struct fh_error *err)
 	return symlink(link, target) < 0 ? error_set(err, errno, "link '%s'", target) : 0;
 }
 
-/* Shows a file of the host in the root, unless this machine lacks it or we can't read it. */
+/*
+ * Copies a file of the host's /etc into `folder` of the nursery's tree. Skips a file that is
+ * missing or that this process can't read.
+ */
 static void rootfs_copy_etc(const char *name, const char *folder)
 {
 	char source[PATH_MAX], target[PATH_MAX];
@@ -222,7 +234,7 @@ static int rootfs_fill_etc(struct fh_error *err)
 		rootfs_copy_etc(etc_files[i], "root/etc");
 	for (size_t i = 0; i < ARRAY_SIZE(name_files); i++)
 		rootfs_copy_etc(name_files[i], "names");
-	/* The host's /etc/hosts lacks the sandbox' own name, which torchrun looks up. */
+	/* Append the sandbox' own name to a copy of the host's /etc/hosts: torchrun looks it up. */
 	r = rootfs_write("names/hosts", "\n" OWN_HOST, err);
 	if (r < 0)
 		return r;
@@ -243,8 +255,8 @@ static int rootfs_fill_etc(struct fh_error *err)
 }
 
 /*
- * Binds devices read-only. They can be written to, but nobody can change their times and mode,
- * which all sandboxes see.
+ * Binds devices read-only. Programs can still write to a device, but can't change its times and
+ * mode, which all sandboxes see.
  */
 static int rootfs_fill_dev(struct fh_error *err)
 {
@@ -287,7 +299,7 @@ static int rootfs_add_tools(const struct hello *hello, int from, struct fh_error
 	return 0;
 }
 
-/* Covers a folder of a listed path with an empty one that nobody may enter. */
+/* Hides a folder beneath a listed path: mounts an empty folder over it that nobody may enter. */
 static int rootfs_cover(const char *path, struct fh_error *err)
 {
 	char target[PATH_MAX];
@@ -295,7 +307,7 @@ static int rootfs_cover(const char *path, struct fh_error *err)
 
 	snprintf(target, sizeof(target), "root%s", path);
 	if (lstat(target, &st) < 0 || !S_ISDIR(st.st_mode))
-		return 0; /* the folder is not beneath a listed path */
+		return 0; /* nothing to hide: the folder is not beneath a listed path */
 	if (mount("none", target, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
 			    "size=4k,nr_inodes=1,mode=000") < 0)
 		return error_set(err, errno, "cover '%s'", path);
@@ -349,7 +361,10 @@ int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *e
 	int r;
 
 	if (hello->tool) {
-		/* Open it before the mount: it may lie in BASE. */
+		/*
+		 * Open the program of the agent's tools (fh-aci) before BASE is mounted over: it
+		 * may lie there.
+		 */
 		tool = open(hello->tool, O_RDONLY | O_CLOEXEC);
 		if (tool < 0)
 			return error_set(err, errno, "open '%s'", hello->tool);
@@ -373,7 +388,10 @@ int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *e
 		return error_set(err, errno, "pivot to the new root");
 	if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
 		return error_set(err, errno, "leave the old root");
-	/* An overlay's upper needs user.* attributes, which tmpfs has from Linux 6.6 on. */
+	/*
+	 * Test whether tmpfs has user.* attributes (Linux 6.6 and later). An overlay's upper needs
+	 * them.
+	 */
 	*out_can = setxattr("/files", "user.fumehood", "1", 1, 0) == 0 ? NURSERY_CAN_OVERLAY : 0;
 	removexattr("/files", "user.fumehood");
 	return 0;

@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 /*
- * Runs in a fork of PID 1 that becomes a shell. Also the shell's side of its mail. The first shell
- * gets ready at the same time as PID 1.
+ * Functions of a process that PID 1 forks and that becomes a shell. They also read commands from
+ * the shell's mail, the memory shared with the owner, and write answers. The first shell gets ready
+ * while PID 1 does.
  */
 #define PIPE_BYTES 65536 /* the default size of a pipe */
 
@@ -40,8 +41,8 @@ bool shell_wait(const struct shell_mail *mail, uint32_t *turn)
 }
 
 /*
- * Reads from the pipe once, again after a signal. If the pipe can't be read, the shell ends, and
- * PID 1 reports its end.
+ * Reads from the shell's output pipe once, again if a signal interrupts. If the pipe can't be read,
+ * ends the shell, and PID 1 reports that.
  */
 static size_t shell_read_some(int drain, char *to, size_t n)
 {
@@ -55,8 +56,8 @@ static size_t shell_read_some(int drain, char *to, size_t n)
 }
 
 /*
- * Reads the bytes that the pipe holds now, n at most. Does not wait for it to be empty: background
- * jobs may go on writing.
+ * Reads the bytes that the shell's output pipe holds now, n at most, then stops. Later bytes are
+ * not awaited, because background jobs may write for ever.
  */
 static size_t shell_read_present(int drain, char *to, size_t n)
 {
@@ -85,8 +86,8 @@ void shell_answer(const struct shell_start *start, uint32_t turn, struct shell_s
 	memcpy(mail->answer, cwd, n);
 	status->cwd_bytes = (uint32_t)n;
 	/*
-	 * Closes the gate: from now on the porter moves no output of this command. Waits until it
-	 * has moved the piece that it may be moving.
+	 * From now on the porter forwards no output of this command. Wait until it has forwarded
+	 * the piece that it may be reading.
 	 */
 	__atomic_store_n(&gate->over, turn, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&gate->moving, __ATOMIC_SEQ_CST))
@@ -103,7 +104,7 @@ void shell_answer(const struct shell_start *start, uint32_t turn, struct shell_s
 		_exit(125); /* PID 1 reports the shell's end, which wakes the owner too */
 }
 
-/* Maps memory that children of this process do not inherit. */
+/* Maps shared memory that child processes of this shell do not inherit. */
 static void *shell_map(int fd, size_t size, struct fh_error *err)
 {
 	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -115,7 +116,10 @@ static void *shell_map(int fd, size_t size, struct fh_error *err)
 	return at;
 }
 
-/* Maps the mail, and seals it against later writers and holes: see native/mail.c. */
+/*
+ * Maps the struct shell_mail. Seals its memfd against later mappings for writing and against
+ * punched holes: see native/mail.c.
+ */
 static int shell_map_memory(struct shell_start *shell, struct fh_error *err)
 {
 	shell->mail = shell_map(shell->ends.mail, SHELL_MAIL_BYTES, err);
@@ -154,8 +158,9 @@ _Noreturn void shell_become(const struct init_start *start, const struct confine
 	if (shell_set_up(&shell, c, &err) < 0)
 		guest_die(start->sockets[PLAN_CONTROL], INIT_FAILED, &err);
 	guest_keep_fds((const int[]){ ends->event, ends->output, ends->drain, ends->go }, 4);
-	if (start->moved_out) /* code of an agent must not reach this memory */
-		munmap((void *)start->moved_out, sizeof(int));
+	/* Unmap this memory, which PID 1 reads: code of an agent must not write to it. */
+	if (start->moved_out)
+		munmap((void *)(uintptr_t)start->moved_out, sizeof(int));
 	start->hooks->shell(&shell);
 	_exit(1);
 }

@@ -9,24 +9,28 @@
 #include <stdatomic.h>
 
 /*
- * The processes of a sandbox: the arguments that each starts with, and the function that it runs.
- * None of these functions returns, except pack_write().
+ * Arguments and main functions of a sandbox' processes. None of these functions returns, except
+ * pack_write().
  */
 
 /* Signal from PID 1 to a shell's loop that ends the running command. */
 #define INTERRUPT_SIGNAL (SIGRTMAX - 1)
 
-/* Fixed pids: see child_fork_as(). */
+/* Fixed pids of children of PID 1: see child_fork_as(). */
 #define PORTER_PID 32767
 #define SWEEPER_PID 32766
 
 /* Descriptors of a shell; -1: none. The owner makes `mail`, PID 1 the others. */
 struct shell_ends {
-	int mail;          /* memory (struct shell_mail) */
-	int output, drain; /* the shell's pipe: writing end, reading end */
-	int gate;          /* memory (struct shell_gate) */
-	int event;         /* eventfd by which the shell wakes the porter */
-	/* Eventfd: the shell may run commands once PID 1 has closed its copies. */
+	int mail; /* memory of the shell's commands and answers: struct shell_mail */
+	/* pipe of the shell's output: `output` is its writing end, `drain` its reading end */
+	int output, drain;
+	int gate;  /* memory that the shell shares with the porter: struct shell_gate */
+	int event; /* eventfd by which the shell wakes the porter */
+	/*
+	 * Eventfd that PID 1 writes to when it has closed its copies of `mail` and `output`. Before
+	 * that the shell runs no command.
+	 */
 	int go;
 };
 
@@ -36,7 +40,8 @@ struct shell_ends {
 	}
 
 struct shell_start {
-	struct shell_ends ends; /* the shell moves these to numbers that bash does not use */
+	/* descriptors of the shell, which moves them to numbers that bash does not use */
+	struct shell_ends ends;
 	struct shell_mail *mail;
 	struct shell_gate *gate;
 	uint32_t random_seed;
@@ -44,26 +49,32 @@ struct shell_start {
 };
 
 struct guest_hooks {
-	/* Runs the owner's commands in a confined process; never returns. */
+	/* Runs the owner's commands in a shell process that has lost its rights. Never returns. */
 	void (*shell)(const struct shell_start *start);
 };
 
-/* In nursery.c: runs until the owner has ended or closes the socket. */
+/*
+ * In nursery.c: runs until the owner has ended or closed the socket, and all sandboxes have ended.
+ */
 _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks);
 
-/* In init.c: PID 1 of a sandbox, after mounts_build(). */
+/* Arguments of init_main() in init.c. It runs as a sandbox' PID 1, after mounts_build(). */
 struct init_start {
-	const int *sockets; /* array of PLAN_SOCKETS sockets */
-	int owner;          /* pidfd of the owner's process */
-	int files;          /* O_PATH of the episode's file system; -1: none */
-	int mail;           /* shared memory of commands and answers; -1: no shell */
-	const int *home;    /* cgroup.procs of the owner's own groups, for porter.c */
+	const int *sockets; /* sockets that came with the plan: array of PLAN_SOCKETS */
+	int owner;          /* pidfd of the owner's process, to see its end */
+	int files; /* O_PATH descriptor of the file system of the episode's files; -1: none */
+	int mail;  /* descriptor of the struct shell_mail; -1: no shell */
+	/*
+	 * descriptors of cgroup.procs of the owner's own control groups, which the porter moves to
+	 */
+	const int *home;
 	size_t n_home;
 	const struct plan *plan;
 	struct confinement confinement;
 	/*
-	 * Shared memory: 0 while PID 1 is in the sandbox' groups, so that its forks are born in
-	 * them. NULL: PID 1 was never in the groups (see cradle.c).
+	 * Memory shared with the cradle. 0: PID 1 is in the sandbox' control groups, so its
+	 * children are born in them. 1: PID 1 has left them. NULL: PID 1 was never in them (see
+	 * cradle.c).
 	 */
 	atomic_int *moved_out;
 	const struct guest_hooks *hooks;
@@ -71,31 +82,41 @@ struct init_start {
 
 _Noreturn void init_main(const struct init_start *start);
 
-/* In porter.c: runs in a fork of PID 1 that has no other descriptors. */
+/*
+ * Arguments of porter_main() in porter.c. It runs as the porter, a child of PID 1, and has only
+ * these descriptors.
+ */
 struct porter_start {
 	int owner, init; /* sockets to the owner and to PID 1 */
 	int pipes[REQUEST_PIPES];
-	struct shell_ends shell; /* only drain, gate and event; -1: no shell */
-	/* cgroup.procs to move to; none if the porter is not in the episode's groups. */
+	/* descriptors of the shell, only drain, gate and event; -1: no shell */
+	struct shell_ends shell;
+	/*
+	 * Descriptors of cgroup.procs by which the porter leaves the episode's control groups; none
+	 * if it is not in them.
+	 */
 	const int *home;
 	size_t n_home;
 };
 
 _Noreturn void porter_main(const struct porter_start *start);
 
-/* In shell.c: runs in a fork of PID 1. */
+/* In shell.c: turns a process that PID 1 forked into a shell. */
 _Noreturn void shell_become(const struct init_start *start, const struct confinement *c,
 		const struct shell_ends *ends);
-/* Waits until the shell may run commands. The shell must be ready for them. */
+/*
+ * Waits until PID 1 lets this shell run commands: see shell_ends.go. Call it when the shell is
+ * ready for them.
+ */
 void shell_await(const struct shell_start *start);
 /*
- * Waits in a shell for a command later than *turn, and updates *turn. False if a signal came
- * instead.
+ * Waits in a shell for a command whose number is later than *turn, and updates *turn. False if a
+ * signal interrupted the wait.
  */
 bool shell_wait(const struct shell_mail *mail, uint32_t *turn);
 /*
- * Answers a command that has ended, in a shell. Writes status, working directory and the rest of
- * the output into the mail, and wakes the owner.
+ * Answers a command that has ended: writes status, working directory and the rest of the output
+ * into `mail`. Then wakes the owner. Runs in a shell.
  */
 void shell_answer(const struct shell_start *start, uint32_t turn, struct shell_status *status,
 		const char *cwd);
@@ -106,18 +127,21 @@ extern const char *const program_environment[];
 struct program_start {
 	const struct init_run *run;
 	const struct confinement *confinement;
-	int program;    /* descriptor of the program; -1: look up argv[0] in PATH */
-	const int *fds; /* descriptors for its slots; -1: /dev/null */
-	/* Eventfd: the program may begin once PID 1 and the owner have closed `fds`. */
+	int program;    /* descriptor of the program's file; -1: look up argv[0] in PATH */
+	const int *fds; /* array: fds[i] becomes the program's descriptor i; -1: /dev/null */
+	/*
+	 * Eventfd that the program waits for. PID 1 writes to it when PID 1 and the owner have
+	 * closed their copies of `fds`.
+	 */
 	int go;
 };
 
-/* In program.c: runs in a fork of PID 1. */
+/* In program.c: turns a process that PID 1 forked into a program. */
 _Noreturn void program_become(const struct program_start *start);
 
 /*
- * In pack.c: writes the folder `path` to `out`, without the names in `left_out`. -errno: nothing
- * was written.
+ * In pack.c: writes the content of the folder `path` to the descriptor `out`, without the names in
+ * `left_out`. -errno: nothing was written.
  */
 int pack_write(const char *path, const char *const *left_out, int out);
 

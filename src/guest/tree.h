@@ -6,64 +6,72 @@
 
 #include <sys/types.h>
 
-/* The nursery's own mount tree. A sandbox does not see it after pivot_root. */
-#define TREE_ROOT "/root"     /* the root that sandboxes share */
-#define TREE_LAYERS "/layers" /* a folder per layer */
-#define TREE_BINDS "/binds"   /* a mount per bound path */
+/* Folders of the nursery's own mount tree. A sandbox does not see them after pivot_root. */
+#define TREE_ROOT "/root"     /* the root directory that all sandboxes share */
+#define TREE_LAYERS "/layers" /* a folder for each layer of starting files */
+#define TREE_BINDS "/binds"   /* a mount for each path of the host that sandboxes may bind */
 #define TREE_NAMES "/names"   /* files of /etc for sandboxes with the host's network */
 #define TREE_NEXT "/next"     /* a sandbox builds its root here */
-#define TREE_FILES "/files"   /* a sandbox mounts its own file system here */
+#define TREE_FILES "/files"   /* a sandbox mounts the file system of its own files here */
 
-/* The nursery's mount namespaces. */
+/*
+ * Descriptors of the nursery's two mount namespaces: a copy of the host's, and its own minimal
+ * tree.
+ */
 struct trees {
 	int host, own;
 };
 
 enum bind_use {
 	BIND_READ_ONLY,
-	BIND_DEVICE,  /* read-only; devices in it can be opened */
-	BIND_EPISODE, /* writable; its owner becomes the sandbox' root */
+	BIND_DEVICE, /* bind of a device: read-only, but programs can open the device */
+	/* bind of a folder for an episode's files: writable, and owned by the sandbox' root user */
+	BIND_EPISODE,
 };
 
 int tree_enter(int ns, struct fh_error *err);
 
 /*
- * In rootfs.c: makes the tree in a fresh mount namespace and makes it the root. *out_can:
- * NURSERY_CAN_*.
+ * In rootfs.c: makes the nursery's mount tree in a new mount namespace, and makes it the root
+ * directory. *out_can: bits NURSERY_CAN_*.
  */
 int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *err);
 /* Returns a descriptor of a copy of the mounts at `source` in this mount namespace. */
 int rootfs_open_tree(const char *source, enum bind_use use, struct fh_error *err);
 
 /*
- * In binds.c: binds_slot() returns the slot in TREE_BINDS at which a path of the host is mounted.
- * The process is in trees->own before and after the call.
+ * In binds.c: binds_slot() mounts a path of the host and returns its slot in TREE_BINDS. The
+ * process is in the mount namespace trees->own before and after the call.
  */
 struct binds *binds_new(void);
 int binds_slot(struct binds *b, const struct trees *trees, const char *source, enum bind_use use,
 		struct fh_error *err);
-/* Frees the slot of a path that is not used again. */
+/* Unmounts a path and frees its slot. Call it for a path that is not used again. */
 void binds_drop(struct binds *b, const char *source);
-/* Wipes the paths from memory; call it in a sandbox. */
+/* Wipes the list of paths from memory. Call it in a sandbox. */
 void binds_forget(struct binds *b);
 
 /* In removals.c: removes folders of ended episodes. */
 struct removals *removals_new(void);
 void removals_add(struct removals *r, const char *path);
 /*
- * Starts a worker if there are folders to remove and none runs. Returns the number of children that
- * it started.
+ * Starts a child process that removes the listed folders, if there are any and no such child runs.
+ * Returns the number of children that it started.
  */
 int removals_turn(struct removals *r, const struct trees *trees);
 void removals_reaped(struct removals *r, pid_t pid, int status);
 bool removals_left(const struct removals *r);
-void removals_forget(struct removals *r); /* wipes the paths from memory; call it in a sandbox */
+/* wipes the list of paths from memory; call it in a sandbox */
+void removals_forget(struct removals *r);
 
-/* In layer.c: copies a layer into the folder `to`. Source paths are those of the current root. */
+/*
+ * In layer.c: copies a layer's files into the folder `to`. Source paths start at this process' root
+ * directory.
+ */
 int layer_copy(int to, const struct layer *layer, struct fh_error *err);
 /*
- * Copies the tree beneath `from` into `to` and keeps ids, for kernels without an overlay on a
- * tmpfs.
+ * Copies all files beneath `from` into `to` with their owners. Used if the kernel has no overlay on
+ * a tmpfs.
  */
 int layer_clone(int from, int to, struct fh_error *err);
 

@@ -16,14 +16,16 @@
 #define GUEST_STATE_PIPE GUEST_RUN_DIR "/state"
 #define GUEST_CALL_PIPE GUEST_RUN_DIR "/call"
 
-/* File with the agent's memory. */
+/* File with the agent's memory: notes that a run may carry from one episode to the next. */
 #define GUEST_MEMORY "memory.json"
 #define GUEST_MEMORY_BYTES_MAX (4 << 20)
 
-/* Folder of the editor's files, and the file with the path of the open file. */
+/* Folder of the editor's files, and its state file. The first line has the window's center and the
+ * number of scrolls. The path of the open file follows. */
 #define GUEST_EDITOR_FOLDER ".fumehood"
 #define GUEST_EDITOR_STATE GUEST_EDITOR_FOLDER "/editor"
-#define GUEST_EDIT_READY "--ready" /* an option of `edit`: wait until its linter answers */
+/* With this option the command `edit` edits nothing. It waits until its linter answers. */
+#define GUEST_EDIT_READY "--ready"
 
 /*
  * A call of a command to the environment. The command writes "SERVICE ID\n" and its argument to

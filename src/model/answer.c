@@ -11,10 +11,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Leaves room for the JSON around the largest reply. */
+/* Cap of an answer's body: the largest reply, and the JSON around it. */
 #define ANSWER_BYTES_MAX (REPLY_BYTES_MAX + 1024 * 1024)
-/* Has room for a million events of one token each. The cap also limits what a compressed stream may
- * grow to. */
+/* Cap of a streamed answer: a million events of one token each. It also limits to how much a
+ * compressed stream may grow. */
 #define STREAM_BYTES_MAX (256L * 1024 * 1024)
 #define SENTENCE_MAX 900
 
@@ -39,7 +39,9 @@ static int answer_too_large(struct fh_error *err)
 	return error_say(err, EFBIG, "a reply of more than %ld MiB", REPLY_BYTES_MAX >> 20);
 }
 
-/* Reads an error member of an answer with status 200: some servers send one in place of a reply. */
+/*
+ * Reads the member "error" of an answer with status 200: some servers send it in place of a reply.
+ */
 static int answer_read_error(const struct answer *a, const json_t *root, struct fh_error *err)
 {
 	static const int codes[] = {
@@ -55,7 +57,9 @@ static int answer_read_error(const struct answer *a, const json_t *root, struct 
 	return error_say(err, codes[verdict], "%s", buf_str(&why));
 }
 
-/* Refuses an answer in the form of another protocol. A retry would get the same answer. */
+/*
+ * Refuses an answer in the form of another provider's protocol. A retry would get the same answer.
+ */
 static int answer_check_protocol(const struct answer *a, const json_t *root, struct fh_error *err)
 {
 	const char *type = json_string_value(json_object_get(root, "type"));
@@ -87,7 +91,9 @@ static int answer_complain_no_json(const struct answer *a, struct fh_error *err)
 	return reply_broken(err, "it is no JSON");
 }
 
-/* Adds the start of a text that can't be read to the error, if `r` says so. Returns r. */
+/*
+ * If `r` is -EPROTO (the text can't be read), adds the start of the text to the error. Returns r.
+ */
 static int answer_quote(
 		const struct answer *a, const char *text, size_t n, int r, struct fh_error *err)
 {
@@ -171,7 +177,7 @@ static int answer_read_whole(struct answer *a, struct fh_error *err)
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (json_object_get(root, keys[i]))
 			return a->dialect->read(&a->reply, root, err);
-	/* The JSON has no member of a reply, so the server is no language model. */
+	/* Refuse the JSON: it has no member of a reply, so the server is no language model. */
 	return error_say(err, EIO,
 			"the server gave JSON that is no reply of a model: --url should be the base of "
 			"its API, which often ends with /v1");

@@ -14,23 +14,24 @@ struct answer {
 	const char *secret; /* API key to remove from error messages; NULL: none */
 	bool is_stream;     /* the body is a stream of events; set it before answer_feed() */
 	bool begun;
-	struct buf whole; /* the whole body, unless it is a stream */
+	struct buf whole; /* the whole body, if it is no stream */
 	struct sse events;
 	size_t n_streamed; /* bytes of the stream that arrived */
 	struct reply reply;
 };
 
-/* Prepares to read an answer. `dialect` and `secret` must outlive it. */
+/* Prepares to read an answer. `dialect` and `secret` must outlive `a`. */
 void answer_init(struct answer *a, const struct dialect *dialect, const char *secret);
 void answer_release(struct answer *a);
 
 /*
- * Take the next piece, and the end. After answer_end(), `reply` is complete. Errors:
+ * answer_feed() takes the next piece of the body. Call answer_end() after the last piece. Then
+ * `reply` is complete. Errors:
  *   -EBADMSG   the answer is cut, empty, or reports an error that a retry may cure
  *   -EPROTO    the answer can't be read; the error quotes it
  *   -E2BIG     the server says that the conversation is too long
- *   -EFBIG     the answer is too large
- *   -EIO       the server reports any other error
+ *   -EFBIG     the answer is too large, or has too many tool calls
+ *   -EIO       the server reports another error, or sent something else than a reply
  */
 int answer_feed(struct answer *a, const char *data, size_t n, struct fh_error *err);
 int answer_end(struct answer *a, struct fh_error *err);

@@ -10,11 +10,11 @@
 /*
  * Anthropic's protocol for messages. Compared with OpenAI's: the system prompt is separate, and
  * roles alternate. Results of tools are parts of a user's message, and no text is blank. A limit on
- * the reply is always sent.
+ * the reply's tokens is always sent.
  */
 #define DEFAULT_VERSION "2023-06-01"
 #define DEFAULT_TOKENS 8192
-/* number of last user messages that are marked for the provider's cache */
+/* Number of user messages, from the last one back, up to which the provider is asked to cache. */
 #define CACHED_MESSAGES 2
 
 /* --- address and headers ---------------------------------------------------------------------- */
@@ -52,8 +52,8 @@ static void anthropic_mark_cached(json_t *parts)
 		json_object_set_new(last, "cache_control", json_pack("{s:s}", "type", "ephemeral"));
 }
 
-/* Makes a tool call's "input", which the API requires to be an object. A model may have written
- * anything. */
+/* Makes the member "input" of a tool call, which the API requires to be an object. The model may
+ * have written other JSON, or none. */
 static json_t *anthropic_write_input(const char *arguments)
 {
 	struct fh_error why = FH_ERROR_INIT;
@@ -71,7 +71,7 @@ static void anthropic_add_assistant(json_t *parts, const struct chat_message *me
 	const char *keep = message->keep;
 	auto_json json_t *blocks = NULL;
 
-	/* Signed thoughts go unchanged before all other parts. */
+	/* Put signed thoughts before all other parts, unchanged. */
 	if (keep && json_parse("keep", keep, strlen(keep), &blocks, NULL) == 0)
 		json_array_extend(parts, blocks);
 	anthropic_add_text(parts, message->content);
@@ -90,7 +90,7 @@ static void anthropic_add_message(json_t *parts, const struct chat_message *mess
 	json_t *content;
 
 	switch (message->role) {
-	case CHAT_SYSTEM: /* a system message after the first goes as a user's */
+	case CHAT_SYSTEM: /* a system message after the first is sent as the user's */
 	case CHAT_USER:
 		anthropic_add_text(parts, message->content);
 		break;
@@ -108,8 +108,8 @@ static void anthropic_add_message(json_t *parts, const struct chat_message *mess
 	}
 }
 
-/* The array of parts of the last message with this role. Adds a message if the last one has another
- * role. */
+/* Returns the array of parts of the last message, if that has the role `role`. If not, adds a
+ * message with this role and returns its parts. */
 static json_t *anthropic_parts_for(json_t *messages, const char *role)
 {
 	json_t *last = json_array_get(messages, json_array_size(messages) - 1);
@@ -122,8 +122,8 @@ static json_t *anthropic_parts_for(json_t *messages, const char *role)
 	return parts;
 }
 
-/* Gives a text to messages without parts, because the API refuses them. Marks the last user
- * messages for the cache. */
+/* Gives a text to messages without parts, because the API refuses empty ones. Asks the provider
+ * to cache the conversation up to each of the last user messages. */
 static void anthropic_finish_messages(json_t *messages)
 {
 	int left = CACHED_MESSAGES;
@@ -170,8 +170,8 @@ static int anthropic_write(
 		const struct dialect_request *request, json_t **out, struct fh_error *err)
 {
 	const struct chat_options *options = request->options;
-	/* Claude before its fourth generation takes both temperature and top_p, and later only
-	 * one. */
+	/* Models of Claude 3 accept temperature and top_p together, later models only one of the
+	 * two. */
 	bool both = str_starts(request->model, "claude-3-");
 	int64_t most = options->max_tokens ? options->max_tokens : DEFAULT_TOKENS;
 	auto_json json_t *body = json_object();
@@ -203,8 +203,8 @@ static const struct reply_reason anthropic_reasons[] = {
 	{ "refusal", CHAT_STOP_FILTER },
 };
 
-/* Reads the numbers of tokens. Anthropic's input_tokens leave out cached tokens, and reply.sent
- * includes them. */
+/* Reads the numbers of tokens. Anthropic's input_tokens leave out cached tokens; reply.sent must
+ * include them. */
 static void anthropic_read_usage(struct reply *r, const json_t *usage)
 {
 	int64_t fresh = r->sent < 0 ? -1 : r->sent - r->cached - r->stored;
@@ -217,7 +217,7 @@ static void anthropic_read_usage(struct reply *r, const json_t *usage)
 		r->sent = fresh + r->cached + r->stored;
 }
 
-/* Keeps a signed thought, because the provider wants it back unchanged after a tool call. */
+/* Keeps a signed thought in reply.keep: after a tool call the provider wants it back unchanged. */
 static int anthropic_keep_block(struct reply *r, const json_t *block, struct fh_error *err)
 {
 	static const char *const members[] = { "type", "thinking", "signature", "data" };
@@ -237,7 +237,7 @@ static int anthropic_keep_block(struct reply *r, const json_t *block, struct fh_
 	return reply_check(r, err);
 }
 
-/* Joins the pieces of a signed thought that is complete. */
+/* Completes a signed thought in reply.keep from the pieces that a stream sent. */
 static void anthropic_keep_pieces(struct reply *r)
 {
 	json_t *kept = json_array_get(r->keep, json_array_size(r->keep) - 1);
@@ -264,11 +264,11 @@ static int anthropic_read_use(struct reply *r, int64_t index, const json_t *bloc
 		return ret;
 	ret = reply_add(r, &use->name, json_object_get(block, "name"), err);
 	if (ret < 0 || !whole || !input)
-		return ret; /* in a stream, the arguments follow in later events */
+		return ret; /* in a stream, the tool call's arguments follow in later events */
 	return reply_add_json(r, &use->arguments, input, err);
 }
 
-/* Reads a block of a complete reply, or the first piece of a block in a stream. */
+/* Reads one part ("block") of a reply, or in a stream its first piece. */
 static int anthropic_read_block(struct reply *r, int64_t index, const json_t *block, bool whole,
 		struct fh_error *err)
 {

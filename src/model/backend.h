@@ -8,25 +8,27 @@
  * name it in model.c's table. */
 struct model_backend {
 	const char *name;   /* name of the kind: the part of a spec before the ":" */
-	const char *suffix; /* end that a spec must have, as ".jsonl"; NULL: any */
+	const char *suffix; /* end that the spec must have, like ".jsonl"; NULL: any */
 	bool takes_argument;
 	bool interactive;
-	bool speaks; /* a turn may have a reply for the agent's parser, and no action */
+	/* the model may give replies from which the agent's parser reads the action */
+	bool speaks;
 	/* Opens a model. `argument` is the part of the spec after the ":", or "". */
 	int (*open)(const struct model_request *request, const char *argument, void **out_state,
 			struct fh_error *err);
 	int (*next)(void *state, const struct fh_step *step, struct model_turn *out,
 			struct fh_error *err);
-	/* Called with further lines of output of the running command. NULL: not called. */
+	/* Called with more lines of output of the running command. NULL: not called. */
 	void (*watch)(void *state, const struct buf *lines);
 	void (*close)(void *state);
 };
 
-/* Start of the specs of kind i, for completion: "baseline", "actions:". NULL after the last
- * kind. */
+/* Text with which specs of kind i begin, for completion: "baseline", "actions:". NULL after the
+ * last kind. */
 const char *model_kind(size_t i);
 
 extern const struct model_backend model_baseline;
+extern const struct model_backend model_solution;
 extern const struct model_backend model_demo;
 extern const struct model_backend model_actions;
 extern const struct model_backend model_replay, model_responses;

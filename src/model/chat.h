@@ -27,35 +27,38 @@ struct chat_service;
 struct chat_model;
 struct chat_call;
 
-/* Report of a failed try that will be repeated after a pause. The strings hold no API key, and are
- * valid until the callback returns. */
+/* Describes a failed try that will be repeated after a pause. The struct's strings hold no API
+ * key, and are valid until the callback returns. */
 struct chat_retry {
 	const char *spec, *why;
-	int tries, most;  /* number of the failed try, and of all tries that are allowed */
-	int64_t pause_ms; /* pause before the next try */
-	bool is_first;    /* the spec had no failure of this kind within the last minute */
+	/* number of the failed try, from 1, and the most tries that are allowed */
+	int tries, most;
+	int64_t pause_ms; /* milliseconds until the next try */
+	/* the failure is news: true at most once a minute for each spec and kind of failure */
+	bool is_first;
 };
 
-/* Callback for failed tries. `user` is the one of chat_begin(). It is called within chat_begin()
+/* Callback for failed tries. `user` is what chat_begin() got. It is called within chat_begin()
  * and chat_service_advance(), and must not begin or free calls. */
 typedef void chat_retry_fn(void *user, const struct chat_retry *retry);
 
 struct chat_service_options {
-	const char *prices; /* path of a file with prices to add to the price table; NULL: none */
+	const char *prices;      /* path of a file with the user's own prices; NULL: none */
 	double total_cost_limit; /* US dollars for all models together; 0: no limit */
-	double spent;            /* US dollars spent earlier, which count towards the limit */
-	chat_retry_fn *on_retry; /* called before each retry; NULL: not called */
+	/* US dollars that an earlier part of the run cost; they count towards total_cost_limit */
+	double spent;
+	chat_retry_fn *on_retry; /* called before the pause of each retry; NULL: not called */
 };
 
-/* Opens a service, and copies the options. -EINVAL: the price table is wrong ("FILE:LINE:COLUMN:
- * ..."), or the limit is below 0. */
+/* Opens a service, and copies the options. -EINVAL: a price table is wrong ("FILE:LINE:COLUMN:
+ * ..."), or total_cost_limit is below 0. */
 int chat_service_open(const struct chat_service_options *options, struct chat_service **out,
 		struct fh_error *err);
-/* Call it after all models are closed. NULL is fine. */
+/* Closes a service. Close all its models first. NULL is fine. */
 void chat_service_close(struct chat_service *s);
 
-/* A descriptor that is readable when chat_service_advance() has something to do, timers
- * included. */
+/* A descriptor that is readable when chat_service_advance() has something to do. So it also becomes
+ * readable when the pause before a retry is over. */
 int chat_service_fd(const struct chat_service *s);
 
 /* Advances all calls without blocking. Puts up to `max` calls that have ended into out_done, each
@@ -70,9 +73,9 @@ bool chat_service_is_spent(const struct chat_service *s, struct fh_error *err);
 
 /* Calls, tokens and cost of a model so far. */
 struct chat_stats {
-	double cost; /* cost in US dollars */
+	double cost; /* cost of all calls in US dollars */
 	int64_t tokens_sent, tokens_received;
-	int64_t tokens_cached; /* the part of tokens_sent that came from the provider's cache */
+	int64_t tokens_cached; /* part of tokens_sent that the provider read from its cache */
 	int64_t calls;         /* calls that gave a reply */
 	int64_t retries;
 };
@@ -82,56 +85,64 @@ struct chat_options {
 	const char *url;     /* base URL, "http://localhost:8000/v1"; NULL: the provider's own */
 	const char *key;     /* API key; NULL: $OPENAI_API_KEY, $ANTHROPIC_API_KEY and so on */
 	const char *version; /* Azure's api-version; NULL: none */
-	double temperature, top_p; /* negative: left out of the request */
-	/* most tokens of a reply; 0: the provider's default, for Anthropic 8192 */
+	double temperature, top_p; /* sampling parameters of requests; negative: not sent */
+	/* Most tokens of a reply. 0: the provider's default; for Anthropic 8192. */
 	int64_t max_tokens;
 	const char **stop; /* n_stop strings at which the model stops */
 	size_t n_stop;
-	/* JSON object with members to add to each request's body. A null removes a member. NULL:
-	 * none. */
+	/* JSON object with members to add to each request's body. A null removes the body's
+	 * member of that name. NULL: none. */
 	const char *extra;
 	bool stream;
-	int64_t timeout_ms;     /* timeout of each try; 0: ten minutes */
-	int retries;            /* most retries; negative: $MLGYM_MODEL_MAX_RETRIES, or 10 */
-	double cost_limit;      /* US dollars for this model; 0: no limit */
-	int64_t context_tokens; /* size of the context; 0: as in the price table */
-	uint64_t seed;          /* seed of the random pauses between tries */
-	/* use in an earlier run, which counts towards the limits; NULL: none */
+	int64_t timeout_ms; /* timeout of each try; 0: ten minutes */
+	int retries;        /* most retries; negative: $MLGYM_MODEL_MAX_RETRIES, or 10 */
+	double cost_limit;  /* most US dollars that this model may cost; 0: no limit */
+	/* size of the model's context in tokens; 0: as in the price table */
+	int64_t context_tokens;
+	uint64_t seed; /* seed of the random pauses between tries */
+	/*
+	 * calls, tokens and cost in an earlier part of the run, which count towards the limits;
+	 * NULL: none
+	 */
 	const struct chat_stats *spent;
 };
 
-/* True if the spec names a language model: a provider's name stands before the ":". */
+/* True if the spec names a language model: a provider's name or "litellm" stands before the ":". */
 bool chat_is_spec(const char *spec);
 
-/* Checks options that may be given even if no language model plays. -EINVAL for a wrong `version`
- * or `extra`. */
+/* Checks the options `version` and `extra`, which may be given even if no language model plays.
+ * -EINVAL: one is wrong. */
 int chat_check_options(const struct chat_options *options, struct fh_error *err);
 
 /* Opens a model and copies the options. No request is sent yet. -EINVAL, with a fix in the error:
- *   - the spec is unknown, or `extra` is no object
- *   - the provider needs a key, and there is none
- *   - the cost limit is below 0, or the model's price is unknown
+ *   - the spec is unknown, `extra` is no object, or `version` or the number of retries is wrong
+ *   - the URL is missing or wrong, or a .env file set it and the API key is from elsewhere
+ *   - the provider needs a key and there is none, or the key is invalid
+ *   - cost_limit is below 0, or costs are limited and the model's price is unknown
  */
 int chat_model_open(struct chat_service *s, const struct chat_options *options,
 		struct chat_model **out, struct fh_error *err);
-/* Cancels and frees the model's calls too. NULL is fine. */
+/* Closes a model, and cancels and frees its calls. NULL is fine. */
 void chat_model_close(struct chat_model *m);
 
 /* Whether the price of the model with this spec is known. */
 bool chat_price_is_known(const struct chat_service *s, const char *spec);
 
-/* Default URL for a spec: from the provider's variable, else the provider's own. NULL if unknown.
- * Valid until the environment changes. */
+/* Default URL for a spec: from the provider's environment variable, or the provider's own. NULL
+ * if unknown. Valid until the environment changes. */
 const char *chat_address(const char *spec);
 
-/* URL that an option or a variable set for the model. NULL: the provider's own is used. */
+/* Base URL that an option or a variable set for the model. NULL: the provider's own is used. */
 const char *chat_model_base(const struct chat_model *m);
 
 /* API key of the model, for callers that remove it from a text. NULL: none. Valid as long as the
  * model. */
 const char *chat_model_key(const struct chat_model *m);
 
-/* Removes the model's API key from a text (base/hide.h). Replies are cleaned in the same way. */
+/*
+ * Removes the model's API key from a text (base/hide.h). Texts of replies are cleaned in the same
+ * way.
+ */
 void chat_model_hide(const struct chat_model *m, struct buf *text);
 
 const char *chat_model_name(const struct chat_model *m); /* name without the provider, "gpt-4o" */
@@ -144,17 +155,18 @@ enum chat_role { CHAT_SYSTEM, CHAT_USER, CHAT_ASSISTANT, CHAT_TOOL };
 /* A tool call that a model asks for. */
 struct chat_use {
 	const char *id, *name;
-	/* JSON as the model wrote it, maybe invalid; "{}" if it wrote none */
+	/* arguments: JSON as the model wrote it, maybe invalid; "{}" if it wrote none */
 	const char *arguments;
 };
 
 struct chat_message {
 	enum chat_role role;
-	const char *content;         /* text in UTF-8; may be "" */
+	const char *content;         /* text of the message in UTF-8; may be "" */
 	const struct chat_use *uses; /* tool calls of a CHAT_ASSISTANT message */
 	size_t n_uses;
 	const char *use_id; /* in a CHAT_TOOL message: id of the tool call that it answers */
-	const char *keep;   /* in a CHAT_ASSISTANT message: `keep` of its chat_reply; NULL: none */
+	/* in a CHAT_ASSISTANT message: chat_reply.keep of the reply that it repeats; NULL: none */
+	const char *keep;
 };
 
 struct chat_tool {
@@ -170,8 +182,9 @@ struct chat_request {
 };
 
 /*
- * Sends the request to the model. A thread writes a long one as JSON. So the request must stay
- * valid until the call has ended or is freed. `user` is kept for the caller: chat_call_user().
+ * Begins a call that sends the request to the model. A thread may write the request as JSON. So all
+ * that the request points to must stay valid until the call has ended or is freed. chat_call_user()
+ * returns `user`.
  */
 struct chat_call *chat_begin(struct chat_model *m, const struct chat_request *request, void *user);
 void *chat_call_user(const struct chat_call *call);
@@ -181,7 +194,8 @@ enum chat_stop { CHAT_STOP_END, CHAT_STOP_LENGTH, CHAT_STOP_TOOLS, CHAT_STOP_FIL
 struct chat_reply {
 	const char *content;  /* text of the reply; may be "" */
 	const char *thinking; /* reasoning, if the provider sends it separately; NULL: none */
-	const char *keep; /* data that the provider wants back in the next request; NULL: none */
+	/* data that the provider wants back with this reply in the next request; NULL: none */
+	const char *keep;
 	const struct chat_use *uses;
 	size_t n_uses;
 	enum chat_stop stop;
@@ -192,13 +206,16 @@ struct chat_reply {
 /*
  * Gives the reply of a call that chat_service_advance() returned. The reply lives as long as the
  * call. Errors hold no API key:
- *   -EINVAL     the request can't be written as JSON
+ *   -EBUSY      the call has not ended
+ *   -EINVAL     the request can't be written as JSON, or its body is too large
  *   -E2BIG      the conversation exceeds the context, by our estimate or the provider's
- *   -EDQUOT     the model's cost limit is reached; a reply that reached it is counted and dropped
+ *   -EDQUOT     the model's cost limit is reached
  *   -ECANCELED  the cost limit of all models together is reached
  *   -EIO        the provider refused, or sent no readable reply after all retries
+ * A reply that takes the cost above one of these limits is counted and dropped.
  */
 int chat_end(struct chat_call *call, struct chat_reply *out, struct fh_error *err);
-void chat_call_free(struct chat_call *call); /* cancels the call if it goes on; NULL is fine */
+/* Frees a call, and cancels it if it has not ended. NULL is fine. */
+void chat_call_free(struct chat_call *call);
 
 #endif

@@ -14,15 +14,15 @@
 #include <unistd.h>
 
 /*
- * A question: its request is written as JSON, then a try, a pause after its failure, another try.
- * At any time a call is in service->writing, sent (`http`), in service->paused, in service->done,
- * or with the caller.
+ * A call of a language model. First its request is written as JSON. Then it is sent; after a
+ * failure it is sent again after a pause. At any time a call is in service->writing, sent (`http`),
+ * in service->paused, in service->done, or returned to the caller.
  */
 #define BODY_BYTES_MAX (256L * 1024 * 1024)
 #define SENTENCE_MAX 900
 #define BYTES_PER_TOKEN 4
 #define PROVIDER_TOKENS_MOST 10000
-/* Longest conversation that the loop writes as JSON itself, which takes a millisecond. */
+/* A conversation with more bytes of text is written as JSON in a thread. This many take 1 ms. */
 #define WRITTEN_AT_ONCE_BYTES (256L * 1024)
 
 enum call_state { CALL_WRITING, CALL_ASKING, CALL_PAUSED, CALL_DONE, CALL_GIVEN };
@@ -34,20 +34,21 @@ struct chat_call {
 	/* link in service->writing, service->paused or service->done */
 	TAILQ_ENTRY(chat_call) queued;
 	enum call_state state;
-	struct chat_request request; /* the caller's; valid while the request is written */
-	struct job *writing;         /* writes the request; NULL: it is written */
+	/* request of the caller, who owns its strings; not used after it is written as JSON */
+	struct chat_request request;
+	struct job *writing; /* thread that writes the request; NULL: the request is written */
 	char *body;
 	size_t n_body;
-	size_t n_text; /* bytes of all text in the conversation, without the JSON around it */
+	size_t n_text; /* bytes of the request's texts, as chat_request_bytes() counts */
 	int tries;
-	int unreadable_tries; /* tries whose reply could not be read */
+	int unreadable_tries; /* number of tries so far whose reply could not be read */
 	int64_t resume_ns;
-	/* state of the current try */
+	/* The HTTP request of the current try; NULL between tries. */
 	struct http_call *http;
 	struct answer answer;
-	struct fh_error broken; /* why the arriving answer was refused; code 0: it was not */
-	/* result of the call */
-	int code; /* negative errno, or 0 if there is a reply */
+	/* why the arriving answer was refused; code 0: it was not */
+	struct fh_error broken;
+	int code; /* result of the call: 0 if there is a reply, else a negative errno */
 	struct fh_error error;
 	double cost;
 	char *keep;
@@ -64,7 +65,7 @@ static void chat_service_set_timer(struct chat_service *s)
 	http_wake_at(s->http, TAILQ_EMPTY(&s->done) ? when : 0);
 }
 
-/* Ends the call, with call->error or with a reply. */
+/* Ends the call with `code`: 0 for a reply, else call->error has the reason. */
 static void chat_call_finish(struct chat_call *call, int code)
 {
 	struct chat_service *s = call->model->service;
@@ -103,8 +104,8 @@ static void chat_call_count(struct chat_call *call)
 	struct chat_model *m = call->model;
 	struct reply *r = &call->answer.reply;
 
-	/* Each token has at least a byte, and providers add only a few tokens. Ignore larger
-	 * counts. */
+	/* Ignore a count of tokens that is too large to be true. Each token has at least a byte
+	 * of the request, and providers add only a few tokens. */
 	if (r->sent > 0 && r->sent <= (int64_t)call->n_body + PROVIDER_TOKENS_MOST) {
 		m->counted_text = call->n_text;
 		m->counted_tokens = r->sent;
@@ -123,8 +124,8 @@ static void chat_call_count(struct chat_call *call)
 	m->stats.calls++;
 }
 
-/* Removes the API key from a reply, because a server may repeat it in records or in commands.
- * `keep` stays: it is signed, and returns only to the provider. */
+/* Removes the API key from a reply's texts. A server may repeat the key, which would get into
+ * records or commands. `keep` is not changed: it is signed, and only the provider gets it. */
 static void chat_call_hide_key(struct chat_call *call)
 {
 	const char *key = call->model->key;
@@ -296,7 +297,7 @@ static void chat_call_try(struct chat_call *call)
 
 /* --- begin ------------------------------------------------------------------------------------ */
 
-/* A job_work. Writes the request's body. */
+/* Writes the body of a call's request as JSON. A callback of type job_work. */
 static int chat_call_write(void *user, struct fh_error *err)
 {
 	struct chat_call *call = user;
@@ -310,13 +311,13 @@ static int chat_call_write(void *user, struct fh_error *err)
 	return 0;
 }
 
-/* Sends the first try of a call whose request is written, or was refused with r < 0. Ends the call
- * if a cost limit is reached, or the conversation exceeds the context. */
+/* Sends the first try of a call. Ends the call if `r` is negative, because its request could not
+ * be written. Ends it too if a cost limit is reached, or the conversation exceeds the context. */
 static void chat_call_start(struct chat_call *call, int r)
 {
 	const struct chat_model *m = call->model;
-	/* Estimate the conversation's tokens. Add an estimate of the new text to the provider's
-	 * last count. If the conversation is shorter than then, estimate all of its text. */
+	/* Estimate the conversation's tokens. If text was added since the provider last counted,
+	 * add an estimate of that text to the provider's count. Otherwise estimate all text. */
 	bool is_longer = m->counted_tokens && call->n_text >= m->counted_text;
 	int64_t tokens = is_longer
 			? m->counted_tokens + chat_estimate(call->n_text - m->counted_text)
@@ -357,13 +358,14 @@ struct chat_call *chat_begin(struct chat_model *m, const struct chat_request *re
 	return call;
 }
 
-/* Sends the calls whose requests have been written. */
+/* Sends the first try of each call whose request has been written. */
 static void chat_service_start_written(struct chat_service *s)
 {
 	struct chat_call *next;
 	uint64_t count;
 
-	(void)!read(s->written_fd, &count, sizeof(count)); /* first: a job may end from now on */
+	/* reset the eventfd first: a job that ends from now on sets it again */
+	(void)!read(s->written_fd, &count, sizeof(count));
 	for (struct chat_call *call = TAILQ_FIRST(&s->writing); call; call = next) {
 		next = TAILQ_NEXT(call, queued);
 		if (!job_is_over(call->writing))

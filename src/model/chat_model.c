@@ -31,7 +31,7 @@ bool chat_price_is_known(const struct chat_service *s, const char *spec)
 			prices_find(s->prices, vendor->name, name);
 }
 
-/* Value of an environment variable; NULL if it is unset or empty. */
+/* Returns the value of an environment variable; NULL if it is unset or empty. */
 static const char *chat_variable(const char *name)
 {
 	const char *value = name ? getenv(name) : NULL;
@@ -147,8 +147,8 @@ static int chat_model_set_url(struct chat_model *m, const char *url, struct fh_e
 	return 0;
 }
 
-/* Refuses a URL from a .env file with an API key from elsewhere. The file may be untrusted, and its
- * URL would get the key. */
+/* Refuses a URL that a .env file set, if there is an API key from elsewhere. The file may be
+ * untrusted, and the key would be sent to its URL. */
 static int chat_model_check_url(
 		const struct chat_model *m, const struct chat_options *o, struct fh_error *err)
 {

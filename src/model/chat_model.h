@@ -7,39 +7,46 @@
 #include "model/chat_service.h"
 #include "model/vendor.h"
 
-/* Internals of a chat_model, for chat_call.c. */
+/* Internals of a model, shared by chat_model.c and chat_call.c. */
 TAILQ_HEAD(chat_calls, chat_call);
 
 struct chat_model {
 	struct chat_service *service;
 	struct arena arena;
-	struct chat_options options; /* copied options, without key, extra and spent */
+	/* copy of the caller's options; its members key, extra and spent are NULL */
+	struct chat_options options;
 	const struct vendor *vendor;
 	const char *name, *url;
 	bool own_address; /* true if `url` is the provider's own */
 	char *key;        /* API key; NULL: none */
 	struct http_headers headers;
 	json_t *extra;
-	const struct price *price; /* price of the model; NULL: unknown, and counted as 0 */
+	const struct price *price; /* price of the model; NULL: unknown, so that calls cost 0 */
 	int64_t context;           /* size of the context in tokens; 0: unknown */
-	int64_t counted_tokens;    /* provider's count of tokens in the last request; 0: no count */
-	size_t counted_text;       /* bytes of text in the last request */
+	/* tokens of the last request that the provider counted, by its count; 0: none yet */
+	int64_t counted_tokens;
+	size_t counted_text; /* bytes of text in the last request that the provider counted */
 	uint64_t random;
 	struct chat_stats stats;
 	struct chat_calls calls;
 };
 
-/* True when the cost limit of the model or of all models is reached. The error says which. */
+/*
+ * True when the cost limit of the model or of all models together is reached. The error says which.
+ */
 bool chat_is_at_limit(const struct chat_model *m, struct fh_error *err);
 
-/* Frees a model that has no calls left. */
+/* Frees a model. The caller has freed the calls of the model before. */
 void chat_model_free(struct chat_model *m);
 
-/* Returns the number of bytes of all text in a request, without the JSON around it. */
+/*
+ * Returns a number of bytes from which tokens are estimated: all messages, arguments of tool calls,
+ * and tools' parameters.
+ */
 size_t chat_request_bytes(const struct chat_request *request);
 
-/* Appends a request's body. -EINVAL: a tool's parameters are no JSON, or `out` is full. May run in
- * a thread while nothing else uses the model. */
+/* Appends the JSON body of a request. -EINVAL: the parameters of a tool are no JSON, or `out` is
+ * full. A thread may call it while nothing else uses the model. */
 int chat_request_write(const struct chat_model *m, const struct chat_request *request,
 		struct buf *out, struct fh_error *err);
 

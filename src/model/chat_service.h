@@ -11,11 +11,14 @@
 /* Internals of a chat_service, for chat_model.c and chat_call.c. */
 TAILQ_HEAD(chat_queue, chat_call);
 
-/* Times of the last failures of a spec's model that were reported. */
+/* Times of the last reports of failures with chat_retry.is_first, for the models with one spec. */
 struct chat_trouble {
 	SLIST_ENTRY(chat_trouble) link;
 	char *spec;
-	/* [true]: the server asked for a longer pause than it got; [false]: other failures */
+	/*
+	 * Times of the last reports with chat_retry.is_first. [true]: of failures where a server
+	 * asked for a longer pause than it got. [false]: of other failures.
+	 */
 	int64_t told_ns[2];
 };
 
@@ -23,24 +26,25 @@ SLIST_HEAD(chat_troubles, chat_trouble);
 
 struct chat_service {
 	struct http *http;
-	/* `epoll_fd` is readable when `http` or `written_fd` is. `written_fd` is an eventfd for the
-	 * ends of jobs that write requests. */
+	/* epoll_fd is readable when `http` or `written_fd` is. Jobs that write requests write to
+	 * the eventfd `written_fd` when they end. */
 	int epoll_fd, written_fd;
 	struct prices *prices;
 	double cost_limit, cost;
 	chat_retry_fn *on_retry;
-	struct chat_troubles troubles; /* last failures, one item for each spec */
-	struct chat_queue writing;     /* calls whose request a job writes */
-	struct chat_queue paused;      /* calls that wait for their next try, the earliest first */
-	/* calls that ended and were not returned by chat_service_advance() yet */
+	/* times of the last reports of failures, an item for each spec of a model */
+	struct chat_troubles troubles;
+	struct chat_queue writing; /* calls whose request a job writes */
+	struct chat_queue paused;  /* calls that wait for their next try, sorted by its time */
+	/* Calls that have ended and that chat_service_advance() has not returned yet. */
 	struct chat_queue done;
 };
 
 /* Checks a cost limit: -EINVAL if it is below 0. */
 int chat_check_limit(double limit, struct fh_error *err);
 
-/* Notes a failure of the spec's model. True if it had no failure of this kind within the last
- * minute. */
+/* Decides whether a failure is reported with chat_retry.is_first. True at most once a minute for
+ * each spec and value of is_long. is_long: the server asked for a longer pause than it gets. */
 bool chat_trouble_is_news(struct chat_service *s, const char *spec, bool is_long);
 
 #endif

@@ -15,7 +15,7 @@
 struct choices {
 	const char *items[CHOICES_MAX];
 	size_t n;
-	struct buf names; /* text of names that some items point to */
+	struct buf names; /* memory of the choices, if they are file names */
 };
 
 /* --- the word --------------------------------------------------------------------------------- */
@@ -58,7 +58,10 @@ static void completion_add_choice(struct choices *c, const char *item, const cha
 		c->items[c->n++] = item;
 }
 
-/* False for names with control characters, because printing them could change the terminal. */
+/*
+ * False for an empty name, or one with control characters: printing them could send commands to the
+ * terminal.
+ */
 static bool completion_is_plain(const char *name)
 {
 	size_t n = 0;
@@ -79,7 +82,7 @@ static void completion_add_names(
 	for (at = c->names.data; at && *at;) {
 		char *end = strchr(at, '\n');
 
-		if (!end) /* the full buffer cut this name */
+		if (!end) /* the last name is incomplete, because the buffer is full */
 			return;
 		*end = '\0';
 		if (completion_is_plain(at))
@@ -100,7 +103,7 @@ static size_t completion_common(const struct choices *c)
 		n = same;
 	}
 	while (n && c->n > 1 && ((unsigned char)c->items[0][n] & 0xc0) == 0x80)
-		n--; /* don't split a UTF-8 character */
+		n--; /* don't end within a UTF-8 character */
 	return n;
 }
 
@@ -109,7 +112,7 @@ static int completion_by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Part of a path to show in a list: the last name, with a folder's slash. */
+/* Part of a path that the list of choices shows: its last name, with a folder's slash. */
 static const char *completion_shown(const char *item)
 {
 	const char *at = item + strlen(item);

@@ -6,21 +6,23 @@
 
 #include <stddef.h>
 
-/* Appends the names of files that begin with `start`, each with a newline. A folder's name ends
- * with a slash. */
+/* Callback that lists files: appends the names that begin with `start`, each with a newline. A
+ * folder's name ends with a slash. */
 typedef void names_of(void *user, const char *start, struct buf *out);
 
 struct completion_source {
 	const char *const *words; /* choices for the first word of a command */
 	size_t n_words;
-	names_of *names; /* gives the choices for other words; NULL: none */
+	/* finds file names for other words of a command, and for words with a "/"; NULL: none */
+	names_of *names;
 	void *user;
 };
 
 /*
- * Completion of the word before the cursor, in a shell command. `insert` is the quoted text to
- * insert: the start that all choices share. A space follows if there is one choice. If nothing can
- * be inserted, `list` shows the choices. Both are empty if there are none.
+ * Result of completing the word before the cursor in a shell command. `insert` is the quoted text
+ * to insert: the letters with which all choices go on. A space follows a single choice that is no
+ * folder. If nothing can be inserted, `list` shows the choices. Both are empty if there are no
+ * choices.
  */
 struct completion {
 	struct buf insert, list;

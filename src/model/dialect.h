@@ -8,8 +8,8 @@
 #include "web/http.h"
 
 /*
- * Protocol for requests to language models, which one or more providers use. To add one, add a file
- * with a const struct, and name it for its providers in vendor.c.
+ * Protocol for requests to language models. Several providers may use the same. To add a protocol,
+ * add a file with a const struct, and name the struct in vendor.c for each provider.
  */
 struct dialect_request {
 	const char *model;
@@ -38,7 +38,7 @@ struct dialect {
 int dialect_write_tools(json_t *body, const struct chat_request *chat, const char *key,
 		bool wrapped, struct fh_error *err);
 
-/* Adds the strings that end a reply, if any, as body[key]. */
+/* Adds the strings at which the model is to stop, if there are any, as body[key]. */
 void dialect_write_stop(json_t *body, const struct chat_options *options, const char *key);
 
 #endif

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A .env file in memory. Names and values point into it. */
+/* A .env file in memory. Names and values of settings point into its text. */
 struct dotenv_file {
 	const char *path;
 	char *at;
@@ -55,7 +55,10 @@ static bool dotenv_skip_line_end(struct dotenv_file *s)
 	return !*s->at;
 }
 
-/* Skips "export" before a variable's name. In `export=1`, "export" is the name. */
+/*
+ * Skips the word "export" before a variable's name. In the line `export=1`, "export" is itself the
+ * name.
+ */
 static void dotenv_skip_export(struct dotenv_file *s)
 {
 	if (!str_starts(s->at, "export") || (s->at[6] != ' ' && s->at[6] != '\t'))
@@ -177,7 +180,10 @@ static bool dotenv_may_set(const char *name)
 	return vendor_has_variable(name);
 }
 
-/* True if a user may expect Fumehood to read this variable, so that ignoring it needs a message. */
+/*
+ * True for a variable that a user may expect Fumehood to read. If a .env file sets it and it is
+ * ignored, the user gets a message.
+ */
 static bool dotenv_matters(const char *name)
 {
 	static const char *const patterns[] = { "FUMEHOOD_*", "*_PROXY", "SSL_CERT_*", "CURL_*",
@@ -189,7 +195,7 @@ static bool dotenv_matters(const char *name)
 	return false;
 }
 
-/* Variables that .env files set. Lives as long as the process. */
+/* Names of the variables that .env files set, with the files. Lives as long as the process. */
 static struct dotenv_given {
 	char *name, *path;
 	struct dotenv_given *next;
@@ -257,7 +263,10 @@ int dotenv_load(const char *path, struct buf *left_out, struct fh_error *err)
 
 	if (!path_exists(path))
 		return 0;
-	/* Allocate the largest size: growing would leave copies of keys in freed memory. */
+	/*
+	 * Allocate the largest size at once: growing would leave copies of API keys in freed
+	 * memory.
+	 */
 	buf_reserve(&text, DOTENV_BYTES_MAX);
 	r = dotenv_load_text(&text, path, left_out, err);
 	if (text.data)

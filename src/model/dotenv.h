@@ -8,7 +8,8 @@
 /*
  * Sets environment variables from a file of KEY=VALUE lines. Variables that are set already stay. A
  * file is untrusted, because a checkout may contain one. So it may set only the variables that
- * docs/models.md lists. It can't redirect requests or move this program's folders.
+ * docs/models.md lists. It can't set a proxy or move this program's folders. A URL that it sets
+ * gets no API key from elsewhere.
  *
  *   # a comment
  *   OPENAI_API_KEY=sk-...        # and another

@@ -33,13 +33,17 @@ struct human {
 	struct line_editor_request terminal;
 	char *history; /* path of the history file; NULL: none */
 	const char *(*multiline_end)(void *user, const char *line);
-	void *user;                 /* passed to multiline_end() */
-	bool thinks, asked;         /* asked: line_editor_new() was tried */
+	void *user; /* passed to multiline_end() */
+	/*
+	 * `thinks`: the person gives a thought before each action; `asked`: line_editor_new() was
+	 * tried
+	 */
+	bool thinks, asked;
 	struct line_editor *editor; /* editor for a terminal; NULL: `lines` reads the input */
 	struct lines lines;
 	struct buf action, thought, response;
-	struct buf watched; /* output of the command that was shown while it ran */
-	int interrupts;     /* Ctrl-C presses since the last command */
+	struct buf watched; /* output that the person has seen while the command was running */
+	int interrupts;     /* number of times that Ctrl-C was pressed since the last command */
 };
 
 static int human_open(const struct model_request *request, const char *argument, void **out_state,
@@ -111,7 +115,7 @@ static void human_show(struct human *h, const char *text, const char *prompt)
 	if (out.len && out.data[out.len - 1] != '\n')
 		buf_add_char(&out, '\n');
 	str_add_printable(&out, prompt);
-	/* A closed output is no error. */
+	/* Ignore an error: the output may be closed. */
 	(void)fd_write_full(h->terminal.out_fd, buf_str(&out), out.len);
 }
 
@@ -119,7 +123,7 @@ static int human_read_plain(struct human *h, const char **out, size_t *out_n, st
 {
 	switch (lines_next(&h->lines, h->terminal.in_fd, h->terminal.stop_fd, out, out_n)) {
 	case LINES_LINE:
-		/* Refuse a NUL: the action would end there. */
+		/* Refuse a line with a NUL: the action would end there. */
 		if (strlen(*out) >= *out_n)
 			return 1;
 		return error_say(err, EINVAL, "the input holds a NUL byte");
@@ -133,8 +137,8 @@ static int human_read_plain(struct human *h, const char **out, size_t *out_n, st
 	return 0;
 }
 
-/* Reads a line of input. Returns 1 with the line, or 0 at the end of input. A NULL prompt is for
- * further lines of a command. */
+/* Reads a line of input. Returns 1 with the line, 0 at the end of input, or LINE_EDITOR_CLEARED
+ * after Ctrl-C. `prompt` is NULL for a further line of a command. */
 static int human_read_line(struct human *h, const char *prompt, const char **out, size_t *out_n,
 		struct fh_error *err)
 {
@@ -173,8 +177,8 @@ static int human_check_length(const struct human *h, struct fh_error *err)
 	return 1;
 }
 
-/* Appends lines of input to the action until the line `end`. `end` is appended too if the command
- * needs it. */
+/* Appends lines of input to the action until the line is `end`. Appends `end` too, unless it is
+ * BLOCK_END. */
 static int human_read_block(struct human *h, const char *end, struct fh_error *err)
 {
 	const char *line;
@@ -237,8 +241,8 @@ static int human_read_command(struct human *h, const char *prompt, struct fh_err
 	return r;
 }
 
-/* Asks at the end of input how to end the episode. Returns 1 with an action, LINE_EDITOR_CLEARED to
- * go on, 0 at another end of input. */
+/* After Ctrl-C was pressed twice, asks the person how to end the episode. Returns 1 with an
+ * action, LINE_EDITOR_CLEARED to go on, or 0 at the end of input. */
 static int human_ask_how_to_end(struct human *h, struct fh_error *err)
 {
 	const char *line;
@@ -258,7 +262,10 @@ static int human_ask_how_to_end(struct human *h, struct fh_error *err)
 	return h->action.len ? 1 : LINE_EDITOR_CLEARED;
 }
 
-/* Refuses a full-screen program, with a message, because it could not get keys. True if refused. */
+/*
+ * Refuses a command that starts a full-screen program, because the program would get no keys. True
+ * if it was refused.
+ */
 static bool human_refuse_full_screen(struct human *h)
 {
 	auto_arena struct arena arena = ARENA_INIT;
@@ -323,14 +330,16 @@ static void human_watch(void *state, const struct buf *lines)
 	human_show(h, buf_str(lines), "");
 }
 
-/* Returns the part of the observation that human_watch() did not show. */
+/* Returns the part of the observation that the person has not seen by human_watch(). */
 static const char *human_unwatched(const struct human *h, const char *observation)
 {
 	size_t n = h->watched.len ? h->watched.len - 1 : 0;
 
 	if (strncmp(observation, buf_str(&h->watched), n) != 0)
 		return observation;
-	/* A newline ends the watched lines, and may be missing in the observation. */
+	/*
+	 * skip a newline: the output that was shown ends with one, and the observation may lack it
+	 */
 	return observation + n + (h->watched.len && observation[n] == '\n');
 }
 

@@ -6,8 +6,8 @@
 
 #define JSON_LINES_BYTES_MAX (64L * 1024 * 1024)
 
-/* Callback for the JSON value of one line, which is valid during the call. `path` is the file, for
- * pyjson_complain(). */
+/* Callback for the JSON value of one line of a file. The value is valid during the call. `path`
+ * is the file's path, for pyjson_complain(). */
 typedef int json_lines_take(
 		void *data, const char *path, const struct pyjson *value, struct fh_error *err);
 
@@ -15,8 +15,8 @@ typedef int json_lines_take(
  * Blank lines are skipped. -EINVAL with "FILE:LINE:COLUMN: ..." for wrong JSON. */
 int json_lines_read(const char *path, json_lines_take *take, void *data, struct fh_error *err);
 
-/* Gives the string in a JSON value. -EINVAL if it is no string, exceeds `most` bytes, or holds a
- * NUL or half a surrogate pair. Errors call the value `what`: "an action". */
+/* Gives the string in a JSON value. -EINVAL: the value is no string, is longer than `most`
+ * bytes, or holds a NUL or half a surrogate pair. Errors call the value `what`: "an action". */
 int json_lines_text(const char *path, const struct pyjson *value, const char *what, size_t most,
 		const char **out, struct fh_error *err);
 

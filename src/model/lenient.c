@@ -10,7 +10,10 @@
 #define ESCAPE 6 /* length of an escape \uNNNN */
 #define UNKNOWN "\\ufffd"
 
-/* Code unit of the escape \uNNNN at `text`; negative if there is none. */
+/*
+ * Returns the number of the JSON escape \uNNNN at `text`, a UTF-16 code unit. Negative if there is
+ * none.
+ */
 static long lenient_unit(const char *text, size_t n)
 {
 	char digits[5] = "";
@@ -24,8 +27,8 @@ static long lenient_unit(const char *text, size_t n)
 	return strtol(digits, NULL, 16);
 }
 
-/* Appends the escape at `text`, and replaces half a surrogate pair by U+FFFD. Returns the bytes of
- * `text` that were read. */
+/* Appends the escape at `text`, or U+FFFD in place of half a surrogate pair. Returns the number
+ * of bytes read from `text`. */
 static size_t lenient_mend_escape(struct buf *out, const char *text, size_t n)
 {
 	long unit = lenient_unit(text, n), next = -1;

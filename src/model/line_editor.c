@@ -49,22 +49,25 @@ static struct libedit {
 
 static bool libedit_load(void)
 {
-	void *library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL); /* never unload it */
+	/* libedit is never unloaded */
+	void *library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
 
 #define LIBEDIT_FIND(name) &&(*(void **)&libedit.name = dlsym(library, #name))
 	return library LIBEDIT_FUNCTIONS(LIBEDIT_FIND);
 #undef LIBEDIT_FIND
 }
 
-/* Line editor by libedit. Characters are read here, because libedit can't wait for stop_fd. Signals
- * are handled here, because libedit would send them to the whole process group. */
+/* Line editor by libedit. This file reads the characters, because libedit can't wait for
+ * stop_fd. It also handles the signals, because libedit would send them to the whole process
+ * group. */
 struct line_editor {
 	struct line_editor_request request;
 	EditLine *edit;
 	History *history;
 	FILE *in, *out;
-	char *prompt; /* a copy, because libedit takes no const; NULL: none */
-	char *path;   /* path of the history file; NULL: none */
+	/* copy of the prompt, since libedit's callback returns no const string; NULL: none */
+	char *prompt;
+	char *path; /* path of the history file; NULL: none */
 	bool stopped, cleared;
 };
 
@@ -86,7 +89,7 @@ static char *line_editor_prompt(EditLine *edit)
 
 /* --- characters ------------------------------------------------------------------------------- */
 
-/* Descriptor that the handler of SIGWINCH and SIGCONT makes readable. */
+/* Descriptor that becomes readable after SIGWINCH or SIGCONT: their handler writes to it. */
 static int line_editor_changed_fd = -1;
 
 static void line_editor_on_change(int number)
@@ -97,7 +100,7 @@ static void line_editor_on_change(int number)
 	errno = before;
 }
 
-/* Makes the terminal raw, with Ctrl-C as an ordinary key. */
+/* Sets the terminal to send each key at once, Ctrl-C like any other key. */
 static void line_editor_make_raw(struct line_editor *ed)
 {
 	struct termios modes;
@@ -148,7 +151,7 @@ static int line_editor_read_character(EditLine *edit, wchar_t *out)
 		if (n <= 0)
 			return (int)n;
 		switch (mbrtowc(out, &byte, 1, &state)) {
-		case (size_t)-2: /* incomplete UTF-8 character: read more */
+		case (size_t)-2: /* the UTF-8 character is incomplete: read its next byte */
 			break;
 		case (size_t)-1:
 			*out = L'?';
@@ -204,7 +207,10 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
 
 	ed->prompt = xstrdup(prompt);
 	ed->cleared = false;
-	/* Make the terminal raw before the prompt appears, so that early keys are read raw too. */
+	/*
+	 * Set the terminal's mode before the prompt appears: keys that are pressed early are then
+	 * read in this mode too.
+	 */
 	line_editor_make_raw(ed);
 	sigaction(SIGWINCH, &action, &resized);
 	sigaction(SIGCONT, &action, &resumed);
@@ -213,7 +219,7 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
 	sigaction(SIGCONT, &resumed, NULL);
 	free(take_ptr(ed->prompt));
 	if (!line || n <= 0) {
-		fputc('\n', ed->out); /* start a new line for later output */
+		fputc('\n', ed->out); /* later output begins on a new line */
 		fflush(ed->out);
 		if (ed->stopped)
 			return error_say(err, EINTR, "interrupted");
@@ -228,12 +234,15 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
 
 /*
  * Lines that a person typed, in a file that only its owner can read, oldest first. Each line is
- * appended at once: it survives a crash, and programs can share the file. Errors of the file are
- * ignored.
+ * appended at once: it survives a crash, and programs can share the file. Errors of reading or
+ * writing the file are ignored.
  */
 #define HISTORY_MAX 1000
 #define HISTORY_LINE_MAX 4096 /* bytes of the longest line that the history keeps */
-/* Most bytes of the history file: twice the kept lines, so that few runs rewrite it. */
+/*
+ * Cap of the history file's bytes: twice the lines that are kept, each of the largest size. A
+ * larger file is deleted.
+ */
 #define HISTORY_BYTES_MAX (2L * HISTORY_MAX * HISTORY_LINE_MAX)
 
 static void line_editor_add_history(struct line_editor *ed, const char *line)
@@ -301,7 +310,9 @@ static void line_editor_set_up(struct line_editor *ed)
 	libedit.el_set(edit, EL_GETCFN, line_editor_read_character);
 	libedit.el_set(edit, EL_HIST, libedit.history, ed->history);
 	libedit.el_set(edit, EL_EDITOR, "emacs");
-	/* el_wset(), not el_set(): libedit would leak its wide copies of these strings. */
+	/*
+	 * Call el_wset(), not el_set(), in which libedit leaks converted copies of these strings.
+	 */
 	libedit.el_wset(edit, EL_ADDFN, L"complete-word", L"completes a word",
 			line_editor_complete);
 	libedit.el_wset(edit, EL_ADDFN, L"clear-line", L"gives up a line", line_editor_clear);

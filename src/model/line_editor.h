@@ -9,14 +9,14 @@
 
 /*
  * Reads lines from a terminal, with editing, completion and a history file. While it reads, the
- * terminal is raw, and SIGWINCH and SIGCONT have handlers. Both are restored afterwards. Use it in
- * one thread, with one editor for each terminal.
+ * terminal sends each key at once, and SIGWINCH and SIGCONT have handlers. Both are restored
+ * afterwards. Use it in one thread, with one editor for each terminal.
  */
 struct line_editor;
 
 struct line_editor_request {
 	int in_fd, out_fd;
-	int stop_fd;                         /* reading ends when this is readable; -1: none */
+	int stop_fd; /* reading ends when this descriptor is readable; -1: none */
 	struct completion_source completion; /* choices for the Tab key; outlives the editor */
 	const char *history;                 /* path of the history file; NULL: none */
 };
@@ -33,7 +33,7 @@ enum { LINE_EDITOR_CLEARED = 2 };
 int line_editor_read(struct line_editor *ed, const char *prompt, const char **out, size_t *out_n,
 		struct fh_error *err);
 
-/* Appends a line to the history and its file. */
+/* Appends a line to the history, and to its file unless the line is too long for it. */
 void line_editor_remember(struct line_editor *ed, const char *line, size_t n);
 
 #endif

@@ -18,16 +18,18 @@ struct model {
 
 static const struct model_backend *const model_backends[] = {
 	&model_baseline,
+	&model_solution,
 	&model_demo,
 	&model_actions,
-	&model_responses, /* must come before model_replay: both are called "replay" */
+	/* before model_replay: both are called "replay", and the first that fits is taken */
+	&model_responses,
 	&model_replay,
 	&model_human,
 	&model_human_thought,
 };
 
-static const char *const model_kinds[] = { "baseline", "demo", "actions:", "replay:", "human",
-	"human_thought", "openai:", "anthropic:", "litellm:" };
+static const char *const model_kinds[] = { "baseline", "solution", "demo",
+	"actions:", "replay:", "human", "human_thought", "openai:", "anthropic:", "litellm:" };
 
 const char *model_kind(size_t i)
 {
@@ -80,7 +82,7 @@ static int model_say_unknown(const char *spec, struct fh_error *err)
 	close = str_closest(typed, model_kinds, ARRAY_SIZE(model_kinds));
 	if (!close)
 		return error_say(err, EINVAL,
-				"no model '%s'; there are: baseline, demo, actions:FILE, replay:FILE.traj "
+				"no model '%s'; there are: baseline, solution, demo, actions:FILE, replay:FILE.traj "
 				"or FILE.jsonl, human, human_thought, and the language models openai:NAME, "
 				"anthropic:NAME, litellm:NAME",
 				spec);

@@ -13,9 +13,10 @@
 
 /*
  * A model decides on the next action after each step. It belongs to one episode and one thread.
- * When it has no more actions, it ends the episode with an action of its own.
+ * When it has no more actions, the episode ends.
  *
  *   baseline           the task's baseline command, then submit
+ *   solution           the task's known good solution, then submit
  *   demo               the task's recorded demonstration, then submit
  *   actions:FILE       a file of JSON lines, an action (a string) in each, then submit
  *   replay:FILE        actions and responses of a recorded run; its end leaves without a score
@@ -30,14 +31,15 @@ struct model_request {
 	const struct task_places *places;
 	const char *task;    /* name of the task: "T" or "T:VARIANT" */
 	const char *variant; /* variant of the task; NULL: the one in `task` */
-	int in_fd, out_fd;   /* descriptors of the person who plays */
-	/* choices for completion of typed commands; outlives the model */
+	int in_fd, out_fd;   /* input and output of the person who plays */
+	/* Choices for completing the commands that a person types. Outlives the model. */
 	struct completion_source completion;
-	/* Gives the word that ends a multi-line command, for its first line. NULL: the command is
-	 * that line alone. The function may be NULL too. */
+	/* Returns the word that ends a multi-line command, given its first line. NULL: no word
+	 * ends it, and bash decides whether more lines follow. The function pointer may be NULL:
+	 * then bash decides for all commands. */
 	const char *(*multiline_end)(void *user, const char *line);
 	void *user;  /* passed to multiline_end() */
-	int stop_fd; /* waiting for a person ends when this is readable; -1: none */
+	int stop_fd; /* when readable, waiting for the person's input ends; -1: none */
 };
 
 /* Opens a model, and runs nothing. -EINVAL for an unknown spec (the error lists all), or a wrong
@@ -51,7 +53,10 @@ const char *model_label(const struct model *m);
 /* True for a model that a person plays: only one of its episodes can run at a time. */
 bool model_is_interactive(const struct model *m);
 
-/* True if the spec's turns may hold a language model's reply, which an agent's parser must read. */
+/*
+ * True if a model with this spec may give replies of a language model, which an agent's parser must
+ * read.
+ */
 bool model_speaks(const char *spec);
 
 /* Path of the file in a spec like "actions:FILE". NULL for other specs. */
@@ -63,17 +68,17 @@ const char *model_resolve(struct arena *a, const char *spec);
 
 /* Next action of a model. Valid until the next call with the same model. */
 struct model_turn {
-	const char *action;             /* NULL: the agent's parser has to read `response` */
+	const char *action; /* NULL: the agent's parser reads the action from `response` */
 	const char *response, *thought; /* reply and thought of a language model; NULL: none */
 };
 
 /* Chooses the next action, after the result `step` of a reset or step. -EINTR: stop_fd became
- * readable. */
+ * readable, or a recorded run has no more actions. */
 int model_next(struct model *m, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err);
 
-/* Shows a person further lines of output of their running command. The next observation begins with
- * the lines of all calls; its last newline may be missing. */
+/* Shows the person who plays more lines of output of their running command. The next observation
+ * begins with the lines of all these calls, maybe without the last newline. */
 void model_watch(struct model *m, const struct buf *lines);
 
 #endif

@@ -38,7 +38,9 @@ static void openai_add_headers(struct http_headers *h, const char *key, const ch
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* True for OpenAI's reasoning models, which refuse max_tokens, temperature and top_p. */
+/*
+ * True for OpenAI's reasoning models, which refuse requests with max_tokens, temperature or top_p.
+ */
 static bool openai_is_thinker(const struct dialect_request *request)
 {
 	static const char *const names[] = { "o1", "o3", "o4", "gpt-5" };
@@ -124,7 +126,7 @@ static int openai_write(const struct dialect_request *request, json_t **out, str
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* Reads text. Some servers give parts: {"type":"text","text":...},
+/* Reads the text of a message. Some servers send an array of parts: {"type":"text","text":...},
  * {"type":"thinking","thinking":[parts]}. */
 static int openai_read_content(
 		struct reply *r, struct buf *to, const json_t *value, struct fh_error *err)
@@ -149,7 +151,7 @@ static int openai_read_content(
 	return 0;
 }
 
-/* Sets an id or a name that is empty: some servers repeat it in each piece of a stream. */
+/* Sets an id or a name only if it is empty. Some servers repeat it in each piece of a stream. */
 static int openai_read_once(
 		struct reply *r, struct buf *to, const json_t *value, struct fh_error *err)
 {
@@ -255,7 +257,7 @@ static int openai_read_message(
 	return ret < 0 ? ret : openai_read_uses(r, message, whole, err);
 }
 
-/* Index of a choice in an answer; 0 if the server gives none. */
+/* Index of a choice (one of several replies) in an answer; 0 if the server gives none. */
 static int64_t openai_number_of(const json_t *choice)
 {
 	const json_t *index = json_object_get(choice, "index");
@@ -274,7 +276,10 @@ static const json_t *openai_numbered(const json_t *root, int64_t number)
 	return NULL;
 }
 
-/* The choice with index 0, else the first one: some servers begin with another index. */
+/*
+ * Returns the choice (reply) with index 0, or else the first one: some servers begin with another
+ * index.
+ */
 static const json_t *openai_first_choice(const json_t *root)
 {
 	const json_t *zero = openai_numbered(root, 0);
@@ -297,7 +302,7 @@ static int openai_read(struct reply *r, const json_t *root, struct fh_error *err
 
 static int openai_read_event(struct reply *r, const json_t *data, struct fh_error *err)
 {
-	/* Take all pieces of a stream from one choice. */
+	/* Read all pieces of a stream from the choice that was read first. */
 	const json_t *choice = r->chosen ? openai_numbered(data, r->choice)
 					 : openai_first_choice(data);
 

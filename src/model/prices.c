@@ -45,7 +45,10 @@ struct price_entry {
 	struct price price;
 };
 
-/* Table of prices. A list is fast enough: each model is searched only once. */
+/*
+ * Table of prices. It is searched from start to end, which is fast enough: each model is looked up
+ * once.
+ */
 struct price_table {
 	struct price_entry *entries;
 	size_t n;
@@ -126,10 +129,13 @@ static const struct price *prices_find_exact(
 	return NULL;
 }
 
-/* The model's name without a date or "-latest" at its end. Heap. NULL if it has none. */
+/*
+ * Returns the model's name without a date or "-latest" at its end, as a heap string. NULL if it
+ * ends in neither.
+ */
 static char *prices_without_date(const char *name)
 {
-	/* Ends of names with a date. A 0 stands for any digit. */
+	/* Patterns of dates at the end of a name. A 0 stands for any digit. */
 	static const char *const endings[] = { "-0000-00-00", "-00000000", "@00000000", "-0000",
 		"-latest" };
 	size_t n = strlen(name);

@@ -6,15 +6,19 @@
 
 #include <stdint.h>
 
-/* Prices of models: models/prices.json, and a user's table, which has precedence. */
+/*
+ * Prices of language models, from models/prices.json and from a user's table. If both have a model,
+ * the user's price counts.
+ */
 struct prices;
 
 /* Price of a model, in US dollars for a million tokens. */
 struct price {
 	double input, output;
-	double cached_input; /* for tokens read from the provider's cache; negative: as `input` */
-	double cache_write;  /* for tokens written into the cache; negative: as `input` */
-	int64_t context;     /* size of the model's context in tokens; 0: unknown */
+	/* price of tokens read from the provider's cache; negative: as `input` */
+	double cached_input;
+	double cache_write; /* price of tokens written into the cache; negative: as `input` */
+	int64_t context;    /* size of the model's context in tokens; 0: unknown */
 };
 
 /* Loads the price tables. `path` is the user's table, or NULL. -EINVAL with "FILE:LINE:COLUMN:

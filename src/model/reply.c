@@ -7,11 +7,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Cap of one text in a reply. It exceeds REPLY_BYTES_MAX, so that reply_check() sees a text that is
- * too long. */
+/* Cap of each text in a reply. It is above REPLY_BYTES_MAX, so that reply_check() can see that a
+ * text is too long. */
 #define TEXT_BYTES_MAX (REPLY_BYTES_MAX + 1)
 
-/* Most tokens that a server may report: larger counts are errors, and could overflow in a sum. */
+/*
+ * Most tokens that a server may report. Larger numbers are ignored: they are errors, and their sum
+ * could overflow.
+ */
 #define TOKENS_MOST 1000000000000
 
 void reply_init(struct reply *r)

@@ -8,33 +8,43 @@
 #include "model/chat.h"
 
 /*
- * A language model's reply while its pieces arrive. A provider is untrusted: texts become UTF-8
- * without NUL, and their total size has a cap.
+ * A language model's reply while its pieces arrive. A provider is untrusted. So
+ * each byte of a text that is NUL or invalid UTF-8 is stored as \xNN. All texts together have a
+ * cap.
  */
 #define REPLY_BYTES_MAX (16L * 1024 * 1024)
 #define REPLY_USES_MAX 128
 
 struct reply_use {
 	struct buf id, name, arguments;
-	int64_t index; /* index of the tool call, by the provider */
+	int64_t index; /* provider's index of this tool call in the reply */
 };
 
 struct reply {
 	struct buf content, thinking;
 	struct reply_use *uses;
 	size_t n_uses;
-	json_t *keep; /* array that the provider wants back in the next request; NULL: none */
+	/* array of data that the provider wants back in the next request; NULL: none */
+	json_t *keep;
 	/* text of the last item in `keep`, while its pieces arrive */
 	struct buf kept_thinking, kept_signature;
-	bool chosen; /* `choice` is set: pieces of other choices are ignored */
+	/*
+	 * a piece was read from the choice with index `choice`: pieces of other choices are ignored
+	 */
+	bool chosen;
 	int64_t choice;
 	enum chat_stop stop;
-	bool stopped;           /* `stop` has the provider's reason for stopping */
-	bool ended;             /* the provider marked the end of the stream */
-	int64_t sent, received; /* number of tokens; negative: unknown */
-	/* the part of `sent` that was read from, or written into, the provider's cache */
+	/* the provider gave a reason for stopping, which is in `stop` if it is known */
+	bool stopped;
+	bool ended; /* the reply is complete: it came whole, or the provider marked its end */
+	/* number of tokens in the request and in the reply; negative: unknown */
+	int64_t sent, received;
+	/*
+	 * Part of `sent` that the provider read from its cache, and part that it wrote into it.
+	 * Each is 0 if the provider did not report it.
+	 */
 	int64_t cached, stored;
-	size_t bytes; /* total size of all texts */
+	size_t bytes; /* bytes of all texts of the reply together */
 };
 
 /* Maps a provider's name of a reason for stopping to enum chat_stop. Unknown names leave reply.stop
@@ -65,7 +75,10 @@ void reply_stop(struct reply *r, const json_t *reason, const struct reply_reason
 /* Returns -EPROTO for a reply that breaks the protocol. */
 int reply_broken(struct fh_error *err, const char *what);
 
-/* Reads a number of tokens, object[key]. *out stays unless the value is a number from 0 on. */
+/*
+ * Reads object[key], a number of tokens. *out is unchanged unless the value is an integer from 0 to
+ * 10^12.
+ */
 void reply_count(const json_t *object, const char *key, int64_t *out);
 
 #endif

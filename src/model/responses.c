@@ -12,7 +12,7 @@
 /*
  * replay:FILE.jsonl: recorded replies of a language model, in the format of MLGym's replay model.
  * Each line is an object with one member: a task's name and its list of replies. The agent's parser
- * reads them. After the last, the episode is submitted.
+ * reads them. After the last reply, the episode is submitted.
  */
 #define RESPONSE_BYTES_MAX (16 << 20)
 
@@ -26,7 +26,7 @@ struct responses {
 struct responses_reading {
 	struct responses *r;
 	const struct task *task;
-	const char *spec; /* name of the task, as the user gave it */
+	const char *spec; /* name of the task, as the user wrote it */
 	size_t n_lines;
 	bool found; /* a line for the task was found */
 };
@@ -111,7 +111,10 @@ static int responses_open(const struct model_request *request, const char *argum
 	return r;
 }
 
-/* Gives the next reply. A bare "submit" becomes an action, because parsers would refuse it. */
+/*
+ * Gives the next recorded reply. The reply "submit" is given as an action, because parsers would
+ * refuse it.
+ */
 static int responses_next(void *state, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fd.h"
 #include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
 #include "config/node.h"
 #include "model/backend.h"
 #include "model/json_lines.h"
@@ -7,11 +10,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Models that play a fixed list of actions, then submit:
  *
  *   baseline      the task's baseline command
+ *   solution      the task's known good solution
  *   demo          recorded actions in the task's folder
  *   actions:FILE  a file of JSON lines, a string in each
  */
@@ -23,7 +28,8 @@ struct script_action {
 struct script {
 	struct arena arena;
 	struct script_action *first, **tail;
-	struct script_action **at; /* pointer to set to the next action */
+	/* pointer to the next action that script_next() returns; it is NULL after the last */
+	struct script_action **at;
 };
 
 static struct script *script_new(void)
@@ -97,22 +103,82 @@ static int script_open_actions(const struct model_request *request, const char *
 	return script_read(argument, out_state, err);
 }
 
+#define FILE_END "END_OF_FILE"
+
+/*
+ * Adds an action that writes a file of the task into the workspace, as an agent would: with a
+ * here-document.
+ */
+static int script_add_file(struct script *s, const struct task_file *file, struct fh_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(FH_ACTION_BYTES_MAX);
+	const char *slash = strrchr(file->target, '/'), *folder = "", *end;
+	int r = fd_read_file(file->source, &text, err);
+
+	if (r < 0)
+		return r;
+	if (memchr(buf_str(&text), '\0', text.len) || strstr(buf_str(&text), FILE_END) ||
+			strchr(file->target, '\''))
+		return error_say(err, EINVAL, "'%s': no here-document can hold it", file->source);
+	if (slash)
+		folder = arena_printf(&s->arena, "mkdir -p '%.*s' && ", (int)(slash - file->target),
+				file->target);
+	end = str_ends(buf_str(&text), "\n") ? "" : "\n";
+	script_add(s,
+			arena_printf(&s->arena, "%scat >'%s' <<'" FILE_END "'\n%s%s" FILE_END,
+					folder, file->target, buf_str(&text), end));
+	return 0;
+}
+
+/* Makes a script that writes the files and runs the command. */
+static int script_make(const struct task_file *files, size_t n_files, const char *command,
+		void **out_state, struct fh_error *err)
+{
+	struct script *s = script_new();
+
+	for (size_t i = 0; i < n_files; i++) {
+		int r = script_add_file(s, &files[i], err);
+
+		if (r < 0) {
+			script_close(s);
+			return r;
+		}
+	}
+	script_add(s, command);
+	*out_state = s;
+	return 0;
+}
+
 static int script_open_baseline(const struct model_request *request, const char *argument,
 		void **out_state, struct fh_error *err)
 {
-	struct script *s;
 	struct task *task;
 	int r = task_load(request->places, request->task, request->variant, &task, err);
 
 	if (r < 0)
 		return r;
-	if (task->baseline_command) {
-		s = script_new();
-		script_add(s, task->baseline_command);
-		*out_state = s;
-	} else {
+	if (task->baseline_command)
+		r = script_make(task->baseline_files, task->n_baseline_files,
+				task->baseline_command, out_state, err);
+	else
 		r = error_say(err, EINVAL, "the task '%s' has no baseline", request->task);
-	}
+	task_free(task);
+	return r;
+}
+
+static int script_open_solution(const struct model_request *request, const char *argument,
+		void **out_state, struct fh_error *err)
+{
+	struct task *task;
+	int r = task_load(request->places, request->task, request->variant, &task, err);
+
+	if (r < 0)
+		return r;
+	if (task->solution_command)
+		r = script_make(task->solution, task->n_solution, task->solution_command, out_state,
+				err);
+	else
+		r = error_say(err, EINVAL, "the task '%s' has no solution", request->task);
 	task_free(task);
 	return r;
 }
@@ -126,7 +192,7 @@ static int script_open_demo(const struct model_request *request, const char *arg
 
 	if (r < 0)
 		return r;
-	/* Name the variant in the error: only some variants have a demonstration. */
+	/* Name the variant in the error message: perhaps only others have a demonstration. */
 	if (node_get(task->keys, "variants")) {
 		variant = task_variant_name(task->variant);
 		colon = ":";
@@ -151,6 +217,13 @@ const struct model_backend model_actions = {
 const struct model_backend model_baseline = {
 	.name = "baseline",
 	.open = script_open_baseline,
+	.next = script_next,
+	.close = script_close,
+};
+
+const struct model_backend model_solution = {
+	.name = "solution",
+	.open = script_open_solution,
 	.next = script_next,
 	.close = script_close,
 };

@@ -36,7 +36,9 @@ bool sse_is_too_long(const struct sse *s)
 	return s->waiting.truncated || s->event.truncated;
 }
 
-/* Skips a byte order mark at the start of the stream. False if more bytes are needed to tell. */
+/*
+ * Skips a byte order mark at the start of the stream. False if too few bytes have arrived to tell.
+ */
 static bool sse_skip_mark(struct sse *s)
 {
 	static const char mark[] = "\xef\xbb\xbf";

@@ -18,14 +18,16 @@
 #define SSE_EVENT_BYTES_MAX (16L * 1024 * 1024)
 
 struct sse {
-	struct buf waiting; /* bytes that arrived */
-	size_t given;       /* bytes of `waiting` that were read as lines */
-	size_t scanned;     /* bytes of `waiting` after `given` that hold no end of a line */
-	struct buf event;   /* data of the event that is being read */
-	bool any;           /* the event has a line of data, maybe an empty one */
-	bool begun;         /* the start of the stream was checked for a byte order mark */
-	bool after_cr;      /* the last byte was a CR: an LF that follows belongs to it */
-	bool fresh;         /* sse_next() returned `event`: clear it before the next line */
+	struct buf waiting; /* bytes of the stream that arrived, from which lines are read */
+	size_t given;       /* number of bytes of `waiting` that were read as complete lines */
+	/* number of bytes of `waiting` after `given` that were searched: no line ends in them */
+	size_t scanned;
+	struct buf event; /* data of the event that is being read */
+	bool any;         /* a line of data of the event was read, maybe an empty one */
+	bool begun;       /* the start of the stream was checked for a byte order mark */
+	bool after_cr; /* the last line ended with a CR: an LF that follows belongs to that end */
+	/* sse_next() has returned `event`, so it must be cleared before the next line is added */
+	bool fresh;
 };
 
 void sse_init(struct sse *s);

@@ -17,8 +17,8 @@
 
 /* --- unfinished ------------------------------------------------------------------------------ */
 
-/* Runs `bash -n` on the script in the descriptor `text`. Returns its exit status, or -1 if it did
- * not run. */
+/* Runs `bash -n` on the script in the descriptor `text`. bash writes its messages to
+ * `complaint`. Returns its exit status, or -1 if it did not run or was killed. */
 static int typed_parse(int text, int complaint)
 {
 	static const char *const argv[] = { "bash", "--norc", "-n", NULL };
@@ -76,8 +76,8 @@ static const char *const typed_programs[] = { "btop", "emacs", "htop", "less", "
 	"most", "nano", "nvim", "nvtop", "pico", "screen", "tmux", "top", "vi", "view", "vim",
 	"watch" };
 
-/* True for a word that may precede a program's name. Examples are an assignment, `sudo`, and the
- * options of such a command. */
+/* True for a word that may stand before a program's name in a command. Examples are an
+ * assignment, `sudo` and its options. */
 static bool typed_is_prefix(const char *word)
 {
 	static const char *const others[] = { "builtin", "command", "env", "exec", "nice", "nohup",
@@ -93,7 +93,10 @@ static bool typed_is_prefix(const char *word)
 	return false;
 }
 
-/* Copies a word without its quotes and backslashes: `\vim` and `'vim'` run vim too. */
+/*
+ * Copies a word of a shell command without quotes and backslashes: bash runs vim for `\vim` and
+ * `'vim'` too.
+ */
 static const char *typed_unquoted(struct arena *a, const char *word, size_t n)
 {
 	char *out = arena_strndup(a, word, n);
@@ -106,8 +109,8 @@ static const char *typed_unquoted(struct arena *a, const char *word, size_t n)
 	return out;
 }
 
-/* True if the program's arguments make it only print, such as `top -b`, `emacs --batch` or `vim
- * -es`. */
+/* True if the arguments of a full-screen program make it only print, like `top -b`, `emacs
+ * --batch` or `vim -es`. */
 static bool typed_prints(const char *rest)
 {
 	static const char *const options[] = { " -b", " --batch", " -e", " -Es", " --help",
@@ -119,8 +122,8 @@ static bool typed_prints(const char *rest)
 	return false;
 }
 
-/* Finds a full-screen program in a pipeline. Only the first can be one: `less` at the end of a pipe
- * just prints. */
+/* Finds a full-screen program in a pipeline. Only the first program can take the screen: `less`
+ * at the end of a pipe just prints. */
 static const char *typed_in_command(struct arena *a, const char *command, size_t n)
 {
 	const char *at = arena_strndup(a, command, n), *word;
@@ -133,7 +136,8 @@ static const char *typed_in_command(struct arena *a, const char *command, size_t
 			return NULL;
 		word = typed_unquoted(a, at, length);
 		at += length;
-		if (str_eq(word, "-v") || str_eq(word, "-V")) /* `command -v vim` runs nothing */
+		/* not a program: `command -v vim` only looks up its name */
+		if (str_eq(word, "-v") || str_eq(word, "-V"))
 			return NULL;
 	} while (typed_is_prefix(word));
 	word = path_basename(word);
@@ -147,7 +151,9 @@ const char *typed_full_screen(struct arena *a, const char *text)
 {
 	size_t first = strcspn(text, "\n");
 
-	/* Look only at the first line: others may be text of a here-document. */
+	/*
+	 * Look only at the first line of the command: later lines may be text of a here-document.
+	 */
 	for (size_t at = 0; at < first;) {
 		size_t n = strcspn(text + at, ";&\n");
 		const char *found = typed_in_command(a, text + at, n);

@@ -6,9 +6,9 @@
 
 /* A provider of language models. */
 struct vendor {
-	const char *name; /* name before the ":" of a spec, or before the "/" after "litellm:" */
+	const char *name; /* name in a spec: before the ":", or between "litellm:" and "/" */
 	const struct dialect *dialect;
-	const char *url;          /* base URL; NULL: each user has another */
+	const char *url;          /* base URL of its servers; NULL: each user has another */
 	const char *url_variable; /* environment variable that replaces `url`; NULL: none */
 	const char *key_variable; /* environment variable with the API key; NULL: no key needed */
 };
@@ -22,8 +22,8 @@ bool vendor_has_variable(const char *name);
 /* Checks the provider of a spec. -EINVAL for "litellm:PROVIDER/NAME" with an unknown provider. */
 int vendor_check_provider(const char *spec, struct fh_error *err);
 
-/* Finds the provider of a spec. *out_model is the model's name, and points into the spec. -EINVAL:
- * unknown. */
+/* Finds the provider of a spec. *out_model is the model's name, and points into the spec.
+ * -EINVAL: the spec is unknown, or names no model. */
 int vendor_find(const char *spec, const struct vendor **out, const char **out_model,
 		struct fh_error *err);
 

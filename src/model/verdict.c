@@ -32,8 +32,8 @@ static const char *const verdict_too_long[] = {
 	"request_too_large",
 };
 
-/* HTTP statuses that types and codes of errors stand for. A used-up quota has status 429, but a
- * retry would fail too. */
+/* HTTP statuses for types and codes in a provider's error messages. For a used-up quota,
+ * providers send 429, but a retry would fail. */
 static const struct {
 	const char *name;
 	int status;
@@ -59,7 +59,7 @@ static const char *verdict_text(const json_t *object, const char *key)
 	return json_string_value(json_object_get(object, key));
 }
 
-/* HTTP status that the type or code of an error stands for; 0 if neither is known. */
+/* Returns the HTTP status for the type or code of a provider's error; 0 if neither is known. */
 static int verdict_status_of(const json_t *error)
 {
 	const json_t *code = json_object_get(error, "code");
@@ -81,7 +81,7 @@ static enum verdict verdict_of_status(int status)
 	for (size_t i = 0; i < ARRAY_SIZE(again); i++)
 		if (status == again[i])
 			return VERDICT_AGAIN;
-	/* Retry an error that came with a successful status: it is often gone the next time. */
+	/* Retry after an error that came with a successful status: it often does not come again. */
 	return status >= 500 || (status >= 200 && status < 300) ? VERDICT_AGAIN : VERDICT_OVER;
 }
 
@@ -145,7 +145,7 @@ enum verdict verdict_of_answer(
 			buf_add_str(out_sentence, "an empty answer");
 		return verdict_of_status(status);
 	}
-	/* Servers put the error into "error", into the whole object, or as a text into "detail". */
+	/* The error is the member "error", a text in "detail", or else the whole object. */
 	error = json_object_get(root, "error");
 	if (!error && json_is_string(json_object_get(root, "detail")))
 		error = json_object_get(root, "detail");
@@ -180,8 +180,8 @@ static double verdict_random(uint64_t *state)
 	return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* Random pauses keep calls that failed together from returning together. The pause is never shorter
- * than the server's request. */
+/* Pause for a random time: calls that failed together are then not repeated together. Don't pause
+ * for less than the server asked for, unless it asked for more than PAUSE_ASKED_MOST_MS. */
 int64_t verdict_pause_ms(int tries, int64_t asked_ms, uint64_t *random)
 {
 	int64_t most = PAUSE_FIRST_MS;

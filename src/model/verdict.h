@@ -7,16 +7,19 @@
 
 #include <stdint.h>
 
-/* Judgement of a failed try. */
+/* Kinds of failures of a request, by whether a retry may help. */
 enum verdict {
-	VERDICT_AGAIN,      /* a retry may succeed */
+	VERDICT_AGAIN,      /* a retry of the request may succeed */
 	VERDICT_UNREADABLE, /* a retry seldom succeeds: the server speaks another protocol */
-	VERDICT_OVER,       /* a retry can't succeed */
-	VERDICT_TOO_LONG,   /* the conversation exceeds the context */
+	VERDICT_OVER,       /* a retry of the request can't succeed */
+	VERDICT_TOO_LONG,   /* the conversation exceeds the model's context */
 };
 
 #define VERDICT_SENTENCE_MAX 400
-/* longest pause that a server may ask for; a tenth of it may be added at random */
+/*
+ * Most milliseconds that a server may ask to wait. Up to a tenth of its pause may be added at
+ * random.
+ */
 #define PAUSE_ASKED_MOST_MS 120000
 
 /* An HTTP answer whose status is not 200. */
@@ -39,8 +42,8 @@ enum verdict verdict_of_error(
  * no part of it stays. */
 void verdict_add_sentence(struct buf *out, const char *text, size_t n, const char *secret);
 
-/* Number of retries that are left. `most` is what the option --retries left, and `unreadable` the
- * number of tries with VERDICT_UNREADABLE. */
+/* Returns the number of retries that are left. `most` is the number that --retries still allows.
+ * `unreadable` is the number of tries that ended in VERDICT_UNREADABLE. */
 int verdict_retries_left(enum verdict verdict, int most, int unreadable);
 
 /* Milliseconds to wait after `tries` failed tries. asked_ms is the pause that the server asked for;

@@ -6,10 +6,10 @@
 #include "base/process.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "native/cgroup_collect.h"
 #include "native/cgroup_file.h"
 #include "native/cgroup_kind.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,22 +20,24 @@
 #include <unistd.h>
 
 /*
- * A pool has a folder in each hierarchy, named PREFIX and its process' name (base/process.h). The
- * process holds a claim on each folder. Folders without a claim are from dead owners.
+ * A pool of control groups has a folder in each hierarchy. The folder's name is CGROUP_PREFIX, the
+ * pool's label and the name of the process (base/process.h). The process holds a lock on each
+ * folder, the claim. A folder without a claim belongs to a process that has ended.
  */
-#define PREFIX "fumehood-"
-#define TRIES_MAX 4       /* most used groups to check in a row for one without processes */
+/* most groups in the list `used` to check for processes, oldest first */
+#define TRIES_MAX 4
 #define CLOSE_WAIT_MS 500 /* longest wait for processes in the groups to end */
 
 struct cgroups {
 	struct cgroup_tree tree;
-	pthread_mutex_t lock;            /* guards the fields below */
+	pthread_mutex_t lock;            /* guards the pool's fields below */
 	struct cgroup *used, **used_end; /* groups that were given back, oldest first */
 	unsigned made, lent;
 	bool closed;
 	int home[CGROUP_PARTS];
 	size_t n_home;
-	int claims[CGROUP_PARTS]; /* descriptors that claim the pool's folders: base/process.h */
+	/* descriptors that hold the locks on the pool's folders: base/process.h */
+	int claims[CGROUP_PARTS];
 	size_t n_claims;
 };
 
@@ -58,62 +60,10 @@ static char *cgroup_path(const struct cgroups *pool, const struct cgroup *group,
 
 /* --- opening and closing --------------------------------------------------------------------- */
 
-static int cgroup_remove_folder(const char *folder)
-{
-	DIR *dir = opendir(folder);
-	const struct dirent *e;
-
-	while (dir && (e = readdir(dir))) {
-		auto_free char *path = NULL;
-
-		if (e->d_type != DT_DIR || e->d_name[0] == '.')
-			continue;
-		path = xasprintf("%s/%s", folder, e->d_name);
-		rmdir(path);
-	}
-	if (dir)
-		closedir(dir);
-	return rmdir(folder) < 0 && errno != ENOENT ? -errno : 0;
-}
-
-static int cgroup_collect_in(const char *base)
-{
-	DIR *dir = opendir(base);
-	const struct dirent *e;
-	int count = 0;
-
-	while (dir && (e = readdir(dir))) {
-		auto_free char *path = NULL;
-
-		if (!str_starts(e->d_name, PREFIX))
-			continue;
-		path = xasprintf("%s/%s", base, e->d_name);
-		if (process_folder_is_stale(path) && cgroup_remove_folder(path) == 0)
-			count++;
-	}
-	if (dir)
-		closedir(dir);
-	return count;
-}
-
-int cgroups_collect(void)
-{
-	struct cgroup_tree tree = { 0 };
-	auto_free char *why = NULL;
-	int count = 0;
-
-	if (cgroup_tree_find(0, &tree, &why) < 0)
-		return 0;
-	for (size_t i = 0; i < tree.n; i++)
-		count += cgroup_collect_in(tree.folders[i]);
-	cgroup_tree_release(&tree);
-	return count;
-}
-
 static int cgroup_make_folders(struct cgroups *pool, const char *label, struct fh_error *err)
 {
 	struct cgroup_tree *tree = &pool->tree;
-	auto_free char *prefix = xasprintf(PREFIX "%s", label);
+	auto_free char *prefix = xasprintf(CGROUP_PREFIX "%s", label);
 	auto_free char *name = process_own_name(prefix);
 	int r;
 
@@ -133,8 +83,8 @@ static int cgroup_make_folders(struct cgroups *pool, const char *label, struct f
 }
 
 /*
- * Opens the control groups that this process is in. Must run before the folders in `tree` are
- * replaced by the pool's.
+ * Opens the files cgroup.procs of the control groups that this process is in. Must run before the
+ * folders in `tree` are replaced by the pool's.
  */
 static void cgroup_open_home(struct cgroups *pool, const struct cgroup_tree *tree)
 {
@@ -203,8 +153,8 @@ static void cgroup_free(struct cgroup *group)
 }
 
 /*
- * Removes the folders that this process claims; a fork claims none. The next owner removes folders
- * that are left.
+ * Removes the pool's folders, for which this process holds locks. A fork holds none, and removes
+ * none. Folders that can't be removed are left to the next owner.
  */
 static void cgroup_remove_folders(const struct cgroups *pool)
 {
@@ -223,7 +173,8 @@ static void cgroup_unclaim(struct cgroups *pool)
 
 void cgroups_forked(struct cgroups *pool)
 {
-	pthread_mutex_init(&pool->lock, NULL); /* another thread may have held it at the fork */
+	/* make the mutex again: another thread may have held it when this process forked */
+	pthread_mutex_init(&pool->lock, NULL);
 	cgroup_unclaim(pool);
 }
 
@@ -283,8 +234,8 @@ static void cgroup_remove(struct cgroups *pool, struct cgroup *group)
 }
 
 /*
- * Removes the first group without processes from the list of used groups, and returns it. Checks
- * the TRIES_MAX oldest. The caller holds the lock.
+ * Removes the first group without processes from the list of used groups, and returns it. NULL:
+ * none of the TRIES_MAX oldest is empty. The caller holds the lock.
  */
 static struct cgroup *cgroup_find_empty(struct cgroups *pool)
 {
@@ -304,7 +255,10 @@ static struct cgroup *cgroup_find_empty(struct cgroups *pool)
 	return NULL;
 }
 
-/* Returns a used group and resets its memory peak. Removes groups whose peak can't be reset. */
+/*
+ * Returns a group that an ended sandbox used, and resets its memory peak. Removes groups whose peak
+ * can't be reset. NULL: there is none.
+ */
 static struct cgroup *cgroup_take_used(struct cgroups *pool)
 {
 	bool (*forget_peak)(int) = pool->tree.kind->forget_peak;
@@ -419,7 +373,9 @@ int cgroups_limit(struct cgroup *group, const struct sandbox_limits *limits, str
 
 	if (r < 0)
 		return r;
-	/* The kernel's counter includes the group's earlier sandboxes and cradles: subtract it. */
+	/*
+	 * Note the CPU time of earlier sandboxes and cradles in the group. It is subtracted later.
+	 */
 	group->cpu_base_ns = 0;
 	cpu_ns = cgroup_cpu_ns(group);
 	group->cpu_base_ns = cpu_ns > 0 ? cpu_ns : 0;

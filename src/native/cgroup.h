@@ -9,9 +9,9 @@
 #include <sys/types.h>
 
 /*
- * A pool of control groups, one per live sandbox, for limits and accounting. A group without
- * processes is used again if the kernel can reset its counters. Making a group costs more, and a
- * removed group stays in the kernel until its caches are gone.
+ * A pool of control groups, one per live sandbox, for limits and accounting. When a sandbox has
+ * ended, its group is given to another if the kernel can reset the group's counters. A new group
+ * would cost more. A removed group would stay in the kernel until its caches are gone.
  *
  * The helper is the process that sandboxes are cloned from. If no hierarchy allows groups for the
  * helper's children, there is no pool. Sandboxes then have resource limits only.
@@ -22,16 +22,22 @@ struct cgroups;
 
 struct cgroup {
 	struct cgroups *pool;
-	char *name;              /* "ep12" */
+	char *name;              /* the group's folder name, like "ep12" */
 	int parts[CGROUP_PARTS]; /* descriptors to enter the group by: cgroups_born_into() */
-	size_t n_parts;          /* 0 after cgroup_sent() */
-	int cpu_fd;              /* open file with the CPU counter; -1: none */
-	/* Open file with the memory peak, if a descriptor can reset it; -1: none. */
+	size_t n_parts;          /* number of descriptors in `parts`; 0 after cgroup_sent() */
+	int cpu_fd;              /* open file with the group's CPU time; -1: none */
+	/*
+	 * Open file with the group's memory peak, if writing to a descriptor can reset it; -1:
+	 * none.
+	 */
 	int memory_fd;
-	struct sandbox_limits limits; /* limits that are set on the group now; valid if `known` */
+	struct sandbox_limits limits; /* limits that are set on the group now, if `known` is true */
 	bool known;
 	bool limited; /* cgroups_limit() was called since cgroups_take() */
-	/* counters when the group was taken, from earlier sandboxes in it */
+	/*
+	 * CPU time and memory kills of earlier sandboxes in the group: they are subtracted from the
+	 * kernel's counters
+	 */
 	int64_t cpu_base_ns;
 	int64_t oom_base;
 	struct cgroup *next;
@@ -58,34 +64,36 @@ void cgroups_close(struct cgroups *pool);
  */
 bool cgroups_born_into(const struct cgroups *pool);
 
-/* Drops the pool's claims on its folders. Call it in a fork: the claims end with the process. */
+/* Drops the pool's locks on its folders. Call it in a fork: the locks must end with the parent. */
 void cgroups_forked(struct cgroups *pool);
 
 /*
- * cgroups_take() gives a group without processes. Call cgroups_limit() before a process enters the
- * group. Setting limits that the group already has takes no time.
+ * cgroups_take() gives a group without processes. cgroups_limit() sets its limits: call it before a
+ * process enters the group. It takes no time if the group has these limits already.
  */
 int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err);
 int cgroups_limit(struct cgroup *group, const struct sandbox_limits *limits, struct fh_error *err);
 
-/* Returns the group to its pool. Processes in the group may still be ending. */
+/* Gives a group back to its pool. Processes in it may still be ending. */
 void cgroups_give(struct cgroup *group);
 
 /*
- * Returns the number of descriptors in *out_fds, which the pool owns. They are cgroup.procs of this
- * process' own groups, for moving a process out of a sandbox' group. 0: no process has to be moved.
+ * Gives the descriptors by which PID 1 is moved out of a sandbox' control groups. They are
+ * cgroup.procs of this process' own groups, and the pool owns them. Returns their number. 0: no
+ * process has to be moved.
  */
 size_t cgroups_home(const struct cgroups *pool, const int **out_fds);
 
-/* Closes the group's `parts` once a guest has copies of these descriptors. */
+/* Closes the descriptors group->parts. Call it once another process has copies of them. */
 void cgroup_sent(struct cgroup *group);
 
-int64_t cgroup_cpu_ns(const struct cgroup *group);      /* CPU time used; -1: not known */
-int64_t cgroup_memory_peak(const struct cgroup *group); /* bytes; -1: not known */
-/* Processes killed for memory; -1: not known. */
+/* CPU time that the sandbox in the group has used; -1: not known */
+int64_t cgroup_cpu_ns(const struct cgroup *group);
+/* most bytes of memory used; -1: not known */
+int64_t cgroup_memory_peak(const struct cgroup *group);
+/*
+ * Number of processes that the kernel killed because the group had no memory left; -1: not known.
+ */
 int64_t cgroup_oom_kills(const struct cgroup *group);
-
-/* Removes empty groups of owners that have ended. Returns the number of removed groups. */
-int cgroups_collect(void);
 
 #endif

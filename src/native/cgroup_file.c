@@ -40,7 +40,10 @@ int cgroup_write_number(const char *folder, const char *file, int64_t n)
 	return cgroup_write(folder, file, text);
 }
 
-/* Reads the number after `key` in an open small file. If `key` is "", reads the first number. */
+/*
+ * Reads the number after the text `key` in an open small file. If `key` is "", reads the first
+ * number.
+ */
 int64_t cgroup_read_number(int fd, const char *key)
 {
 	char text[2048];

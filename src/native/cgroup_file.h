@@ -4,7 +4,10 @@
 
 #include <stdint.h>
 
-/* Converts cores to a group's CPU time in each period. Raises it to the kernel's minimum. */
+/*
+ * Length of a control group's CPU period. cgroup_cpu_quota_us() converts a number of cores to CPU
+ * time in each period, at least the kernel's minimum.
+ */
 #define CGROUP_CPU_PERIOD_US 100000
 int64_t cgroup_cpu_quota_us(double cpus);
 

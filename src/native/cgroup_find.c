@@ -24,8 +24,9 @@ static bool cgroup_list_has(const char *list, const char *word)
 }
 
 /*
- * A line of /proc/self/mountinfo (proc(5)): "36 35 98:0 /root /mount/point options shared:1 - type
- * source super-options". The type tells v1 from v2. For v1, the super-options name the controllers.
+ * Parses a line of /proc/self/mountinfo (proc(5)): "36 35 98:0 /root /mount/point options shared:1
+ * - type source super-options". The type tells v1 from v2. For v1, the super-options name the
+ * controllers.
  */
 static char *cgroup_mount_of_line(char *line, const char *controller)
 {
@@ -61,7 +62,10 @@ char *cgroup_top_folder(const char *controller)
 	return found;
 }
 
-/* A line of /proc/PID/cgroup (cgroups(7)): "4:memory:/user/1000", "0::/user.slice/x.scope". */
+/*
+ * Parses a line of /proc/PID/cgroup (cgroups(7)), like "4:memory:/user/1000" or
+ * "0::/user.slice/x.scope".
+ */
 static const char *cgroup_of_line(char *line, const char *controller)
 {
 	char *list;

@@ -7,6 +7,9 @@
 
 #include <stdlib.h>
 
+/* The controllers of v1 that limit or count what a sandbox uses. */
+#define CGROUP_V1_CONTROLLERS "memory", "pids", "cpu", "cpuacct"
+
 /*
  * The two kinds of control groups. v1 has a hierarchy per controller, v2 has a single hierarchy.
  * Each kind is one const struct at the end of its file.
@@ -16,7 +19,7 @@
  */
 struct cgroup_tree {
 	const struct cgroup_kind *kind;
-	char *folders[4]; /* a folder per hierarchy; heap strings */
+	char *folders[4]; /* v1: a folder per controller; v2: one folder; heap strings */
 	size_t n;
 };
 
@@ -29,8 +32,9 @@ static inline void cgroup_tree_release(struct cgroup_tree *tree)
 
 struct cgroup_kind {
 	/*
-	 * True: a process is born in a group, by a descriptor of the group's folder. False: a
-	 * process is moved by a descriptor of cgroup.procs, which is slow: see guest/cradle.c.
+	 * True: a new process is put into a group at its birth (clone3), by a descriptor of the
+	 * group's folder. False: a process is moved by a descriptor of cgroup.procs, which is slow:
+	 * see guest/cradle.c.
 	 */
 	bool born_into;
 	/*
@@ -43,23 +47,26 @@ struct cgroup_kind {
 	/* Moves a helper to a group from which its children can enter the pool's groups. */
 	int (*adopt)(const struct cgroup_tree *tree, pid_t helper, struct fh_error *err);
 	/*
-	 * Sets the limits in which `limits` and `has` differ. has NULL: the present limits are not
-	 * known. Setting a CPU share is slow: the kernel walks through all groups. Resets the
-	 * memory peak if forget_peak is NULL.
+	 * Sets a group's limits to `limits`. `has` are the group's present limits, which are not
+	 * set again if they are equal. has NULL: they are not known. Setting a CPU share is slow:
+	 * the kernel walks through all groups. Resets the memory peak if forget_peak is NULL.
 	 */
 	int (*limit)(const struct cgroup_tree *tree, const char *group,
 			const struct sandbox_limits *limits, const struct sandbox_limits *has,
 			struct fh_error *err);
 	int (*open_cpu)(const struct cgroup_tree *tree, const char *group);
-	const char *cpu_key; /* text before the number in the file of open_cpu() */
+	const char *cpu_key; /* text before the number of the CPU time in the file of open_cpu() */
 	int64_t cpu_unit_ns;
 	int (*open_memory)(const struct cgroup_tree *tree, const char *group);
-	/* Resets the memory peak, so that the group can be used again. False: it can't be reset. */
+	/*
+	 * Resets the memory peak, so that another sandbox can use the group. False: it can't be
+	 * reset. NULL: limit() resets it.
+	 */
 	bool (*forget_peak)(int memory_fd);
 	int64_t (*oom_kills)(const struct cgroup_tree *tree, const char *group);
 	/*
-	 * Whether resources are still counted for a group without processes. NULL: such a group
-	 * soon counts none.
+	 * Whether the kernel still counts much socket memory for a group whose processes have
+	 * ended. NULL: no check is needed.
 	 */
 	bool (*is_used)(const struct cgroup_tree *tree, const char *group);
 };

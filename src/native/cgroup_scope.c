@@ -39,9 +39,15 @@ static const char *const call[] = {
 	"ssa(sv)a(sa(sv))",
 };
 
-/* KillSignal: our processes ignore SIGTERM, so a logout would wait for them to end. */
+/*
+ * KillSignal is set because our processes ignore the default, SIGTERM: a logout would wait for them
+ * to end.
+ */
 static const char *const properties[] = {
-	/* Number of properties, then name, signature and value of each. The process' id follows. */
+	/*
+	 * Number of properties, then name, signature and value of each. The value of PIDs, the id
+	 * of the process, is appended later.
+	 */
 	"6",
 	"Description",
 	"s",
@@ -66,11 +72,14 @@ static const char *const properties[] = {
 #define ARGS_MAX (ARRAY_SIZE(call) + ARRAY_SIZE(properties) + 10)
 
 struct bus {
-	bool machine;         /* true: systemd of the machine; false: of this user */
+	bool machine; /* true: the systemd of the machine; false: the systemd of this user */
 	char runtime_dir[64]; /* "XDG_RUNTIME_DIR=/run/user/1000" */
 };
 
-/* Checks whether systemd's socket can be reached, because a failing busctl takes time. */
+/*
+ * Finds systemd's socket and checks whether it can be reached. Starting busctl only to see it fail
+ * takes time.
+ */
 static bool scope_find_bus(struct bus *out)
 {
 	char path[64];
@@ -111,7 +120,7 @@ static int scope_start_call(
 	return spawn_program(out_pid, BUSCTL, argv, env, fds, ARRAY_SIZE(fds));
 }
 
-/* Waits for a program until the deadline, then kills it. True: it exited with 0. */
+/* Waits for a program to exit until the deadline, then kills it. True: it exited with status 0. */
 static bool scope_ends_well(pid_t pid, int64_t deadline)
 {
 	auto_close int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -130,7 +139,7 @@ static bool scope_ends_well(pid_t pid, int64_t deadline)
 	return r == pid && status == 0;
 }
 
-/* systemd answers before it has moved the process: wait for the move. */
+/* Waits until systemd has moved the process: systemd answers before that. */
 static bool scope_wait_for_move(pid_t pid, const char *name, int64_t deadline)
 {
 	do {

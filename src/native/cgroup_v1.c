@@ -18,14 +18,15 @@
 
 enum { MEMORY, PIDS, CPU, CPUACCT, CONTROLLERS };
 
-static const char *const controllers[CONTROLLERS] = { "memory", "pids", "cpu", "cpuacct" };
+static const char *const controllers[CONTROLLERS] = { CGROUP_V1_CONTROLLERS };
 
 #define NO_LIMIT (-1)
-/* Limit of socket memory: a quarter of the memory limit, added to it. */
+/* Divisor: sockets get a quarter of the memory limit, on top of that limit. */
 #define NETWORK_PART 4
-/* Cap of that limit: the machine has one pool for all connections. */
+/* Highest limit of socket memory in bytes: the machine has one pool for all connections. */
 #define NETWORK_MOST (64 << 20)
-#define NETWORK_LEFT (1 << 20) /* socket memory that a group may hold when it is used again */
+/* bytes of socket memory that a group may still hold when another sandbox gets it */
+#define NETWORK_LEFT (1 << 20)
 
 static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 {
@@ -49,8 +50,8 @@ static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 }
 
 /*
- * Folders are in the order of the controllers. A hierarchy that two controllers share is listed
- * twice, which does no harm.
+ * Folders of a cgroup_tree are in the order of the controllers. A hierarchy that two controllers
+ * share is listed twice, which does no harm.
  */
 static char *v1_folder(const struct cgroup_tree *tree, int controller, const char *group)
 {
@@ -89,8 +90,8 @@ static int v1_set_pids(const struct cgroup_tree *tree, const char *group, int64_
 }
 
 /*
- * v1 counts memory of IP sockets apart, and only if that memory has a limit. v2 counts it as
- * memory. Kernels without this file get no such limit.
+ * Limits the memory of IP sockets. v1 counts it apart from other memory, and only if it has a
+ * limit. v2 counts it as memory. If the kernel lacks the file for this limit, sets none.
  */
 static int v1_set_network(const struct cgroup_tree *tree, const char *group, int64_t memory_bytes,
 		struct fh_error *err)
@@ -154,7 +155,10 @@ static int v1_open_memory(const struct cgroup_tree *tree, const char *group)
 	return v1_open(tree, MEMORY, group, "memory.max_usage_in_bytes");
 }
 
-/* Connections may outlive their processes by 2 s: guest/network.c. */
+/*
+ * Whether a group still has socket memory: connections may outlive their processes by 2 s
+ * (guest/network.c).
+ */
 static bool v1_is_used(const struct cgroup_tree *tree, const char *group)
 {
 	auto_close int fd = v1_open(tree, MEMORY, group, "memory.kmem.tcp.usage_in_bytes");

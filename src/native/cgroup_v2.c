@@ -28,7 +28,8 @@
  */
 
 #define HELPER_GROUP "nursery"
-#define OWNER_GROUP "fumehood-owners" /* child for the processes that were in a delegated group */
+/* child group into which all processes of a delegated group are moved */
+#define OWNER_GROUP "fumehood-owners"
 #define NEEDED "+memory +pids +cpu"
 
 static bool v2_has_controllers(const char *folder)
@@ -47,7 +48,10 @@ static bool v2_has_controllers(const char *folder)
 	return true;
 }
 
-/* v2_move_down() may have moved this process into the child OWNER_GROUP already. */
+/*
+ * Returns the folder of this process' group. If v2_move_down() has moved this process into the
+ * child OWNER_GROUP, returns the folder above OWNER_GROUP.
+ */
 static char *v2_own_folder(void)
 {
 	char *folder = cgroup_folder_of(0, "");
@@ -106,8 +110,8 @@ static int v2_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 }
 
 /*
- * Moves all processes of a group into one child. Only a group without processes may give limits to
- * its children.
+ * Moves all processes of a group into one child group. Only a group without processes may give
+ * controllers to its children.
  */
 static int v2_move_down(const char *folder)
 {
@@ -218,7 +222,10 @@ static int v2_open_memory(const struct cgroup_tree *tree, const char *group)
 	return fd >= 0 ? fd : v2_open(tree, group, "memory.peak", O_RDONLY);
 }
 
-/* From kernel 6.12 on, a write resets the peak for readers of this descriptor. */
+/*
+ * Resets a group's memory peak. From kernel 6.12 on, a write resets it for readers of this
+ * descriptor.
+ */
 static bool v2_forget_peak(int memory_fd)
 {
 	return pwrite(memory_fd, "0", 1, 0) == 1;

@@ -9,7 +9,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Messages to PID 1 and to the porter, and the parts that messages of both have. */
+/*
+ * Sends messages to a sandbox' PID 1 and porter. Reads and checks the fields that messages of both
+ * have.
+ */
 
 int channel_send(struct native_sandbox *sb, int socket, const struct buf *b, const int *fds,
 		size_t n, struct fh_error *err)

@@ -5,16 +5,19 @@
 #include "native/native.h"
 
 /*
- * Sends a message on the socket of PID 1 or of the porter. If the socket is full, the guest hangs:
- * the sandbox is gone then.
+ * Sends a message on the socket of PID 1 or of the porter. A full socket means that the process at
+ * its other end hangs: the sandbox is then marked as gone.
  */
 int channel_send(struct native_sandbox *sb, int socket, const struct buf *b, const int *fds,
 		size_t n, struct fh_error *err);
 
-/* Refuses a path that the guest would take for malformed. NULL is fine. */
+/* Refuses a path that is longer than PID 1 and the porter accept. NULL is fine. */
 int channel_check_path(const char *path, struct fh_error *err);
 
-/* Copies the reason from a message about a failure. An untrusted guest may leave it out. */
+/*
+ * Copies the reason of a failure from a received message. The sender is untrusted and may leave it
+ * out.
+ */
 void channel_copy_reason(struct wire *w, char *out, size_t size);
 
 #endif

@@ -13,10 +13,11 @@
 #include <sys/stat.h>
 
 /*
- * The owner's side of a sandbox' PID 1. The guest is untrusted: every message is checked whole. A
+ * The owner's side of a sandbox' PID 1. PID 1 is untrusted: every message is checked whole. A
  * malformed message closes the sandbox that sent it.
  */
-#define QUEUE_MAX 256 /* messages that PID 1 may send in a row without a pause */
+/* most messages that PID 1 may send without a pause; after more the sandbox counts as gone */
+#define QUEUE_MAX 256
 #define EVENT_BYTES_MAX 1024
 
 void control_set_gone(struct native_sandbox *sb, struct sandbox_event *out)
@@ -28,8 +29,9 @@ void control_set_gone(struct native_sandbox *sb, struct sandbox_event *out)
 }
 
 /*
- * Handles a message of PID 1; false if it is malformed. Sets a descriptor to -1 if it keeps it.
- * Messages about the shell give no event: shell.c reads the fields that they set.
+ * Handles a message of PID 1. False if the message is malformed. Sets *fd to -1 if it keeps the
+ * message's descriptor. Messages about the shell give no event: shell.c reads the fields that they
+ * set.
  */
 static bool control_parse(
 		struct native_sandbox *sb, struct wire *w, int *fd, struct sandbox_event *out)
@@ -86,7 +88,8 @@ void control_receive(struct native_sandbox *sb, struct sandbox_event *out)
 		}
 		w = wire_open(message, n > 0 ? (size_t)n : 0);
 		/*
-		 * A guest that sends without a pause would keep its owner from all other sandboxes.
+		 * Limit the number of messages. A PID 1 that sends without a pause would keep its
+		 * owner from serving other sandboxes.
 		 */
 		if (n <= 0 || sb->n_unasked++ == QUEUE_MAX || !control_parse(sb, &w, &fd, out))
 			control_set_gone(sb, out);
@@ -122,8 +125,8 @@ static int control_check_run(const struct run_request *request, struct fh_error 
 		if (fstat(request->fds[i], &st) < 0)
 			return error_set(err, errno, "look at descriptor %zu of a program", i);
 		/*
-		 * Refuse /proc: by /proc/self/fd/N a sandbox would walk this machine through the
-		 * descriptor.
+		 * Refuse a folder as a program's descriptor. Through /proc/self/fd/N the sandbox
+		 * could reach files of this machine.
 		 */
 		if (S_ISDIR(st.st_mode))
 			return error_say(err, EISDIR,

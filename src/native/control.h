@@ -15,12 +15,17 @@ int control_go(struct sandbox *base, uint32_t id, struct fh_error *err);
 int control_signal(struct sandbox *base, uint32_t id, int signal_number, struct fh_error *err);
 
 /*
- * Interrupts the shell's command. ASK sends SIGCONT, INTERRUPT_SIGNAL and SIGINT to all processes
- * born since the command began. KILL kills these processes. SHELL kills the shell too. ALL kills
- * every process of the sandbox, since any may hold a lock that the shell waits for.
+ * Interrupts the shell's command. There are four levels:
  *
- * sb->interruptions counts the interruption until PID 1 has sent the signals. Until then no new
- * command may begin: the signals would hit it.
+ *   INTERRUPT_ASK    the shell gets SIGCONT and the signal number INTERRUPT_SIGNAL. Processes that
+ *                    began after the command get SIGCONT and SIGINT.
+ *   INTERRUPT_KILL   the same, but these processes get SIGKILL
+ *   INTERRUPT_SHELL  the shell gets SIGKILL too
+ *   INTERRUPT_ALL    every process of the sandbox but PID 1 and the porter gets SIGKILL: any of
+ *                    them may hold a lock that the shell waits for
+ *
+ * sb->interruptions counts interruptions whose signals PID 1 has not sent yet. A new command waits
+ * until it is 0, because the signals would hit that command.
  */
 enum interrupt_level { INTERRUPT_ASK, INTERRUPT_KILL, INTERRUPT_SHELL, INTERRUPT_ALL };
 void control_interrupt(struct native_sandbox *sb, enum interrupt_level level);

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 
 /*
- * Sandboxes see listed paths of this machine. Tasks, records, the state and our own files may lie
- * beneath a listed path. To hide such a folder, the nursery mounts an empty folder over it when it
- * makes the root. A folder that is hidden later needs a new nursery.
+ * Sandboxes see listed paths of this machine. Folders with tasks, records, Fumehood's state or its
+ * own files may lie beneath a listed path. To hide such a folder, the nursery mounts an empty
+ * folder over it when it makes the root. A folder that is hidden later needs a new nursery.
  */
-#define ETC "/etc" /* sandboxes see some files of /etc */
+#define ETC "/etc" /* sandboxes see some files of this folder */
 
 static bool cover_is_listed(const char *real)
 {
@@ -45,7 +45,7 @@ int cover_check(const char *folder, struct fh_error *err)
 	return 0;
 }
 
-/* Adds a folder to the covers. The caller holds `changing`. */
+/* Adds a folder to o->covers, the list of folders to hide. The caller holds o->changing. */
 static int cover_add(struct native_owner *o, const char *real, struct fh_error *err)
 {
 	if (cover_has(o, real))

@@ -4,7 +4,7 @@
 
 #include "native/native.h"
 
-/* owner_hide() and sandbox_hide_check(). */
+/* Hides a folder from sandboxes: owner_hide() and sandbox_hide_check() of native sandboxes. */
 int cover_hide(struct owner *base, const char *folder, struct fh_error *err);
 int cover_check(const char *folder, struct fh_error *err);
 

@@ -26,8 +26,9 @@
  * owner_warning() says so.
  */
 #define EPISODES "episodes"
-#define PROJECT_BASE 0x46480000U /* added to a folder's inode number to give its project id */
-#define BASIC_BLOCK 512          /* bytes in a unit of XFS' quota calls */
+/* xor of this and the inode number of an episode's folder is its project id for quotas */
+#define PROJECT_BASE 0x46480000U
+#define BASIC_BLOCK 512 /* bytes in a unit of XFS' quota calls */
 
 int disk_episodes_dir(char **out, struct fh_error *err)
 {
@@ -37,7 +38,10 @@ int disk_episodes_dir(char **out, struct fh_error *err)
 	if (r < 0)
 		return r;
 	*out = path_join(state, EPISODES);
-	/* 0711: sandboxes reach their folder by a mount. Other users can't list this one. */
+	/*
+	 * Mode 0711: sandboxes reach their own folder by a mount. Other users can't list the names
+	 * in this one.
+	 */
 	r = path_mkdirs(*out, 0711, err);
 	if (r < 0)
 		free(take_ptr(*out));
@@ -70,8 +74,8 @@ static int disk_set_quota(int fd, uint32_t project, const struct sandbox_limits 
 }
 
 /*
- * Makes the folder a project, so that its files are counted. True: they are counted, and limited if
- * a limit was asked for.
+ * Makes the folder a quota project, so that the kernel counts its files. True: the files are
+ * counted, and if a limit was asked for, it is set.
  */
 static bool disk_limit_folder(const char *folder, const struct sandbox_limits *l)
 {
@@ -107,14 +111,13 @@ static int disk_make_own_dir(struct native_owner *o, struct fh_error *err)
 
 static int disk_new_name(struct native_owner *o, char **out, struct fh_error *err)
 {
-	int r;
+	auto_unlock pthread_mutex_t *held = scope_lock(&o->lock);
+	int r = o->disk_dir ? 0 : disk_make_own_dir(o, err);
 
-	pthread_mutex_lock(&o->lock);
-	r = o->disk_dir ? 0 : disk_make_own_dir(o, err);
-	if (r >= 0)
-		*out = xasprintf("%s/%u", o->disk_dir, o->disk_folders++);
-	pthread_mutex_unlock(&o->lock);
-	return r;
+	if (r < 0)
+		return r;
+	*out = xasprintf("%s/%u", o->disk_dir, o->disk_folders++);
+	return 0;
 }
 
 int disk_folder_new(struct native_owner *o, const struct sandbox_limits *l, char **out,
@@ -137,7 +140,7 @@ int disk_folder_new(struct native_owner *o, const struct sandbox_limits *l, char
 void disk_close(struct native_owner *o)
 {
 	if (o->disk_dir)
-		rmdir(o->disk_dir); /* fails if files are left, which a later owner removes */
+		rmdir(o->disk_dir); /* fails if files are left; a later process removes them */
 	free(take_ptr(o->disk_dir));
 	close_fd(&o->disk_claim);
 }

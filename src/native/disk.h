@@ -4,13 +4,16 @@
 
 #include "native/native.h"
 
-/* Makes a folder (heap path) for an episode's files, with a quota if the file system can set it. */
+/*
+ * Makes a folder (heap path) for an episode's files, with a quota if the file system can set it.
+ * *out_counted: the quota is set and counts the folder's files.
+ */
 int disk_folder_new(struct native_owner *owner, const struct sandbox_limits *limits, char **out,
 		bool *out_counted, struct fh_error *err);
-/* Removes the owner's folder. Call it after all episodes' folders were removed. */
+/* Removes the folder of this owner. Call it after the folders of all its episodes were removed. */
 void disk_close(struct native_owner *owner);
 
-/* Makes the folder (heap path) that holds the folders of all owners. */
+/* Makes the folder (heap path) that holds the folders of all owners. It may exist already. */
 int disk_episodes_dir(char **out, struct fh_error *err);
 
 #endif

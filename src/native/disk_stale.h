@@ -4,7 +4,10 @@
 
 #include "native/native.h"
 
-/* Has the nursery remove folders of owners that have ended. Returns the number of folders. */
+/*
+ * Has the nursery remove folders of episodes whose owner has ended. Returns how many owners'
+ * folders it found.
+ */
 int disk_stale_collect(struct native_owner *owner);
 /* As disk_stale_collect(), but only at the first call. */
 void disk_stale_collect_once(struct native_owner *owner);

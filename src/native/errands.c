@@ -19,15 +19,17 @@
 #include <unistd.h>
 
 /*
- * Plans and messages that the nursery can't take at once. It may have been killed, so that a new
- * nursery has to make all layers again. Or its socket is full. A thread sends these errands in
- * order, so that no loop over many episodes waits. The thread ends when no errand is left. If a
- * sandbox can't be made, the thread sends INIT_FAILED on the sandbox' socket, as PID 1 would.
+ * An errand is a plan or message that the nursery can't take at once. Either the nursery was
+ * killed, and a new one first has to make all layers again. Or its socket is full. A thread sends
+ * the errands in order, so that no loop over many episodes waits. The thread ends when no errand is
+ * left. If a sandbox can't be made, the thread sends INIT_FAILED on the sandbox' socket, as PID 1
+ * would.
  */
 struct errand {
 	struct errand *next;
-	struct native_sandbox *sb; /* sandbox to make; NULL: send `message` as it is */
-	struct buf message;        /* the message to send, or a plan whose limits are not set yet */
+	/* sandbox to make; NULL: `message` is not a plan and is sent as it is */
+	struct native_sandbox *sb;
+	struct buf message; /* the message to send, or a plan whose limits are not set yet */
 	struct sandbox_limits limits;
 	struct sandbox_ends ends;
 	int tries;
@@ -102,29 +104,50 @@ static void errand_settle(
 	errand_free(e);
 }
 
+static int errand_need_nursery(struct native_owner *o, struct fh_error *err)
+{
+	int r = nursery_need(o, err);
+
+	if (r < 0)
+		return r;
+	if (nursery_poll(o->nursery, POLLOUT, NURSERY_ANSWER_MS))
+		return 0;
+	atomic_store(&o->in_doubt, true);
+	return error_say(err, ETIMEDOUT, "the nursery does not read");
+}
+
+/*
+ * Tries to deliver the first errand of the queue. *out is this errand, or NULL. The caller then
+ * frees it or puts it back.
+ */
+static int errand_try_first(struct native_owner *o, struct errand **out, struct fh_error *err)
+{
+	auto_unlock pthread_mutex_t *held = scope_lock(&o->changing);
+	int r = errand_need_nursery(o, err);
+
+	/*
+	 * Take the errand only now, after the wait for the nursery: errand_drop() waits for an
+	 * errand that was taken.
+	 */
+	*out = errand_take_first(o);
+	if (r < 0 || !*out)
+		return r;
+	return errand_deliver(o, *out, err);
+}
+
 static void errand_run_first(struct native_owner *o)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	struct errand *e;
-	int r;
+	int r = errand_try_first(o, &e, &err);
 
-	pthread_mutex_lock(&o->changing);
-	r = nursery_need(o, &err);
-	if (r >= 0 && !nursery_poll(o->nursery, POLLOUT, NURSERY_ANSWER_MS)) {
-		atomic_store(&o->in_doubt, true);
-		r = error_say(&err, ETIMEDOUT, "the nursery does not read");
-	}
-	/* Only after the work: errand_drop() waits for the errand in hand. */
-	e = errand_take_first(o);
-	if (r >= 0 && e)
-		r = errand_deliver(o, e, &err);
 	if (nursery_is_lost(r))
 		atomic_store(&o->in_doubt, true);
-	pthread_mutex_unlock(&o->changing);
 	if (e)
 		errand_settle(o, e, r, &err);
-	if (r >= 0)
-		spares_refill(o);
+	if (r < 0)
+		return;
+	spares_refill(o);
 }
 
 static void *errand_thread_main(void *owner)
@@ -145,8 +168,8 @@ static void *errand_thread_main(void *owner)
 /* --- adding and dropping --------------------------------------------------------------------- */
 
 /*
- * Starts the thread, and joins one that has ended. The caller holds the lock, which a thread that
- * has ended needs no more.
+ * Starts the thread that sends errands, if none runs. Joins an earlier one that has ended. The
+ * caller holds the lock: an ended thread does not wait for it.
  */
 static int errand_need_thread(struct native_owner *o)
 {
@@ -166,22 +189,21 @@ static int errand_need_thread(struct native_owner *o)
 	return -r;
 }
 
-/* Adds an errand to the queue, which owns it from now on. */
+/* Adds an errand to the queue, which owns the errand from now on. */
 static int errand_add(struct native_owner *o, struct errand *e)
 {
+	auto_unlock pthread_mutex_t *held = scope_lock(&o->lock);
 	struct errand **end;
-	int r;
+	int r = errand_need_thread(o);
 
-	pthread_mutex_lock(&o->lock);
-	r = errand_need_thread(o);
+	if (r < 0) {
+		errand_free(e);
+		return r;
+	}
 	for (end = &o->errands; *end; end = &(*end)->next)
 		;
-	if (r >= 0)
-		*end = e;
-	pthread_mutex_unlock(&o->lock);
-	if (r < 0)
-		errand_free(e);
-	return r;
+	*end = e;
+	return 0;
 }
 
 static struct errand *errand_new(void)
@@ -251,8 +273,8 @@ void errand_drop(struct native_sandbox *sb)
 		return;
 	pthread_mutex_lock(&o->lock);
 	/*
-	 * First wait for the errand in hand, which may return to the queue. The wait is short: the
-	 * nursery runs and has room for messages.
+	 * First wait for the errand that the thread is delivering: it may return to the queue. The
+	 * wait is short, because the nursery runs and has room for messages.
 	 */
 	while (o->errand_in_hand && o->errand_in_hand->sb == sb)
 		pthread_cond_wait(&o->errand_settled, &o->lock);

@@ -7,8 +7,8 @@
 
 /*
  * Lists of all owners and sandboxes of this process. A child of fork() uses them to close the
- * descriptors that it must not hold. A thread that forks holds the lock, so the child finds the
- * lists whole.
+ * descriptors that it must not hold. The lock is held during each fork(), so that the child finds
+ * the lists complete.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -31,7 +31,9 @@ static void fork_in_child(void)
 		o->nursery_pid = 0;
 		o->n_retired = 0;
 		o->forked = true;
-		/* Another thread may have held it at the fork. */
+		/*
+		 * Make the mutex again: another thread may have held it when this process forked.
+		 */
 		pthread_mutex_init(&o->lock, NULL);
 		pthread_mutex_init(&o->changing, NULL);
 		errands_forget(o);
@@ -46,7 +48,7 @@ static void fork_in_child(void)
 			mail_free(take_ptr(sb->mail));
 			close_fd(&sb->files);
 			sb->gone = true;
-			sb->number = 0; /* 0: closing it in this fork must not end the sandbox */
+			sb->number = 0; /* 0: closing the sandbox in this fork must not end it */
 		}
 		o->sandboxes = NULL;
 	}

@@ -22,7 +22,10 @@
 
 #define LOCKS_BYTES_MAX (1 << 20)
 
-/* Attempts to lock a GPU: an agent of a killed run may hold the lock until it has ended too. */
+/*
+ * Further attempts to lock GPUs that are in use, and nanoseconds before each. An agent of a killed
+ * run may hold a lock for a moment longer.
+ */
 #define AGAIN 5
 #define AGAIN_NS 20000000
 
@@ -32,7 +35,7 @@ struct gpu {
 };
 
 struct gpus {
-	pthread_mutex_t lock; /* guards `taken` */
+	pthread_mutex_t lock; /* guards `taken` of all GPUs */
 	size_t n;
 	struct gpu all[];
 };
@@ -75,7 +78,8 @@ static int gpus_say_taken(int number, const struct stat *st, struct fh_error *er
 }
 
 /*
- * Check the mode for others: agents open the device as another user, even if root starts the run.
+ * Checks the mode of a GPU's device for others. Agents open the device as another user, even if
+ * root starts the run.
  */
 static int gpus_check_mode(int number, const char *path, mode_t mode, struct fh_error *err)
 {
@@ -105,7 +109,10 @@ size_t gpus_look(int *out_numbers, size_t max, struct fh_error *err)
 	return n;
 }
 
-/* Open the device: a control group may refuse that, and opening wakes the GPU up. */
+/*
+ * Leases a GPU by a lock on its device. Opening the device also shows whether a control group
+ * refuses it, and wakes the GPU up.
+ */
 static int gpus_lease(int number, struct gpu *out, struct fh_error *err)
 {
 	auto_close int fd = -1;
@@ -141,7 +148,8 @@ static bool gpus_has(const struct gpus *g, int number)
 }
 
 /*
- * Reports that too few GPUs are free. `why` is the error of the last GPU that could not be leased.
+ * Reports that fewer GPUs exist, or are free, than wanted. `why` is the error of the last GPU that
+ * could not be leased.
  */
 static int gpus_too_few(const struct gpus *g, size_t wanted, size_t there,
 		const struct fh_error *why, struct fh_error *err)
@@ -158,8 +166,8 @@ static int gpus_too_few(const struct gpus *g, size_t wanted, size_t there,
 }
 
 /*
- * Leases free GPUs until enough are leased. Without a list of numbers it tries all, and skips
- * numbers that do not exist.
+ * Leases free GPUs until enough are leased: those that the options name, or any. In the second case
+ * it skips numbers that do not exist.
  */
 static int gpus_lease_some(struct gpus *g, const struct owner_gpus *o, struct fh_error *err)
 {
@@ -217,7 +225,8 @@ void gpus_forked(struct gpus *g)
 {
 	if (!g)
 		return;
-	pthread_mutex_init(&g->lock, NULL); /* another thread may have held it at the fork */
+	/* make the mutex again: another thread may have held it when this process forked */
+	pthread_mutex_init(&g->lock, NULL);
 	gpus_give_up_leases(g);
 }
 

@@ -14,30 +14,32 @@
 struct gpus;
 
 /*
- * Leases `wanted` GPUs: the first free ones of those that the options name. -ENOENT: there are not
- * so many. -EBUSY: too few are free; the error names their users. -EACCES: an agent could not open
- * a GPU.
+ * Leases `wanted` GPUs: the first free ones of those that the options name. -ENOENT: fewer of those
+ * exist. -EBUSY: too few are free; the error names their users. -EACCES: an agent could not open a
+ * GPU.
  */
 int gpus_open(const struct owner_gpus *options, struct gpus **out, struct fh_error *err);
 void gpus_close(struct gpus *gpus); /* NULL is fine */
-/* Call it in a fork, which must not keep the leases; NULL is fine. */
+/*
+ * Closes the leases' descriptors. Call it in a fork, which must not keep the leases. NULL is fine.
+ */
 void gpus_forked(struct gpus *gpus);
 
 /*
  * Lists the numbers of this machine's GPUs, without opening or leasing any. `err` says why an agent
- * could not open a GPU; code 0: agents can open all.
+ * could not open one of them. err->code is 0 if agents can open all.
  */
 size_t gpus_look(int *out_numbers, size_t max, struct fh_error *err);
 
 /*
- * Give an episode n of the pool's leased GPUs, and take them back. Any thread may call these.
- * -EBUSY: too few are left.
+ * gpus_take() gives an episode n of the GPUs that the pool has leased. gpus_give() takes them back.
+ * Any thread may call these. -EBUSY: fewer than n are left. -EINVAL: the pool has fewer than n.
  */
 int gpus_take(struct gpus *gpus, size_t n, int *out_numbers, struct fh_error *err);
 void gpus_give(struct gpus *gpus, const int *numbers, size_t n);
 
 /*
- * Adds the devices of these GPUs, and the driver's, to a sandbox' binds. A sandbox has
+ * Adds the device files of these GPUs, and those of the driver, to a sandbox' binds. A sandbox has
  * GUEST_BINDS_MAX binds at most.
  */
 int gpus_bind(struct arena *a, const int *numbers, size_t n, struct plan_bind *binds,

@@ -19,14 +19,14 @@
 #include <unistd.h>
 
 /*
- * First id for root's containers if /etc/subuid gives root no range: above those of distributions,
- * below 2^31.
+ * First subordinate id for root if /etc/subuid gives root no range. It lies above those of
+ * distributions and below 2^31.
  */
 #define ROOT_BASE 1879048192LL
 
 #define SUBID_FILE_MAX (1 << 20)
 
-/* A line of subuid(5): NAME-or-ID:FIRST:COUNT. */
+/* A parsed line of /etc/subuid, NAME-or-ID:FIRST:COUNT: see subuid(5). */
 struct subid_line {
 	const char *owner;
 	int64_t first, count;
@@ -45,7 +45,10 @@ static bool idmap_parse_line(char *line, struct subid_line *out)
 	return str_to_i64(first, &out->first) && str_to_i64(count, &out->count);
 }
 
-/* Returns the next valid line of subuid(5). Writes into the text. */
+/*
+ * Parses the next valid line of an /etc/subuid text, writes NULs into it, and moves *rest behind
+ * it. False: none is left.
+ */
 static bool idmap_next_line(char **rest, struct subid_line *out)
 {
 	char *line;
@@ -66,7 +69,7 @@ bool idmap_user_name(char *out, size_t size)
 	return snprintf(out, size, "%s", pw.pw_name) < (int)size;
 }
 
-/* Finds the first range in the file `path` that is this user's and large enough. */
+/* Finds the first range of ids in the file `path` that is this user's and large enough. */
 static bool idmap_find_range(const char *path, int64_t *out_first)
 {
 	auto_buf struct buf text = BUF_INIT(SUBID_FILE_MAX);
@@ -74,7 +77,8 @@ static bool idmap_find_range(const char *path, int64_t *out_first)
 	char name[256] = "", id[32];
 	char *rest;
 
-	idmap_user_name(name, sizeof(name)); /* if the user has no name, compare the number only */
+	/* if the user has no name, `name` is empty and only the number is compared */
+	idmap_user_name(name, sizeof(name));
 	snprintf(id, sizeof(id), "%u", (unsigned)geteuid());
 	if (fd_read_file(path, &text, NULL) < 0)
 		return false;
@@ -175,13 +179,15 @@ int idmap_check(struct fh_error *err)
 
 /* --- a free range ----------------------------------------------------------------------------- */
 
-/*
- * Free ranges are aligned as useradd makes them: they begin at FREE_FIRST and have RANGE_IDS ids.
- */
+/* Ranges of ids to suggest begin at FREE_FIRST and have RANGE_IDS ids, as useradd makes them. */
 #define FREE_FIRST 100000LL
 #define RANGE_IDS 65536LL
 #define RANGES 9155
-#define NEXT_RANGE 997 /* ranges to skip: a step of 1 would take the next user's range */
+/*
+ * Number of ranges to step ahead if a range is taken. With 1, the search would go on to the range
+ * that the user with the next number tries first.
+ */
+#define NEXT_RANGE 997
 
 static bool idmap_in_range(int64_t id, int64_t first)
 {
@@ -221,7 +227,10 @@ static bool idmap_has_account(int64_t first)
 	return found;
 }
 
-/* The search begins at the user's own number, so that two users who ask at the same time differ. */
+/*
+ * Begins the search at a place that depends on the user's number. So two users who ask at the same
+ * time get different ranges.
+ */
 bool idmap_free_range(uid_t uid, int64_t *out_first, int64_t *out_last)
 {
 	for (int64_t i = 0; i < RANGES; i++) {

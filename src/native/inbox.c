@@ -8,7 +8,8 @@
 #include <poll.h>
 #include <string.h>
 
-#define QUEUE_MAX 256 /* events to keep while the caller waits for an answer */
+/* most events of a sandbox to keep while the caller waits for the porter's answer */
+#define QUEUE_MAX 256
 
 void inbox_next_event(struct sandbox *base, struct sandbox_event *out)
 {
@@ -58,7 +59,8 @@ bool inbox_answered(struct sandbox *base, uint32_t id)
 
 		if (porter_has_answer(sb, id))
 			return true;
-		sb->n_queue = 0; /* skip queued events: read a new one */
+		/* hide the queued events, so that inbox_next_event() reads a new event */
+		sb->n_queue = 0;
 		inbox_next_event(base, &event);
 		sb->n_queue = n_queue;
 		if (event.kind != SANDBOX_NONE && event.kind != SANDBOX_DONE &&

@@ -2,6 +2,7 @@
 #include "native/layers.h"
 
 #include "base/mem.h"
+#include "base/scope.h"
 #include "base/sha256.h"
 #include "base/str.h"
 #include "native/nursery.h"
@@ -73,8 +74,8 @@ static int layers_try_make(
 }
 
 /*
- * Makes a layer in the nursery. Tries again if the nursery, or the process that copies, was killed.
- * The caller holds `changing`.
+ * Has the nursery make a layer. Tries again if the nursery was killed, or its child that copies the
+ * files. The caller holds o->changing.
  */
 static int layers_make(
 		struct native_owner *o, const struct owner_layer *layer, struct fh_error *err)
@@ -87,29 +88,37 @@ static int layers_make(
 		r = layers_try_make(o, layer, err);
 		if (!nursery_is_lost(r))
 			return r;
-		/* A killed nursery's socket closes a moment before waitid() reports its end. */
+		/*
+		 * Note that the nursery may be dead. The socket of a killed process closes a moment
+		 * before waitid() reports its end.
+		 */
 		atomic_store(&o->in_doubt, true);
 	}
 	return r;
 }
 
+static int layers_add_made(struct native_owner *o, struct owner_layer *layer, struct fh_error *err)
+{
+	auto_unlock pthread_mutex_t *changing = scope_lock(&o->changing);
+	int r = layers_make(o, layer, err);
+
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&o->lock);
+	layer->next = o->layers;
+	o->layers = layer;
+	pthread_mutex_unlock(&o->lock);
+	return 0;
+}
+
 /*
- * Adds the layer to the owner, which then owns it. Must come before another nursery starts: each
- * new nursery makes all layers of the list.
+ * Makes the layer and adds it to the owner's list, which then owns the layer. No other nursery may
+ * start in between: a new nursery makes only the layers of the list.
  */
 static int layers_keep(struct native_owner *o, struct owner_layer *layer, struct fh_error *err)
 {
-	int r;
+	int r = layers_add_made(o, layer, err);
 
-	pthread_mutex_lock(&o->changing);
-	r = layers_make(o, layer, err);
-	if (r == 0) {
-		pthread_mutex_lock(&o->lock);
-		layer->next = o->layers;
-		o->layers = layer;
-		pthread_mutex_unlock(&o->lock);
-	}
-	pthread_mutex_unlock(&o->changing);
 	if (r < 0)
 		layers_free(layer);
 	else

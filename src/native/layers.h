@@ -5,11 +5,11 @@
 #include "native/native.h"
 
 /*
- * Layers of an owner. The nursery makes a layer, and the owner keeps a description, from which each
- * new nursery makes the layer again.
+ * Layers (starting files) of an owner. The nursery copies the files, and the owner keeps a
+ * description. From it a new nursery makes the layer again.
  */
 
-/* owner_add_layer() and owner_add_writable(). */
+/* Adds a layer: owner_add_layer() and owner_add_writable() of native sandboxes. */
 int layers_add(struct owner *base, const char *name, const struct layer_item *items, size_t n,
 		struct fh_error *err);
 int layers_add_writable(struct owner *base, const char *source, struct fh_error *err);
@@ -17,7 +17,7 @@ int layers_add_writable(struct owner *base, const char *source, struct fh_error 
 bool layers_has(struct native_owner *owner, const char *name);
 void layers_release(struct native_owner *owner);
 
-/* Returns the name of the layer that owner_add_writable() makes of a folder. */
+/* Writes the name of the layer that owner_add_writable() makes of a folder. */
 #define FOLDERS_NAME_BYTES 32
 void layers_folders_name(const char *source, char out[FOLDERS_NAME_BYTES]);
 

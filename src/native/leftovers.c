@@ -20,13 +20,16 @@
 
 #define INIT_NAME "init"
 #define PF_EXITING 4      /* the kernel's flag of a process that is ending */
-#define LOOK_AGAIN_MS 300 /* a PID 1 that was ending when found has ended after this time */
+#define LOOK_AGAIN_MS 300 /* milliseconds after which a PID 1 that was just ending has ended */
 #define TRY_AGAIN_MS 100
 #define END_MS 3000
 #define TEXT_MAX 4096
 #define DEPTH_MAX 32 /* the kernel's limit of nested pid namespaces */
 
-/* Returns the value of a line "name:\t..." in a file of /proc. */
+/*
+ * Returns the value of a line "name:\t..." in the text of a file of /proc. NULL: there is no such
+ * line.
+ */
 static const char *leftovers_line(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);
@@ -43,7 +46,7 @@ static bool leftovers_read_text(int at, const char *path, struct buf *out)
 	return fd >= 0 && fd_read_all(fd, out) == 0;
 }
 
-/* Reads numbers up to the end of the line, `most` at most. Returns how many it read. */
+/* Reads numbers up to the end of the line into `out`, `most` at most. Returns their number. */
 static size_t leftovers_read_numbers(const char *at, long *out, size_t most)
 {
 	size_t n = 0;
@@ -59,11 +62,14 @@ static size_t leftovers_read_numbers(const char *at, long *out, size_t most)
 	return n;
 }
 
-/* Only our sandboxes map GUEST_IDS ids: container engines map 65536 or all. */
+/*
+ * Whether a process' ids are mapped as in our sandboxes. Only our sandboxes map GUEST_IDS ids:
+ * container engines map 65536 or all.
+ */
 static bool leftovers_has_our_ids(int proc)
 {
 	auto_buf struct buf text = BUF_INIT(TEXT_MAX);
-	long map[3]; /* first id inside, first id outside, how many */
+	long map[3]; /* first id inside of the user namespace, first id outside, number of ids */
 
 	return leftovers_read_text(proc, "uid_map", &text) &&
 			leftovers_read_numbers(buf_str(&text), map, 3) == 3 && map[0] == 0 &&
@@ -71,8 +77,8 @@ static bool leftovers_has_our_ids(int proc)
 }
 
 /*
- * Returns the number of pid namespaces that a sandbox' PID 1 is in. 0: the process is no such PID
- * 1.
+ * Returns the number of pid namespaces that a process is in, each within the one before. 0: the
+ * process is not a sandbox' PID 1.
  */
 static size_t leftovers_depth(int proc, const char *stat)
 {
@@ -89,7 +95,10 @@ static size_t leftovers_depth(int proc, const char *stat)
 	return depth > 1 && pids[depth - 1] == 1 ? depth : 0;
 }
 
-/* Whether this descriptor of a PID 1 is a pidfd of its owner: of a running process outside. */
+/*
+ * Whether this descriptor of a sandbox' PID 1 is a pidfd of its owner, which still runs. A pidfd is
+ * the owner's if its process is outside of the sandbox.
+ */
 static bool leftovers_names_owner(int fdinfo, const char *name, size_t depth)
 {
 	auto_buf struct buf text = BUF_INIT(TEXT_MAX);
@@ -101,7 +110,8 @@ static bool leftovers_names_owner(int fdinfo, const char *name, size_t depth)
 					1 ||
 			pid < 0)
 		return false;
-	if (pid == 0) /* the owner is in a pid namespace that this process can't see */
+	/* the pidfd's process is in a pid namespace that this process can't see: the owner */
+	if (pid == 0)
 		return true;
 	if (leftovers_read_numbers(leftovers_line(buf_str(&text), "NSpid:"), pids, DEPTH_MAX) >=
 			depth)
@@ -114,7 +124,8 @@ static bool leftovers_has_owner(int proc, size_t depth)
 	int fd = openat(proc, "fdinfo", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *e;
-	bool found = !dir; /* not ours to look at: treat it as having an owner */
+	/* descriptors that can't be read: treat the process as having an owner */
+	bool found = !dir;
 
 	while (dir && !found && (e = readdir(dir)))
 		found = e->d_name[0] != '.' && leftovers_names_owner(fd, e->d_name, depth);
@@ -137,7 +148,10 @@ static int leftovers_open(pid_t pid)
 	depth = leftovers_depth(proc, stat);
 	if (!depth || faccessat(proc, "ns/pid", F_OK, 0) < 0)
 		return -1;
-	/* A PID 1 that is ending may have closed its descriptors and still hang. */
+	/*
+	 * Don't ask an ending PID 1 for its owner: it may have closed its descriptors and still
+	 * hang.
+	 */
 	if (!(process_field(stat, PROCESS_FLAGS) & PF_EXITING) && leftovers_has_owner(proc, depth))
 		return -1;
 	return take_fd(&proc);

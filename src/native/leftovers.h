@@ -12,14 +12,14 @@
  */
 
 /*
- * Lists the PIDs 1 of such sandboxes in a heap array. If there are candidates it waits
- * LOOK_AGAIN_MS, since most of them are just ending.
+ * Lists the pid of each PID 1 whose owner has ended, in a heap array. If it finds any, waits
+ * LOOK_AGAIN_MS and looks again, since most of them are just ending.
  */
 size_t leftovers_find(pid_t **out);
 
 /*
- * Kills all processes of such sandboxes. Returns how many sandboxes ended. *out_left is the number
- * that did not end within seconds.
+ * Kills all processes of the sandboxes that leftovers_find() lists. Returns how many sandboxes
+ * ended. *out_left is the number of those that did not end within seconds.
  */
 size_t leftovers_end(size_t *out_left);
 

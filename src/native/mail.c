@@ -12,8 +12,8 @@
 
 /*
  * Memory by which an owner and a shell exchange commands and answers. Only pages that were written
- * take space: most commands need two. The shell is untrusted and may write at any time. So the
- * owner copies a field once, then checks the copy.
+ * take space: most commands need two. The shell is untrusted and may write to the memory at any
+ * time. So the owner copies a field once, then checks the copy.
  *
  * The owner never frees a page of this memory: the kernel would look through all maps of it. An
  * agent has at most one map in each of its processes. It has no descriptor of the memory, and
@@ -69,7 +69,8 @@ bool mail_answered(const struct native_sandbox *sb)
 
 /*
  * Asks the shell to wake the owner. Returns false if the answer is there already. Owner and shell
- * each write their own word first, then read the other's. So at least one of them sees the other.
+ * each write their own field first, then read the other's. So at least one of them sees what the
+ * other wrote.
  */
 static bool mail_set_listening(struct native_sandbox *sb, enum shell_listening how)
 {

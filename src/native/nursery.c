@@ -24,7 +24,7 @@
 
 /*
  * The owner's side of the nursery: a bash that loads our plugin. Sandboxes are cloned from its
- * memory. So it must hold no data of the owner (a key, a proxy, a path). The nursery has a fixed
+ * memory. So the nursery must hold no data of the owner (a key, a proxy, a path). It has a fixed
  * environment, and loads the plugin from a memory file.
  *
  * Starting, asking or ending a nursery takes a while. The thread that does so holds the owner's
@@ -35,7 +35,8 @@
 #define NURSERY_FD 3
 #define PLUGIN_FD 4
 #define COMMAND "enable -f /proc/self/fd/4 fumehood && fumehood 3"
-#define END_MS 2000 /* longest wait for a nursery to end, which waits for its sandboxes */
+/* milliseconds to wait for a nursery to end, which it does after its sandboxes */
+#define END_MS 2000
 
 const char *const listed_paths[] = {
 	"/usr",
@@ -62,7 +63,9 @@ struct nursery_ends {
 	int socket, plugin, complaints;
 };
 
-/* A running nursery that is not in its owner: not yet published, or taken out. */
+/*
+ * A running nursery that other threads don't see: not yet stored in the owner, or taken out of it.
+ */
 struct nursery_standing {
 	int socket;
 	pid_t pid;
@@ -74,8 +77,9 @@ static int nursery_spawn(pid_t *out_pid, const struct nursery_ends *ends, struct
 	static const char *const argv[] = { "bash", "--norc", "--noprofile", "-c", COMMAND, NULL };
 	static const char *const env[] = {
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-		"LC_CTYPE=C.UTF-8", /* LANG would map twelve more files into every sandbox */
-		NULL
+		/* Not LANG: with it bash maps twelve more locale files. Each shell is a clone of
+		 * this bash, and would have these mappings too. */
+		"LC_CTYPE=C.UTF-8", NULL
 	};
 	const int fds[] = { -1, -1,
 		ends->complaints, [NURSERY_FD] = ends->socket, [PLUGIN_FD] = ends->plugin };
@@ -84,7 +88,10 @@ static int nursery_spawn(pid_t *out_pid, const struct nursery_ends *ends, struct
 	return r < 0 ? error_set(err, -r, "start '%s'", BASH) : 0;
 }
 
-/* Returns bash's own message in the error if bash could not load the plugin. */
+/*
+ * Handles a nursery that ended before it was ready. If bash printed a message, it could not load
+ * the plugin: the error then has this message.
+ */
 static int nursery_explain(int complaints, struct fh_error *err)
 {
 	char text[400];
@@ -145,8 +152,8 @@ static int nursery_greet(
 }
 
 /*
- * Duplicates a descriptor to a number above PLUGIN_FD, because the nursery's own get the lower
- * ones.
+ * Moves a descriptor to a number above PLUGIN_FD, because the nursery's own descriptors get the
+ * lower numbers. Closes `fd`, and returns the new descriptor or -1.
  */
 static int nursery_move_fd(int fd)
 {
@@ -183,7 +190,10 @@ static bool nursery_await_end(pid_t pid, int timeout_ms)
 			waitpid(pid, NULL, WNOHANG) == pid;
 }
 
-/* Takes the nursery out of the owner, so that no other thread finds it. */
+/*
+ * Takes the nursery out of the owner's fields, so that no other thread finds it. Drops the groups
+ * made ahead.
+ */
 static struct nursery_standing nursery_take_standing(struct native_owner *o)
 {
 	struct nursery_standing s;
@@ -197,8 +207,8 @@ static struct nursery_standing nursery_take_standing(struct native_owner *o)
 }
 
 /*
- * Ends a nursery that is to be replaced. It ends after its sandboxes have; after END_MS it is
- * killed.
+ * Ends a nursery that does not answer or could not be set up. The nursery ends after its sandboxes;
+ * after END_MS this function kills it.
  */
 static void nursery_end(struct nursery_standing *s)
 {
@@ -219,8 +229,8 @@ void nursery_leave(struct native_owner *o)
 }
 
 /*
- * Keeps the last nursery's pool of groups. Opens a new pool if the new nursery can't use those
- * groups.
+ * Moves a new nursery into the control groups of the last one, whose pool is kept. If the new
+ * nursery can't use those groups, opens a new pool.
  */
 static void nursery_open_groups(struct native_owner *o, pid_t pid)
 {
@@ -258,7 +268,10 @@ static int nursery_bring_up(struct native_owner *o, struct nursery_ends *ends,
 	if (ends->socket < 0 || ends->complaints < 0)
 		return error_set(err, errno, "make the nursery's descriptors");
 	r = nursery_spawn(&s->pid, ends, err);
-	/* Closed here, so that this process sees bash end if it has no plugin. */
+	/*
+	 * Close the owner's copy of the nursery's end of the socket. If bash can't load the plugin,
+	 * the owner then sees the socket close.
+	 */
 	close_fd(&ends->socket);
 	if (r < 0)
 		return r;
@@ -277,7 +290,8 @@ static int nursery_bring_up(struct native_owner *o, struct nursery_ends *ends,
 }
 
 /*
- * Stores the nursery in the owner once it has made all layers. From then on other threads use it.
+ * Starts a nursery. Stores it in the owner once it has made all layers. From then on other threads
+ * use it.
  */
 static int nursery_start(struct native_owner *o, struct fh_error *err)
 {
@@ -319,13 +333,13 @@ void nursery_retire(struct native_owner *o)
 	nursery_do_all(o->nursery);
 	s = nursery_take_standing(o);
 	close_fd(&s.socket);
-	/* Never full: there is at most one retired nursery for each cover. */
+	/* `retired` has room: there is at most one replaced nursery for each hidden folder. */
 	o->retired[o->n_retired++] = s.pid;
 }
 
 /* --- whether it runs ------------------------------------------------------------------------- */
 
-/* Whether the nursery's process has ended. False also if it is about to end. */
+/* Whether the nursery's process has ended. False also if it is just ending. */
 static bool nursery_has_ended(const struct native_owner *o)
 {
 	siginfo_t info = { .si_pid = 0 };
@@ -336,8 +350,8 @@ static bool nursery_has_ended(const struct native_owner *o)
 
 /*
  * Whether the nursery is alive. When a nursery is killed, a sandbox that it was cloning keeps the
- * socket open for a moment. A plan that is sent meanwhile would be lost. So look at the process as
- * well. If a sandbox or layer was lost, ask the nursery for an answer.
+ * socket open for a moment. A plan that is sent meanwhile would be lost. So check the process too.
+ * If the start of a sandbox or layer failed, also wait for an answer of the nursery.
  */
 static bool nursery_runs(struct native_owner *o)
 {

@@ -5,8 +5,8 @@
 #include "native/native.h"
 
 /*
- * How an owner starts and ends its nursery. The caller holds `changing`, unless a function says
- * otherwise.
+ * How an owner starts and ends its nursery. The caller holds the owner's lock `changing`, unless a
+ * function says otherwise.
  */
 
 /* Paths of this machine that every sandbox sees, NULL-terminated. */
@@ -16,15 +16,20 @@ extern const char *const listed_paths[];
 int nursery_need(struct native_owner *owner, struct fh_error *err);
 /* As nursery_need(), but locks `changing` itself. */
 int nursery_ensure(struct native_owner *owner, struct fh_error *err);
-/* Closes the nursery, which ends after its sandboxes. Waits 2 s for that at most. */
+/*
+ * Closes the nursery's socket, so that the nursery ends after its sandboxes. Waits 2 s at most for
+ * its end.
+ */
 void nursery_leave(struct native_owner *owner);
 
 /*
- * Replaces the nursery: it runs until its sandboxes have ended. The next sandbox comes from a new
- * nursery.
+ * Replaces the nursery. It runs on until its sandboxes have ended. A new nursery makes the next
+ * sandbox.
  */
 void nursery_retire(struct native_owner *owner);
-/* Waits for retired nurseries; call it when no sandbox is left. */
+/*
+ * Waits for the end of replaced nurseries, 2 s at most for each. Call it when no sandbox is left.
+ */
 void nursery_await_retired(struct native_owner *owner);
 
 /* Whether the nursery seems to run and to have room for a message. The caller holds `lock`. */

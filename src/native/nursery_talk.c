@@ -15,7 +15,8 @@
 /*
  * Messages to a running nursery. Most need no answer and never wait. If the nursery's socket is
  * full, the caller makes an errand of the message (errands.c). A request carries a socket for its
- * answer, so that no thread holds `lock` while it waits. The asking thread holds `changing`.
+ * answer, so that no thread holds the owner's `lock` while it waits. The asking thread holds the
+ * owner's `changing`.
  */
 
 /* --- sending --------------------------------------------------------------------------------- */
@@ -75,7 +76,10 @@ int nursery_await(int socket, uint8_t kind, int timeout_ms, uint8_t *out_bits, s
 	return 0;
 }
 
-/* Sends a request and waits for an answer of this kind. The caller holds `changing`. */
+/*
+ * Sends the nursery a request and waits for the answer `kind` (NURSERY_*). The caller holds
+ * `changing`.
+ */
 static int nursery_ask(int nursery, const struct buf *b, uint8_t kind, int timeout_ms,
 		struct fh_error *err)
 {
@@ -114,7 +118,7 @@ void nursery_do_all(int nursery)
 
 /* --- layers ---------------------------------------------------------------------------------- */
 
-/* Refuses a layer whose message the nursery would find malformed: the nursery would end. */
+/* Refuses a layer whose message would be malformed: the nursery ends at such a message. */
 static int nursery_check_layer(const struct owner_layer *layer, struct fh_error *err)
 {
 	bool long_path = strlen(layer->name) > GUEST_PATH_MAX;

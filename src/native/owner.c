@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/places.h"
 #include "base/scope.h"
+#include "native/cgroup_collect.h"
 #include "native/control.h"
 #include "native/cover.h"
 #include "native/disk.h"
@@ -26,8 +27,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* An owner: the parts that all its sandboxes share. The first sandbox or layer starts the
- * nursery. */
+/* Opens and closes an owner: the parts that all its sandboxes share. The nursery starts only
+ * with the first sandbox or layer. */
 
 static void owner_release(struct owner *base);
 
@@ -46,7 +47,7 @@ static int owner_init(
 	r = cover_hide(&o->base, places_get()->share_dir, err);
 	if (r < 0)
 		return r;
-	/* Ignore it: a state folder that does not exist needs no hiding. */
+	/* Ignore a failure: a state folder that does not exist needs no hiding. */
 	if (places_state_dir(NULL, &state, NULL) == 0) {
 		r = cover_hide(&o->base, state, err);
 		if (r < 0)

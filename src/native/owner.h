@@ -4,11 +4,15 @@
 
 #include "native/native.h"
 
-/* Abilities of this machine. They are known once a sandbox or a layer was made. */
+/*
+ * Features of sandboxes that this machine supports. They are known once a sandbox or a layer was
+ * made.
+ */
 struct native_abilities {
 	bool groups;           /* control groups enforce limits and count usage */
-	const char *no_groups; /* why there are no groups; the owner's string */
-	bool overlay;          /* overlays work; if not, a layer is copied into each sandbox */
+	const char *no_groups; /* sentence that says why there are no groups; the owner's string */
+	/* overlays work; without them, a layer's files are copied into each sandbox */
+	bool overlay;
 };
 
 void native_abilities(const struct owner *base, struct native_abilities *out);

@@ -16,18 +16,21 @@
 
 /*
  * The owner's side of a sandbox' porter (guest/porter.c): files, output and requests. An agent can
- * make the porter hang. So each request has a deadline, after which the sandbox is gone. The
- * porter's messages are checked as those of PID 1. A file must come with all seals.
+ * make the porter hang. So each request has a deadline. After it the sandbox counts as gone. The
+ * porter is untrusted: every message is checked whole. A file must come as a memfd with all seals.
  */
 #define ANSWER_MS 5000
-#define PUMP_MS 15000 /* time for PORTER_PUMPS: a machine may run a thousand episodes */
-/* Speed at which a file is surely copied and hashed, on a slow disk. */
+/* milliseconds to wait for PORTER_PUMPS: a machine may run a thousand episodes */
+#define PUMP_MS 15000
+/* Bytes per millisecond that a slow disk surely copies and hashes: larger files get more time. */
 #define BYTES_PER_MS (50 << 10)
-#define PIECES_MAX 4  /* messages to read at a time, so that no sandbox delays the others */
-#define QUEUE_MAX 256 /* events that the porter may send in a row without a pause */
+/* most messages to read from a porter at a time, so that no sandbox delays the others */
+#define PIECES_MAX 4
+/* most events that the porter may send without a pause; after more its sandbox counts as gone */
+#define QUEUE_MAX 256
 
 struct porter_answer {
-	uint32_t id; /* id of the request that is answered */
+	uint32_t id; /* id of the owner's request that the porter answered */
 	int code;
 	char text[GUEST_TEXT_MAX];
 	int fd;
@@ -44,7 +47,10 @@ void porter_drop_answer(struct native_sandbox *sb)
 
 /* --- events ---------------------------------------------------------------------------------- */
 
-/* Whether a file is a memfd that can't be changed or locked, and not larger than was asked for. */
+/*
+ * Whether a descriptor is a memfd that can't be changed or locked, and not larger than was asked
+ * for.
+ */
 static bool porter_is_sealed(const struct native_sandbox *sb, int fd)
 {
 	struct stat st;
@@ -92,7 +98,7 @@ static bool porter_take_output(struct native_sandbox *sb, struct wire *w)
 }
 
 /*
- * Handles a message of the porter; false if it is malformed. Output, and messages that only wake
+ * Handles a message of the porter. False if it is malformed. Output, and messages that only wake
  * the owner, give no event.
  */
 static bool porter_parse(
@@ -131,7 +137,10 @@ static bool porter_hangs(const struct native_sandbox *sb)
 	return at != INT64_MAX && clock_now_ns() >= at;
 }
 
-/* PID 1 ends after its porter, and may send the reason. Wait for that until a deadline. */
+/*
+ * Handles the end of the porter. PID 1 ends after its porter and may send the reason. Sets a
+ * deadline for that.
+ */
 static void porter_end(struct native_sandbox *sb)
 {
 	int64_t deadline_ns = clock_now_ns() + ANSWER_MS * NS_PER_MS;
@@ -141,7 +150,10 @@ static void porter_end(struct native_sandbox *sb)
 		sb->answer_by_ns = deadline_ns;
 }
 
-/* A message that can't be received may hold output. The output is lost, so the sandbox is gone. */
+/*
+ * Returns the porter's next event. If a message can't be received, the sandbox is gone: the message
+ * may hold output, which is lost.
+ */
 bool porter_next_event(struct native_sandbox *sb, struct sandbox_event *out)
 {
 	char message[GUEST_MESSAGE_MAX];
@@ -218,12 +230,15 @@ bool porter_pump(struct native_sandbox *sb)
 	auto_buf struct buf b = BUF_INIT(64);
 	int r;
 
-	if (sb->pump_by_ns != INT64_MAX) /* the last PORTER_PUMP is not answered yet */
+	/* nothing to do: the last PORTER_PUMP is not answered yet */
+	if (sb->pump_by_ns != INT64_MAX)
 		return true;
 	wire_put_u8(&b, PORTER_PUMP);
 	wire_put_u32(&b, sb->turn);
 	r = channel_send(sb, sb->porter, &b, NULL, 0, NULL);
-	/* A porter that has ended counts as asked: it does not answer in time. */
+	/*
+	 * Treat a porter that has ended as asked: no answer comes in time, so the sandbox is gone.
+	 */
 	if (r < 0 && r != -EPIPE)
 		return false;
 	sb->pump_by_ns = clock_now_ns() + PUMP_MS * NS_PER_MS;

@@ -5,13 +5,13 @@
 #include "native/native.h"
 
 /*
- * Returns the porter's next event without waiting. False if a message is malformed, or the porter
- * hangs.
+ * Returns the porter's next event without waiting. False: the sandbox counts as gone. A message was
+ * malformed or lost, or the porter sends too many or hangs.
  */
 bool porter_next_event(struct native_sandbox *sb, struct sandbox_event *out);
 /*
- * Returns the time after which a porter that has not answered hangs. INT64_MAX: no answer is
- * awaited.
+ * Returns the time (clock_now_ns()) after which a porter that has not answered counts as hanging.
+ * INT64_MAX: no answer is awaited.
  */
 int64_t porter_hangs_at(const struct native_sandbox *sb);
 void porter_drop_answer(struct native_sandbox *sb);
@@ -19,9 +19,9 @@ void porter_drop_answer(struct native_sandbox *sb);
 bool porter_has_answer(const struct native_sandbox *sb, uint32_t id);
 
 /*
- * Has the porter forward the running command's output until the command ends. Repeat it now and
- * then: if the porter does not answer in time, the sandbox is gone. False: it couldn't be asked
- * now.
+ * Has the porter forward the running command's output until the command ends. Call it again now and
+ * then: if the porter does not answer in time, the sandbox is gone. False: the request could not be
+ * sent now.
  */
 bool porter_pump(struct native_sandbox *sb);
 

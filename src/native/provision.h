@@ -5,13 +5,14 @@
 #include "native/native.h"
 
 /*
- * Gets a group and a folder, completes the plan and sends it to the nursery, which must be ready.
- * Locks `lock`. May be called again if the nursery was lost.
+ * Takes a control group and a folder for the sandbox, and adds them to the plan. Then sends the
+ * plan to the nursery, which must be ready. Locks the owner's `lock`. If the nursery was killed,
+ * call it again.
  */
 int provision_send_plan(struct native_sandbox *sb, const struct plan *plan,
 		const struct sandbox_limits *limits, const struct sandbox_ends *ends,
 		struct fh_error *err);
-/* Closes the descriptors that were not sent. */
+/* Closes this process' copies of the descriptors in `ends`, whether they were sent or not. */
 void provision_close_ends(struct sandbox_ends *ends);
 
 #endif

@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 /*
- * An owner's roll is memory in which its nurseries see which sandboxes are closed. Closing a
- * sandbox is one store: it waits for nothing and wakes no process. See guest/ends.c.
+ * An owner's roll (struct roll) is memory in which its nurseries see which sandboxes are closed. To
+ * close a sandbox, the owner writes one number: it waits for nothing and wakes no process. See
+ * guest/ends.c.
  */
 int roll_open(struct native_owner *o, struct fh_error *err)
 {

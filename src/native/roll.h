@@ -6,10 +6,11 @@
 
 int roll_open(struct native_owner *owner, struct fh_error *err);
 void roll_release(struct native_owner *owner);
-uint32_t roll_number(struct native_owner *owner); /* number of a new sandbox; thread-safe */
+/* returns the number for a new sandbox; thread-safe */
+uint32_t roll_number(struct native_owner *owner);
 /*
- * Marks the sandbox as closed, so that the nursery ends it if PID 1 does not. Any thread may call
- * it.
+ * Marks the sandbox with this number as closed, in memory that the nursery reads. The nursery ends
+ * the sandbox if its PID 1 does not. Any thread may call this.
  */
 void roll_close(struct native_owner *owner, uint32_t number);
 

@@ -7,8 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/mempolicy.h>
+#include <linux/mman.h>
 #include <linux/netlink.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
+#include <linux/wireless.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -31,14 +35,15 @@
 #define FILTER_BYTES_MAX 32768
 
 /*
- * Number of mseal, of Linux 6.10. Newer system calls were not reviewed, so they are refused. From
- * 424 on, numbers are the same on every architecture. Those of the x32 ABI are higher than any.
+ * Number of mseal (Linux 6.10), the last system call that was reviewed. Newer ones are refused.
+ * From 424 on, numbers are the same on every architecture. Those of the x32 ABI are higher than
+ * any.
  */
 #define LAST_KNOWN_CALL 462
 
 /*
- * Refuses a call with `error` if both conditions on its arguments hold; op 0: no condition. The
- * error is ENOSYS if programs then try another way.
+ * Refuses a system call with the errno `error` if both conditions on its arguments hold. op 0: no
+ * condition. The error is ENOSYS if programs then try another way.
  */
 struct seccomp_rule {
 	int call, error;
@@ -49,8 +54,9 @@ struct seccomp_rule {
 };
 
 /*
- * Conditions on argument n. HAS: these bits are set. INT: the lower 32 bits are equal, since the
- * kernel ignores the upper half. MASKED: it is equal under a mask. CMP: all 64 bits are compared.
+ * Conditions on argument n of a system call. HAS: the bits `flags` are set. INT: the lower 32 bits
+ * have this value; the kernel ignores the upper half. MASKED: the bits of a mask have this value.
+ * CMP: all 64 bits are compared.
  */
 #define HAS(n, flags) n, SCMP_CMP_MASKED_EQ, flags, flags
 #define INT(n, value) n, SCMP_CMP_MASKED_EQ, 0xffffffff, value
@@ -61,14 +67,17 @@ struct seccomp_rule {
  * Allowed sockets: unix, TCP, UDP, ICMP, and netlink's routing (for lists of interfaces). Other
  * sockets are refused by family, or by type or protocol of the IP families.
  */
-#define LAST_PLAIN_FAMILY AF_NETLINK /* families after it: packets, virtual machines, crypto, ... */
+/* families with higher numbers are refused: packets, virtual machines, crypto, ... */
+#define LAST_PLAIN_FAMILY AF_NETLINK
 #define FAMILY(mask, value) SCMP_SYS(socket), EAFNOSUPPORT, MASKED(0, mask, value)
 #define IP(family, error) SCMP_SYS(socket), error, CMP(0, EQ, family)
 #define TYPE_MASK 0xf
 #define NAMESPACE(flag) SCMP_SYS(clone), EPERM, HAS(0, flag)
-#define SOCKET_OPTION(call, option) call, ENOPROTOOPT, INT(1, SOL_SOCKET), INT(2, option)
+#define OPTION(call, level, option) call, ENOPROTOOPT, INT(1, level), INT(2, option)
+#define SOCKET_OPTION(call, option) OPTION(call, SOL_SOCKET, option)
+#define INTERFACES(condition) SCMP_SYS(ioctl), EOPNOTSUPP, condition
 
-/* Rules for all processes, the nursery too. */
+/* Calls that are refused in all processes, the nursery too. */
 static const struct seccomp_rule base_rules[] = {
 	{ SCMP_SYS(acct), EPERM },
 	{ SCMP_SYS(add_key), EPERM },
@@ -80,10 +89,10 @@ static const struct seccomp_rule base_rules[] = {
 	{ SCMP_SYS(fanotify_init), EPERM },
 	{ SCMP_SYS(finit_module), EPERM },
 	{ SCMP_SYS(init_module), EPERM },
-	/* Inotify: limited per user; shows which files others open. */
+	/* Refuse inotify: it is limited per user, and shows which files others open. */
 	{ SCMP_SYS(inotify_init), ENOSYS },
 	{ SCMP_SYS(inotify_init1), ENOSYS },
-	{ SCMP_SYS(io_setup), ENOSYS }, /* limited for the whole machine */
+	{ SCMP_SYS(io_setup), ENOSYS }, /* asynchronous I/O is limited for the whole machine */
 	{ SCMP_SYS(io_uring_enter), ENOSYS },
 	{ SCMP_SYS(io_uring_register), ENOSYS },
 	{ SCMP_SYS(io_uring_setup), ENOSYS },
@@ -106,7 +115,7 @@ static const struct seccomp_rule base_rules[] = {
 	{ SCMP_SYS(quotactl), EPERM },
 	{ SCMP_SYS(quotactl_fd), EPERM },
 	{ SCMP_SYS(reboot), EPERM },
-	/* Copies a shared map, as mremap in agent_rules does. */
+	/* remap_file_pages can copy a shared mapping. agent_rules refuses copies by mremap. */
 	{ SCMP_SYS(remap_file_pages), ENOSYS },
 	{ SCMP_SYS(request_key), EPERM },
 	{ SCMP_SYS(settimeofday), EPERM },
@@ -118,29 +127,31 @@ static const struct seccomp_rule base_rules[] = {
 
 	{ SCMP_SYS(socket), EAFNOSUPPORT, CMP(0, GT, LAST_PLAIN_FAMILY) },
 	{ FAMILY(~0U, 3) },
-	{ FAMILY(~3U, 4) }, /* families 4 to 7 */
+	{ FAMILY(~3U, 4) }, /* refuse address families 4 to 7 */
 	{ FAMILY(~1U, 8) },
 	{ FAMILY(~0U, 11) },
 	{ FAMILY(~3U, 12) },
 	{ SCMP_SYS(socket), EAFNOSUPPORT, CMP(0, EQ, AF_NETLINK), CMP(2, NE, NETLINK_ROUTE) },
 	{ SCMP_SYS(socketpair), EAFNOSUPPORT, CMP(0, NE, AF_UNIX) },
 	{ IP(AF_INET, EPERM), MASKED(1, TYPE_MASK, SOCK_RAW) },
-	{ IP(AF_INET, ESOCKTNOSUPPORT), MASKED(1, 0xc, 4) }, /* socket types 4 to 7 */
+	{ IP(AF_INET, ESOCKTNOSUPPORT), MASKED(1, 0xc, 4) }, /* refuse socket types 4 to 7 */
 	{ IP(AF_INET, ESOCKTNOSUPPORT), MASKED(1, TYPE_MASK, SOCK_PACKET) },
 	{ IP(AF_INET, EPROTONOSUPPORT), CMP(2, EQ, IPPROTO_DCCP) },
-	{ IP(AF_INET, EPROTONOSUPPORT), CMP(2, GT, IPPROTO_ICMPV6) }, /* SCTP, MPTCP, SMC, ... */
+	/* refuse protocols with higher numbers: SCTP, MPTCP, SMC, ... */
+	{ IP(AF_INET, EPROTONOSUPPORT), CMP(2, GT, IPPROTO_ICMPV6) },
 	{ IP(AF_INET6, EPERM), MASKED(1, TYPE_MASK, SOCK_RAW) },
-	{ IP(AF_INET6, ESOCKTNOSUPPORT), MASKED(1, 0xc, 4) }, /* socket types 4 to 7 */
+	{ IP(AF_INET6, ESOCKTNOSUPPORT), MASKED(1, 0xc, 4) }, /* refuse socket types 4 to 7 */
 	{ IP(AF_INET6, ESOCKTNOSUPPORT), MASKED(1, TYPE_MASK, SOCK_PACKET) },
 	{ IP(AF_INET6, EPROTONOSUPPORT), CMP(2, EQ, IPPROTO_DCCP) },
-	{ IP(AF_INET6, EPROTONOSUPPORT), CMP(2, GT, IPPROTO_ICMPV6) }, /* SCTP, MPTCP, SMC, ... */
+	/* refuse protocols with higher numbers: SCTP, MPTCP, SMC, ... */
+	{ IP(AF_INET6, EPROTONOSUPPORT), CMP(2, GT, IPPROTO_ICMPV6) },
 
 	/* Refuse terminal input forged for the next reader, and calls on consoles. */
 	{ SCMP_SYS(ioctl), EPERM, INT(1, TIOCSTI) },
 	{ SCMP_SYS(ioctl), EPERM, INT(1, TIOCLINUX) },
 	{ SCMP_SYS(ioctl), EPERM, INT(1, TIOCSETD) },
 
-	/* Huge pages are the machine's. No control group counts them. */
+	/* Refuse huge pages: the machine has one pool of them, and no control group counts them. */
 	{ SCMP_SYS(memfd_create), ENOMEM, HAS(1, MFD_HUGETLB) },
 	{ SCMP_SYS(mmap), ENOMEM, HAS(3, MAP_HUGETLB) },
 	{ SCMP_SYS(shmget), ENOMEM, HAS(2, SHM_HUGETLB) },
@@ -149,7 +160,10 @@ static const struct seccomp_rule base_rules[] = {
 	{ SCMP_SYS(shmctl), EPERM, INT(1, SHM_LOCK) },
 };
 
-/* Rules for an agent's programs only: the nursery and PID 1 need these calls to build a sandbox. */
+/*
+ * Calls that are refused only in processes that run an agent's code. The nursery and PID 1 need
+ * them to build a sandbox.
+ */
 static const struct seccomp_rule agent_rules[] = {
 	/*
 	 * clone3 has its flags behind a pointer, which no filter can read. ENOSYS makes the C
@@ -186,15 +200,26 @@ static const struct seccomp_rule agent_rules[] = {
 
 	/*
 	 * A shell has memory mapped that it shares with its owner, and no descriptor to map it
-	 * again. A thousand maps of a page would make freeing the page slow. The owner, which
-	 * unmaps it, would wait.
+	 * again. If an agent mapped a page a thousand times, freeing the page would be slow. The
+	 * owner would wait when it unmaps the page. So refuse copies of mappings.
 	 */
 	{ SCMP_SYS(mremap), EINVAL, CMP(1, EQ, 0) }, /* old size 0: copies a shared map */
 	{ SCMP_SYS(mremap), EINVAL, HAS(3, MREMAP_DONTUNMAP) },
 
 	/*
-	 * Compiled filters are limited for the machine, and no group counts them. If none is left,
-	 * no sandbox can be made. Programs cope with the error, as on a kernel without seccomp.
+	 * Refuse calls that lock pages. An agent could make such a call slow, by other programs
+	 * with a higher priority (nice). The owner would wait for the pages that it shares with the
+	 * shell, even after SIGKILL.
+	 */
+	{ SCMP_SYS(madvise), EINVAL, INT(2, MADV_COLLAPSE) },
+	{ SCMP_SYS(mbind), EPERM, HAS(5, MPOL_MF_MOVE) },
+	{ SCMP_SYS(migrate_pages), EPERM },
+	{ SCMP_SYS(move_pages), EPERM },
+
+	/*
+	 * Refuse seccomp filters: their compiled code is limited for the machine, and no group
+	 * counts it. If no room is left, no sandbox can be made. Programs cope with the error, as
+	 * on a kernel without seccomp.
 	 */
 	{ SCMP_SYS(seccomp), ENOSYS },
 	{ SCMP_SYS(prctl), EINVAL, INT(0, PR_SET_SECCOMP) },
@@ -204,24 +229,48 @@ static const struct seccomp_rule agent_rules[] = {
 	{ SOCKET_OPTION(SCMP_SYS(setsockopt), SO_ATTACH_REUSEPORT_EBPF) },
 
 	/*
-	 * RLIMIT_CORE stays 0, so that the machine starts no program to take a core dump (core(5)).
-	 * The call reports success, since careful programs would not go on after an error.
+	 * Refuse calls that copy to or from the program's memory under the kernel's lock of all
+	 * networks. An agent could make the copy wait for seconds, and with it all who make or
+	 * remove a network. Joining multicast groups copies a few bytes so, and stays allowed.
+	 */
+	{ INTERFACES(INT(1, SIOCGIFCONF)) },
+	{ INTERFACES(INT(1, SIOCETHTOOL)) },
+	{ INTERFACES(INT(1, SIOCGIFBR)) },
+	{ INTERFACES(INT(1, SIOCSIFBR)) },
+	{ INTERFACES(INT(1, SIOCWANDEV)) },
+	{ INTERFACES(INT(1, SIOCGIFVLAN)) },
+	{ INTERFACES(INT(1, SIOCSIFVLAN)) },
+	{ INTERFACES(INT(1, SIOCBONDSLAVEINFOQUERY)) },
+	{ INTERFACES(INT(1, SIOCBONDINFOQUERY)) },
+	{ INTERFACES(INT(1, SIOCGHWTSTAMP)) },
+	{ INTERFACES(MASKED(1, 0xfffffff0, SIOCDEVPRIVATE)) }, /* bridges, tunnels */
+	{ INTERFACES(MASKED(1, 0xffffff00, SIOCIWFIRST)) },    /* wireless */
+	{ OPTION(SCMP_SYS(getsockopt), IPPROTO_IP, IP_MSFILTER) },
+	{ OPTION(SCMP_SYS(setsockopt), IPPROTO_IP, IP_MSFILTER) },
+	{ OPTION(SCMP_SYS(getsockopt), IPPROTO_IP, MCAST_MSFILTER) },
+	{ OPTION(SCMP_SYS(setsockopt), IPPROTO_IP, MCAST_MSFILTER) },
+	{ OPTION(SCMP_SYS(getsockopt), IPPROTO_IPV6, MCAST_MSFILTER) },
+	{ OPTION(SCMP_SYS(setsockopt), IPPROTO_IPV6, MCAST_MSFILTER) },
+
+	/*
+	 * RLIMIT_CORE stays 1, so that the machine starts no program to take a core dump (core(5)).
+	 * The refused call returns 0, since careful programs would not go on after an error.
 	 */
 	{ SCMP_SYS(setrlimit), 0, INT(0, RLIMIT_CORE) },
 	{ SCMP_SYS(prlimit64), 0, INT(1, RLIMIT_CORE), CMP(2, NE, 0) },
 };
 
 /*
- * Rules for a player, added to agent_rules. A player knows the judge's random numbers, which
- * players of the same game must not learn. So it may not write anything that another sandbox can
- * read. Readable are locks of shared files, their pages in memory, and counters of the whole
- * machine.
+ * Calls that are refused, besides agent_rules, in a program that answers a judge for an agent. It
+ * learns the judge's random numbers, which other players of the game must not know. So it may not
+ * change anything that another sandbox can read. Other sandboxes can read locks of shared files,
+ * and counters of the whole machine. They can see which pages of shared files are in memory.
  */
 static const struct seccomp_rule judged_rules[] = {
 	{ SCMP_SYS(fadvise64), ENOSYS },
 	{ SCMP_SYS(flock), ENOLCK },
 	{ SCMP_SYS(mincore), ENOSYS },
-	/* The inode number of a pidfd counts the machine's processes. */
+	/* Refuse pidfd_open: the inode number of a pidfd counts the machine's processes. */
 	{ SCMP_SYS(pidfd_open), ENOSYS },
 	{ SCMP_SYS(preadv2), ENOSYS },
 	{ SCMP_SYS(pwritev2), ENOSYS },
@@ -290,18 +339,18 @@ static int seccomp_read(scmp_filter_ctx filter, struct buf *out)
 	r = fd_read_all(fd, out);
 	if (r < 0)
 		return r;
-	return out->truncated ? -ENOMEM : 0; /* a truncated filter may allow any call */
+	return out->truncated ? -ENOMEM : 0; /* fail: a truncated filter may allow any call */
 }
 
 static int seccomp_compile(scmp_filter_ctx filter, const struct seccomp_rule *rules, size_t n,
 		const struct seccomp_rule *more, size_t n_more, struct buf *out)
 {
-	/* Refuse system calls of another architecture (int 0x80). */
+	/* Refuse system calls of another architecture, like those by int 0x80. */
 	int r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
 
 	if (r < 0)
 		return r;
-	/* 2: sort the rules into a binary tree. */
+	/* Value 2 sorts the rules into a binary tree. */
 	r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (r < 0)
 		return r;

@@ -19,18 +19,22 @@
 
 /*
  * The owner's side of a shell. A command ends when the shell's status came, or when the shell
- * ended. The status has the command's own random number, so that none can be sent ahead of time.
+ * ended. The owner makes a random number for each command, which the status repeats. So the agent
+ * can't send a status ahead of time.
  *
  * Output in the pipe when the command ends is the command's. Later output, of background jobs, is
  * the next command's. The shell sends the output with its status; if the shell ended, the porter
  * sends it. The porter also forwards the output of a long command, which would block on a full
  * pipe.
  *
- * A timeout raises the level of force until the status comes. At the last level the shell is
- * killed, and so are all processes that the command left running.
+ * After a timeout the owner interrupts the command with growing force until the status comes. At
+ * the last level all processes of the sandbox are killed but PID 1 and the porter.
  */
 
-/* Levels of force: milliseconds after the timeout, or after the level before. */
+/*
+ * Levels of force to end a command that timed out or was cancelled. wait_ms: milliseconds after the
+ * level before; for the first level, after the timeout.
+ */
 static const struct {
 	int wait_ms;
 	enum interrupt_level level;
@@ -43,17 +47,18 @@ static const struct {
 	{ 600, INTERRUPT_SHELL },
 	{ 1000, INTERRUPT_ALL },
 };
-/* Longest wait for PID 1 to report a killed shell, or for the porter. */
+/* Milliseconds to wait for PID 1 to report the end of a killed shell, or for the porter. */
 #define LAST_WAIT_MS 3000
-#define PUMP_NS 2000000              /* output of a command that runs longer is forwarded */
-#define PUMP_AGAIN_NS (5 * NS_PER_S) /* time between two requests to forward output */
-/* Random numbers to fetch at a time: getrandom() gives 256 bytes at once. */
+/* a command that runs longer than this has its output forwarded by the porter */
+#define PUMP_NS 2000000
+#define PUMP_AGAIN_NS (5 * NS_PER_S) /* time between two requests to the porter to forward output */
+/* Random numbers to make at a time: one call of getrandom() gives up to 256 bytes at once. */
 #define NONCES 32
 
 /*
- * Waking a process takes as long as a quick command. So the owner first polls without sleeping (a
- * spin). If spins fail (slow commands, one CPU for both), it leaves them out for more and more
- * commands.
+ * Waking a process takes as long as a quick command. So the owner first polls for the answer
+ * without sleeping (a spin). If spins fail (slow commands, one CPU for owner and shell), it leaves
+ * them out for more and more commands.
  */
 #define SPIN_NS 20000
 #define LEAVE_OUT_MAX 127
@@ -62,7 +67,10 @@ enum shell_state {
 	SHELL_IDLE,
 	SHELL_RUNNING,
 	SHELL_ENDING, /* the shell was killed: wait until PID 1 reports its end */
-	/* The status came; wait until PID 1 has sent the signals of interruptions. */
+	/*
+	 * the command's status came: wait until its output is read and PID 1 has sent the signals
+	 * of interruptions
+	 */
 	SHELL_SETTLING,
 	SHELL_DRAINING, /* the shell ended: wait until the porter has sent its last output */
 };
@@ -70,22 +78,31 @@ enum shell_state {
 struct native_session {
 	struct session base;
 	enum shell_state state;
-	bool more_output; /* output over the cap was dropped */
-	uint32_t drain;   /* SHELL_DRAINING: id of the porter's request; 0: answered */
+	bool more_output; /* output beyond the buffer's cap was dropped */
+	/* id of the request for the porter's last output (SHELL_DRAINING); 0: answered */
+	uint32_t drain;
 
 	uint64_t nonce;
-	uint64_t nonces[NONCES]; /* random numbers for the next commands */
+	/* random numbers for the next commands; the first n_nonces are unused */
+	uint64_t nonces[NONCES];
 	size_t n_nonces;
 	int64_t began_ns, deadline_ns;
-	int64_t pump_ns;              /* when to have the porter forward the command's output */
-	bool awaited;                 /* shell_await_quick() was called for this command */
-	bool warm;                    /* the shell has run a command since it began */
-	unsigned leave_out, left_out; /* commands to run without a spin, and how many of them did */
-	size_t next_force;            /* next level: index in shell_force[]; 0: no timeout yet */
+	int64_t pump_ns; /* when to ask the porter to forward the command's output */
+	bool awaited;    /* shell_await_quick() was called for this command */
+	/* the session's first command was awaited: it takes longer, so it is not spun for */
+	bool warm;
+	/* number of commands to run without a spin, and how many of these have run */
+	unsigned leave_out, left_out;
+	/* index of the next level in shell_force[]; 0: no timeout or cancel yet */
+	size_t next_force;
 	bool cancelled;
 
 	struct shell_status status; /* status of the ended command, when SHELL_SETTLING */
-	int64_t oom_kills;          /* last value read, and the CPU time at that moment */
+	/*
+	 * the sandbox' counters when last read: number of processes killed for memory, CPU time
+	 * used
+	 */
+	int64_t oom_kills;
 	int64_t oom_cpu_ns;
 	char cwd[GUEST_PATH_MAX + 1];
 	char integrity[160];
@@ -140,8 +157,8 @@ static bool shell_was_quick(const struct native_session *s)
 }
 
 /*
- * Whether the kernel killed a process of the command for memory. Skips the slow counter after a
- * quick command, which can't have filled its memory.
+ * Whether the kernel killed a process of the command for its memory limit. Does not read the slow
+ * counter after a quick command with status 0: it can't have filled its memory.
  */
 static bool shell_killed_for_memory(struct native_session *s, int exit_code)
 {
@@ -199,8 +216,9 @@ static void shell_restart(struct native_session *s)
 }
 
 /*
- * Whether a command whose status came can end. Output that the porter sent before the status must
- * be read first. PID 1 must have sent all signals. If the porter has ended, output is lost: false.
+ * Whether a command whose status has come can end. Output that the porter sent before the status
+ * must have been read. PID 1 must have sent all signals of interruptions, or the deadline has
+ * passed. False if the porter has ended: output is then lost.
  */
 static bool shell_settled(const struct native_session *s)
 {
@@ -221,7 +239,7 @@ static void shell_conclude(struct native_session *s)
 	shell_finish(s, syntax ? SESSION_SYNTAX : SESSION_OK, (int)(s->status.status & 0xff));
 }
 
-/* Kills a shell whose answer no honest shell gives. */
+/* Kills a shell that sent an answer which no unchanged shell sends. `why` is for the user. */
 static void shell_distrust(struct native_session *s, const char *why)
 {
 	snprintf(s->integrity, sizeof(s->integrity), "the shell's answer was tampered with: %s",
@@ -254,7 +272,9 @@ static void shell_read_answer(struct native_session *s)
 	}
 }
 
-/* Handles the sandbox' events; false if the sandbox is gone. */
+/*
+ * Handles the sandbox' events. False: the sandbox has failed or is gone, and the command has ended.
+ */
 static bool shell_read_events(struct native_session *s)
 {
 	struct sandbox_event e;
@@ -329,8 +349,8 @@ static int shell_begin(struct session *base, const char *command, int64_t timeou
 }
 
 /*
- * Whether shell_advance() has work to do for which no descriptor becomes readable.
- * inbox_answered() may have read the message already.
+ * Whether shell_advance() has work to do for which no descriptor becomes readable: inbox_answered()
+ * may have read the message already.
  */
 static bool shell_is_due(const struct native_session *s)
 {
@@ -360,7 +380,7 @@ static void shell_waits(const struct session *base, struct waits *w)
 
 /* --- advancing ------------------------------------------------------------------------------- */
 
-/* Applies the next level of force. */
+/* Interrupts the command with the next level of force, or gives up after the last. */
 static void shell_on_timeout(struct native_session *s)
 {
 	size_t n = sizeof(shell_force) / sizeof(shell_force[0]);
@@ -398,7 +418,8 @@ static bool shell_advance(struct session *base)
 		return true;
 	if (s->state == SHELL_RUNNING)
 		shell_read_answer(s);
-	if (!shell_read_events(s)) /* read requests of the command, which came before its status */
+	/* read events first: the command's requests came before its status */
+	if (!shell_read_events(s))
 		return true;
 	if (s->state == SHELL_SETTLING && shell_settled(s))
 		shell_conclude(s);
@@ -448,11 +469,12 @@ static bool shell_await_quick(struct session *base)
 
 	if (s->state != SHELL_RUNNING || s->awaited)
 		return false;
-	/* Wait only once: an untrusted shell may claim an answer that it does not have. */
+	/* Wait only once for each command: an untrusted shell may claim to have answered. */
 	s->awaited = true;
 	if (mail_answered(shell_sandbox(s)))
 		return true;
-	if (!s->warm) { /* the first command takes longer, and the shell may be on this CPU */
+	/* don't spin: the first command takes longer, and the shell may be on this CPU */
+	if (!s->warm) {
 		s->warm = true;
 	} else if (s->left_out < s->leave_out) {
 		s->left_out++;

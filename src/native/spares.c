@@ -12,8 +12,8 @@
  */
 
 /*
- * Takes the oldest spare. The nursery makes a cradle only in a quiet moment, and has most likely
- * made the oldest one's.
+ * Takes the spare group that was made first. The nursery makes a cradle only when no message comes,
+ * so the first one's cradle is most likely made.
  */
 static struct spare spares_take_oldest(struct native_owner *o)
 {

@@ -5,14 +5,22 @@
 #include "native/native.h"
 
 /*
- * Takes a group for a sandbox, a spare one if there is any. *out is NULL on a machine without
- * groups. *out_cradle 0: no process waits in the group. Locks `lock`.
+ * Takes a control group for a sandbox, one that was made ahead if there is any. *out is NULL on a
+ * machine without groups. *out_cradle is the number of the cradle made for this group; 0: none.
+ * Locks the owner's `lock`.
  */
 int spares_take(struct native_owner *owner, const struct sandbox_limits *limits,
 		struct cgroup **out, uint32_t *out_cradle, struct fh_error *err);
-/* Makes spare groups: more of them if the owner has started many sandboxes. Locks `lock`. */
+/*
+ * Makes control groups ahead for the next sandboxes, and asks the nursery for a cradle for each.
+ * Makes one group more than the owner has started sandboxes, SPARES_MAX at most. Locks the owner's
+ * `lock`.
+ */
 void spares_refill(struct native_owner *owner);
-/* Returns the spare groups to their pool after the nursery has ended. The caller holds `lock`. */
+/*
+ * Returns the groups that were made ahead to their pool after the nursery has ended. The caller
+ * holds the owner's `lock`.
+ */
 void spares_drop(struct native_owner *owner);
 
 #endif

@@ -7,7 +7,10 @@
 #include <signal.h>
 #include <spawn.h>
 
-/* The calls of posix_spawn(3) return a positive errno. */
+/*
+ * Sets up the descriptors and the working directory of a program to start. Returns 0 or a positive
+ * errno, as posix_spawn(3) does.
+ */
 static int spawn_set_actions(posix_spawn_file_actions_t *actions, const int *fds, int n)
 {
 	int r;

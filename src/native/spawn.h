@@ -7,8 +7,9 @@
 
 /*
  * Starts a program that inherits only the listed descriptors: fds[i] becomes descriptor i, and -1
- * becomes /dev/null. All others are closed. No fds[i] but i itself may be below n. The program has
- * a session of its own, default signals, and the folder "/".
+ * becomes /dev/null. All others are closed. Each fds[i] must be -1, i, or at least n. The program
+ * has a session of its own, default signals, and the working directory "/". Returns 0 or a negative
+ * errno.
  */
 int spawn_program(pid_t *out_pid, const char *path, const char *const *argv, const char *const *env,
 		const int *fds, size_t n);

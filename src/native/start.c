@@ -21,7 +21,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Starting and ending a sandbox, and a new shell in it. control.c talks to its PID 1. */
+/*
+ * Starts and ends a sandbox, and starts a new shell in it. control.c exchanges messages with its
+ * PID 1.
+ */
 
 /* --- starting -------------------------------------------------------------------------------- */
 
@@ -56,7 +59,7 @@ static int start_make_mail(struct native_sandbox *sb, int *out_fd, struct fh_err
 	return mail_new(&sb->mail, out_fd, err);
 }
 
-/* Sends the plan at once, or has an errand send it. */
+/* Sends the plan at once, or has a thread send it later (errands.c). */
 static int start_give_plan(struct native_sandbox *sb, const struct plan *plan,
 		const struct sandbox_limits *limits, struct sandbox_ends *ends,
 		struct fh_error *err)
@@ -70,12 +73,15 @@ static int start_give_plan(struct native_sandbox *sb, const struct plan *plan,
 	pthread_mutex_unlock(&o->lock);
 	if (ready)
 		r = provision_send_plan(sb, plan, limits, ends, err);
-	if (r == -EPIPE || r == -ECONNRESET) /* the nursery was killed during the send */
+	if (r == -EPIPE || r == -ECONNRESET) /* the nursery was killed while the plan was sent */
 		atomic_store(&o->in_doubt, true);
 	return nursery_is_lost(r) ? errand_sandbox(sb, plan, limits, ends, err) : r;
 }
 
-/* Refuses options that the nursery can't make, or whose message it would find malformed. */
+/*
+ * Refuses options of a sandbox that the nursery can't carry out, or whose message it would find
+ * malformed.
+ */
 static int start_check(
 		struct native_owner *owner, const struct sandbox_options *o, struct fh_error *err)
 {
@@ -104,7 +110,10 @@ static int start_check(
 	return 0;
 }
 
-/* Before Linux 6.6 a tmpfs can't be an overlay's upper. The sandbox' files lie on a disk then. */
+/*
+ * Sets the plan's overlay for writable binds of `source`. Before Linux 6.6 a tmpfs can't be an
+ * overlay's upper, so the sandbox' files then lie on a disk.
+ */
 static int start_plan_writable(struct native_sandbox *sb, const char *source,
 		char layer[FOLDERS_NAME_BYTES], struct sandbox_limits *limits, struct plan *plan,
 		struct fh_error *err)
@@ -134,7 +143,10 @@ static uint32_t start_flags(const struct sandbox_options *o)
 			(o->network == NETWORK_HOST ? PLAN_NET_HOST : 0);
 }
 
-/* Makes the sandbox' sockets and memory, and sends the plan, which may point to `folders`. */
+/*
+ * Makes the sandbox' sockets and memory, and sends the plan. The plan may point to `folders`, whose
+ * text this function writes.
+ */
 static int start_planned(struct native_sandbox *sb, const struct sandbox_options *o,
 		struct plan *plan, char folders[FOLDERS_NAME_BYTES], struct sandbox_ends *ends,
 		struct fh_error *err)
@@ -182,9 +194,9 @@ static int start_with(struct native_sandbox *sb, const struct sandbox_options *o
 	if (r < 0)
 		return r;
 	/*
-	 * Only an owner's first sandbox or layer waits for its nursery, to report this machine's
-	 * errors at once. A fork is refused first, because it would take one of its parent's
-	 * numbers.
+	 * Only an owner's first sandbox or layer waits for its nursery, to report errors of this
+	 * machine at once. In a fork nursery_ensure() fails, before the fork takes a number that
+	 * its parent would use.
 	 */
 	if (sb->owner->forked || !atomic_load(&sb->owner->had_nursery)) {
 		r = nursery_ensure(sb->owner, err);
@@ -225,13 +237,17 @@ void start_close(struct sandbox *base)
 	fork_unwatch_sandbox(sb);
 	porter_drop_answer(sb);
 	/*
-	 * Close the file system first, while PID 1 has it mounted: the last to close it frees its
-	 * pages.
+	 * Close the descriptor of the sandbox' file system before PID 1 ends and unmounts it. The
+	 * last process that lets go of the file system has to free its pages.
 	 */
 	close_fd(&sb->files);
-	mail_free(take_ptr(sb->mail));
 	close_fd(&sb->porter);
 	close_fd(&sb->control);
+	/*
+	 * Unmap the memory shared with the shell only now. Closing `control` ends the sandbox, so
+	 * that none of its processes can keep a page locked.
+	 */
+	mail_free(take_ptr(sb->mail));
 	roll_close(sb->owner, sb->number);
 	if (sb->group)
 		cgroups_give(sb->group);

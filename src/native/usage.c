@@ -9,7 +9,7 @@ int64_t usage_files_bytes(const struct native_sandbox *sb)
 {
 	struct statfs s;
 
-	/* Without a quota the numbers are of the whole disk. */
+	/* Without a quota, statfs() gives numbers of the whole disk, not of the sandbox' files. */
 	if (sb->disk_folder && !sb->disk_counted)
 		return -1;
 	if (sb->files < 0 || fstatfs(sb->files, &s) < 0)

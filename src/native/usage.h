@@ -4,10 +4,10 @@
 
 #include "native/native.h"
 
-/* Returns the used bytes of the sandbox' file system; -1: not known. */
+/* Returns the number of bytes used in the sandbox' file system; -1: not known. */
 int64_t usage_files_bytes(const struct native_sandbox *sb);
 
-/* sandbox_count() */
+/* Returns a counter of the sandbox: sandbox_count() of native sandboxes. */
 int64_t usage_count(const struct sandbox *base, enum sandbox_counter counter);
 
 #endif

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* A string that may be absent: a u8, then the string. */
+/* Writes a string that may be NULL: a u8 that says whether it follows, then the string. */
 static void guest_put_optional(struct buf *b, const char *s)
 {
 	wire_put_u8(b, s != NULL);
@@ -12,7 +12,7 @@ static void guest_put_optional(struct buf *b, const char *s)
 		wire_put_str(b, s);
 }
 
-/* Reads a string into the arena; NULL: the message is malformed. */
+/* Reads a string into the arena. NULL: the message is malformed. */
 static const char *guest_get_str(struct wire *w, size_t max, struct arena *a)
 {
 	size_t n;
@@ -37,7 +37,10 @@ static void guest_put_list(struct buf *b, const char *const *list)
 		wire_put_str(b, list[i]);
 }
 
-/* Reads a number of entries. If it is above max, marks the message as malformed and returns 0. */
+/*
+ * Reads the number of entries that follow. If it is above max, marks the message as malformed and
+ * returns 0.
+ */
 static uint32_t guest_get_count(struct wire *w, uint32_t max)
 {
 	uint32_t n = wire_get_u32(w);
@@ -69,8 +72,8 @@ static const void *guest_get_block(struct wire *w, uint32_t *out_n, struct arena
 }
 
 /*
- * Arenas are wiped before they are freed. The next sandbox copies the nursery's memory, and must
- * not find another sandbox' strings there.
+ * The release functions overwrite arenas before they free them. A sandbox begins with a copy of the
+ * nursery's memory, and must not find another sandbox' strings there.
  */
 
 void hello_put(struct buf *b, const struct hello *h)

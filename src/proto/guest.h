@@ -20,88 +20,99 @@
  *   PID 1  -> porter    one per sandbox: pipes to read from
  *
  * A message is a u8 kind and its fields in the form of base/wire.h. Descriptors travel beside it.
- * There is one version: owner and guest are built together, and the first message says which.
- * A shell's commands and answers go through memory: see struct shell_mail.
+ * Owner and guest must have the same version, GUEST_VERSION, which the first message names. A
+ * shell's commands and answers go through memory: see struct shell_mail.
  *
  * An agent can hold the lock of any inode and pipe that it reaches, by splice() from an empty
- * socket. It can hold it for as long as it likes. A process that then touches the object,
- * or closes its last reference, sleeps until the end, past SIGKILL. So owner, nursery and PID 1
- * hold no descriptor of such an object while code of an agent runs. The porter alone does. If it
- * hangs, PID 1 ends, the kernel kills all processes of the sandbox, and the lock is free.
+ * socket. It can hold the lock for as long as it likes. A process that then touches the object, or
+ * closes its last reference, sleeps until the lock is free. SIGKILL does not wake it. So owner,
+ * nursery and PID 1 hold no descriptor of such an object while code of an agent runs. The porter
+ * alone does. If it hangs, PID 1 ends, the kernel kills all processes of the sandbox, and the lock
+ * is free.
  */
 #define GUEST_VERSION 3
 #define GUEST_MESSAGE_MAX 65536 /* most bytes of a message */
 #define GUEST_PATH_MAX 4096
-#define GUEST_TEXT_MAX 512 /* most bytes of an error's text */
+#define GUEST_TEXT_MAX 512 /* most bytes of an error's text in a message */
 #define GUEST_BINDS_MAX 64
 #define GUEST_ITEMS_MAX 1024
 #define GUEST_ENV_MAX 256
 #define GUEST_ARGS_MAX 1024
 #define GUEST_FDS_MAX 16   /* most descriptors of a program */
-#define GUEST_GROUPS_MAX 4 /* most control groups that a process is put into */
+#define GUEST_GROUPS_MAX 4 /* most control groups that a process enters */
 
 /* Uid and gid of the agent inside a sandbox. */
 #define GUEST_AGENT_ID 1000
 /*
- * A sandbox maps its ids 0..GUEST_IDS-1 to the nursery's ids 1..GUEST_IDS. The nursery's own id 0
- * is the owner. So the nursery may mount the owner's files, and no sandbox can become the owner.
+ * A sandbox maps its user and group ids 0..GUEST_IDS-1 to the nursery's ids 1..GUEST_IDS. The
+ * nursery's own id 0 is the owner of the sandboxes. So the nursery may mount the owner's files, and
+ * no sandbox can become the owner.
  */
 #define GUEST_IDS 65534
 
 /* --- owner to nursery ------------------------------------------------------------------------ */
 enum nursery_message {
-	NURSERY_HELLO = 1, /* struct hello; descriptors: owner's pidfd, roll, own groups... */
-	NURSERY_MAPPED,    /* the nursery's ids are mapped now */
-	NURSERY_LAYER,     /* struct layer; descriptor: a socket for the answer */
-	NURSERY_PLAN,      /* struct plan; descriptors: PLAN_SOCKETS, [mail], groups... */
-	NURSERY_CRADLE,    /* u32 number of a cradle, not 0; descriptors: cgroup.procs... */
-	NURSERY_REMOVE,    /* str: folder of an ended episode, to be removed when there is time */
+	/* struct hello; descriptors: pidfd of the owner, struct roll, owner's cgroup.procs... */
+	NURSERY_HELLO = 1,
+	NURSERY_MAPPED, /* the owner has mapped the user and group ids of the nursery */
+	NURSERY_LAYER,  /* make a layer: struct layer; descriptor: a socket for the answer */
+	/* make a sandbox: struct plan; descriptors: PLAN_SOCKETS, [mail], groups... */
+	NURSERY_PLAN,
+	NURSERY_CRADLE, /* make a cradle: u32 number, not 0; descriptors: cgroup.procs... */
+	/* str: folder of an ended episode, which the nursery removes when it has time */
+	NURSERY_REMOVE,
 	/* Descriptor: a socket for the answer, sent when no folder is left to remove. */
 	NURSERY_FINISH,
-	NURSERY_PING, /* descriptor: a socket for the answer */
+	NURSERY_PING, /* asks for an answer; descriptor: a socket for it */
 };
 
-/* nursery to owner */
+/* messages from the nursery to the owner */
 enum nursery_answer {
 	/* Answers HELLO: the nursery has its user namespace, so map its ids. */
 	NURSERY_UNSHARED = 1,
-	NURSERY_STANDS, /* answers MAPPED: the nursery is ready; u8: bits of NURSERY_CAN_* */
+	/* answers MAPPED: the nursery can make sandboxes; u8: bits of NURSERY_CAN_* */
+	NURSERY_STANDS,
 	NURSERY_LAYER_MADE,
 	NURSERY_FINISHED,
 	NURSERY_RUNS,
-	NURSERY_FAILED, /* u32 errno, text: NURSERY_HELLO, _MAPPED or _LAYER failed */
+	NURSERY_FAILED, /* u32 errno, text: answers NURSERY_HELLO, _MAPPED or _LAYER that failed */
 };
 
 enum { NURSERY_CAN_OVERLAY = 1 }; /* the kernel can put an overlay on a tmpfs (user.* attributes) */
 
 struct hello {
-	const char *const *roots;  /* paths of the host that sandboxes see, NULL-terminated */
-	const char *const *covers; /* hidden paths beneath `roots`, NULL-terminated */
-	const void *base_filter;   /* seccomp program (struct sock_filter[]) of all processes */
+	const char *const *roots; /* paths of the host that sandboxes see, NULL-terminated */
+	/* paths beneath `roots` that sandboxes must not see, NULL-terminated */
+	const char *const *covers;
+	const void *base_filter; /* seccomp program (struct sock_filter[]) of all processes */
 	uint32_t base_filter_bytes;
-	const void *agent_filter; /* added for processes that run code of an agent */
+	/* seccomp program for processes that run code of an agent, besides base_filter */
+	const void *agent_filter;
 	uint32_t agent_filter_bytes;
-	const void *judged_filter; /* added instead of agent_filter in a sandbox with PLAN_JUDGED */
+	/* loaded instead of agent_filter in a sandbox with PLAN_JUDGED */
+	const void *judged_filter;
 	uint32_t judged_filter_bytes;
 	/* Path of the static program that has the agent's commands; NULL: none. */
 	const char *tool;
 	const char *const *tool_names; /* names of the commands in `tool`, NULL-terminated */
-	/* Memory of a received message: that of its texts, and that of its filters. */
+	/* Memory of a received message: `texts` has its strings, `filters` its seccomp programs. */
 	struct arena texts, filters;
 };
 
 /*
- * Memory that the owner and its nurseries share: the state of each sandbox, by its number (1, 2,
- * ...). No sandbox has it mapped. Numbers that differ by ROLL_ENTRIES share an entry. The nursery
- * looks often enough to see each number.
+ * Memory that the owner and its nurseries share. It has an entry with the state of each sandbox.
+ * The owner numbers its sandboxes 1, 2, ... Numbers that differ by a multiple of ROLL_ENTRIES share
+ * an entry. The nursery reads the entries often enough to see each number. Sandboxes do not have
+ * this memory mapped.
  */
 #define ROLL_ENTRIES 8192
 
 struct roll_entry {
-	uint32_t closed; /* written by the owner: number of the last sandbox that it closed */
-	/* Written by the nursery: number of the last sandbox whose PID 1 was born. */
+	/* written by the owner: number of the last sandbox of this entry that it closed */
+	uint32_t closed;
+	/* written by the nursery: number of the last sandbox of this entry whose PID 1 was born */
 	uint32_t born;
-	int32_t pid; /* pid of that sandbox' PID 1 in the nursery's namespace */
+	int32_t pid; /* pid of the PID 1 of sandbox `born`, in the nursery's namespace */
 };
 
 struct roll {
@@ -109,114 +120,139 @@ struct roll {
 };
 
 struct layer_entry {
-	const char *source; /* absolute path of the host; NULL: make an empty folder */
+	const char *source; /* path of the host to copy, absolute; NULL: make an empty folder */
 	const char *target;
 	bool read_only;
-	bool folders_only; /* copy the folders in `source` into the layer's top, but no files */
+	/* copy the subfolders of `source` into the layer's top folder, but no files */
+	bool folders_only;
 };
 
 struct layer {
 	const char *name;
 	const struct layer_entry *entries;
 	uint32_t n_entries;
-	struct arena memory; /* memory of a received message */
+	struct arena memory; /* arena of a received message's strings */
 };
 
 /* Flags of a plan. */
 enum {
-	PLAN_SHELL = 1,         /* the sandbox has a shell; its mail is among the descriptors */
-	PLAN_BARE = 2,          /* no root of the host: only devices and binds */
-	PLAN_NET_HOST = 4,      /* the sandbox has the owner's network */
-	PLAN_BORN_IN_GROUP = 8, /* the plan's group descriptor is a folder, for clone3 */
-	PLAN_OWN_PROC = 16,     /* /proc shows processes only */
-	PLAN_JUDGED = 32,       /* an agent's code gets judged_filter, not agent_filter */
+	PLAN_SHELL = 1, /* the sandbox has a shell; a descriptor is its struct shell_mail */
+	/* the sandbox' root shows no paths of the host, only devices and binds */
+	PLAN_BARE = 2,
+	PLAN_NET_HOST = 4, /* the sandbox has the owner's network */
+	/* the descriptor of a control group is its folder, into which clone3 puts children */
+	PLAN_BORN_IN_GROUP = 8,
+	PLAN_OWN_PROC = 16, /* /proc shows only processes, nothing of the machine */
+	/* processes that run an agent's code load judged_filter, not agent_filter */
+	PLAN_JUDGED = 32,
 };
 
 /*
- * Sockets of a plan: the guest's ends of "control" and of the porter's socket. A pair between PID 1
- * and the porter follows. The owner makes it: a pair made inside would be seen in /proc/net/unix.
+ * Sockets that come with a plan. The first two are the guest's ends of "control" and of the
+ * porter's socket. The others are both ends of a socket pair between PID 1 and the porter. The
+ * owner makes this pair: if PID 1 made it, the agent would see it in /proc/net/unix.
  */
 enum { PLAN_CONTROL, PLAN_PORTER, PLAN_ERRANDS, PLAN_ERRANDS_PORTER, PLAN_SOCKETS };
 
 struct plan_bind {
 	const char *source, *target;
-	bool device; /* a device beneath /dev, which the sandbox can open */
+	bool device; /* `source` is a device beneath /dev, which the sandbox can open */
 };
 
 struct plan {
 	uint32_t flags;
-	uint32_t n_groups;       /* number of descriptors of groups, the last ones of the message */
-	uint32_t cradle;         /* number of the cradle that waits in the groups; 0: no cradle */
-	uint32_t number;         /* the sandbox' number in the roll */
-	const char *layer;       /* name of the layer beneath its home; NULL: no layer */
-	const char *disk_folder; /* folder for the sandbox' files; NULL: a tmpfs */
+	/* number of descriptors of control groups, the last descriptors of the message */
+	uint32_t n_groups;
+	/* number of the cradle that was made for these control groups; 0: no cradle */
+	uint32_t cradle;
+	uint32_t number; /* number of the sandbox in struct roll */
+	/* layer whose files are in the sandbox' home at the start; NULL: no layer */
+	const char *layer;
+	/* folder of the host for the sandbox' files; NULL: they are in a tmpfs */
+	const char *disk_folder;
 	const struct plan_bind *binds;
 	uint32_t n_binds;
 	/*
-	 * Binds of the source `writable` become an overlay on the folders of `writable_layer`.
-	 * NULL: no bind does.
+	 * All binds of the source `writable` become one overlay. The overlay uses the layer
+	 * `writable_layer`, which has copies of the source's folders. NULL: no overlay.
 	 */
 	const char *writable, *writable_layer;
-	const char *const *env; /* variables of the shell, NULL-terminated; not NULL itself */
+	/* environment variables of the shell, NULL-terminated; not NULL itself */
+	const char *const *env;
 	uint32_t random_seed;
-	uint64_t disk_bytes, disk_files; /* 0: half of the machine's memory, tmpfs' default */
-	uint64_t processes;              /* RLIMIT_NPROC; 0: no limit */
-	uint64_t memory_bytes;           /* RLIMIT_DATA, if no group limits memory; 0: no limit */
-	/* Memory of a received message: that of its binds and folders, and that of the rest. */
+	/* limits of the sandbox' own files; 0: tmpfs' default, half of the machine's memory */
+	uint64_t disk_bytes, disk_files;
+	uint64_t processes;    /* RLIMIT_NPROC of the agent; 0: no limit */
+	uint64_t memory_bytes; /* RLIMIT_DATA, if no control group limits memory; 0: no limit */
+	/* Memory of a received message: `paths` has its binds and folders, `rest` all else. */
 	struct arena paths, rest;
 };
 
 /* --- owner to PID 1 -------------------------------------------------------------------------- */
 enum init_message {
-	INIT_RUN = 1,   /* struct init_run; descriptors: [program,] one per slot of value 0 */
-	INIT_GO,        /* u32 id: let the program begin, since the owner has closed its ends */
-	INIT_SIGNAL,    /* u32 id of a program, u32 signal */
-	INIT_INTERRUPT, /* u8 level, u64 began_ns, u32 last_pid (struct shell_mark) */
-	INIT_SHELL,     /* start a new shell; descriptor: its struct shell_mail */
+	/* start a program: struct init_run; descriptors: [program,] one for each slot of value 0 */
+	INIT_RUN = 1,
+	/* u32 id of a program, which begins; the owner has closed its copies of descriptors */
+	INIT_GO,
+	INIT_SIGNAL, /* send a signal: u32 id of a program, u32 signal */
+	/* interrupt a command: u8 level, u64 began_ns, u32 last_pid (struct shell_mark) */
+	INIT_INTERRUPT,
+	INIT_SHELL, /* start a new shell; descriptor: its struct shell_mail */
 };
 
-/* PID 1 to owner */
+/* messages from PID 1 to the owner */
 enum init_event {
-	INIT_READY = 1,   /* descriptor: O_PATH of the episode's file system, if it has one */
-	INIT_FAILED,      /* u32 errno, text; then PID 1 exits */
-	INIT_EXITED,      /* u32 id of a program, u32 wait status */
-	INIT_SHELL_END,   /* u32 wait status of the shell */
-	INIT_INTERRUPTED, /* answers INIT_INTERRUPT: the signals are sent */
+	/* the sandbox is ready (descriptor: O_PATH of its file system), or a new shell is */
+	INIT_READY = 1,
+	INIT_FAILED,      /* u32 errno, text: PID 1 could not be made, or exits */
+	INIT_EXITED,      /* a program has ended: u32 id, u32 wait status */
+	INIT_SHELL_END,   /* the shell has ended: u32 wait status */
+	INIT_INTERRUPTED, /* answers INIT_INTERRUPT: all signals were sent */
 };
 
 /* --- owner to porter ------------------------------------------------------------------------- */
 enum porter_message {
-	PORTER_GET = 1, /* u32 id, str folder, str path, u64 most bytes of the file */
-	PORTER_PUT,     /* u32 id, str folder, str path, u32 mode; descriptor: memfd */
-	PORTER_PUMP,    /* u32 turn: forward the shell's output until that command ends */
-	PORTER_DRAIN,   /* u32 id: forward all that pipes hold now, then end PORTER_PUMP */
-	PORTER_CLEAR,   /* the owner handled the agent's requests: report new ones */
-	PORTER_INPUT,   /* bytes of a program's input, after PORTER_HUNGRY; no bytes: its end */
-	PORTER_SHUT,    /* u32 stream: close its pipe, so that the program gets SIGPIPE */
+	/* copy a file out: u32 id, str folder, str path, u64 most bytes of the file */
+	PORTER_GET = 1,
+	PORTER_PUT, /* write a file: u32 id, str folder, str path, u32 mode; descriptor: memfd */
+	/* u32 turn of a command: forward the shell's output until that command ends */
+	PORTER_PUMP,
+	PORTER_DRAIN, /* u32 id: end PORTER_PUMP, and forward all output that pipes hold now */
+	PORTER_CLEAR, /* the owner has handled the agent's requests: report new ones */
+	/* a piece of a program's input, after PORTER_HUNGRY; no bytes: the input ends */
+	PORTER_INPUT,
+	/* u32 stream: close the porter's end of its pipe, so that the program gets SIGPIPE */
+	PORTER_SHUT,
 };
 
-/* porter to owner */
+/* messages from the porter to the owner */
 enum porter_event {
-	PORTER_OUTPUT = 1, /* u32 stream, then bytes up to the message's end */
-	PORTER_REQUEST,    /* u8 REQUEST_* bits that the agent asked for */
-	PORTER_DONE,       /* u32 id, u32 errno (0: success), text, SHA-256 of GET's copy */
-	PORTER_HUNGRY,     /* the program has room for more input */
-	PORTER_PUMPS,      /* answers PORTER_PUMP, which shows that the porter does not hang */
-	PORTER_RING,       /* the shell has answered; sent if it has SHELL_LISTENS_TO_PORTER */
+	/* output of the shell or a program: u32 stream, then bytes up to the message's end */
+	PORTER_OUTPUT = 1,
+	PORTER_REQUEST, /* u8: REQUEST_* bits of the agent's requests since PORTER_CLEAR */
+	/* answers a request: u32 id, u32 errno (0: success), text, SHA-256 of GET's copy */
+	PORTER_DONE,
+	PORTER_HUNGRY, /* the program has room for more input */
+	PORTER_PUMPS,  /* answers PORTER_PUMP, which shows that the porter does not hang */
+	PORTER_RING,   /* the shell has answered and asked the porter to wake the owner */
 };
 
-/* Seals of a copy that comes with PORTER_DONE: nobody can change the copy, or lock it to do so. */
+/*
+ * Seals of a memfd that comes with PORTER_DONE. Nobody can change the memfd, or lock it to do so.
+ */
 #define GUEST_SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
 
-/* Most bytes of output in a message: whole pages, as pipes have them. */
+/* Most bytes of output in a PORTER_OUTPUT message: a whole number of pages, as pipes have them. */
 #define PORTER_CHUNK_MAX 61440
 
 /*
- * PID 1 gives the porter a pipe to read from, or to write a program's input to. Stream 0 is the
- * shell's. STREAM_OF() numbers those of programs.
+ * Message from PID 1 to the porter with a pipe to read from, or to write a program's input to. Each
+ * pipe is called a stream and has a number: 0 is the shell's, STREAM_OF() gives those of programs.
  */
 enum porter_errand {
-	/* u32 stream; descriptors: the porter's end; for the shell, gate and eventfd too. */
+	/*
+	 * u32 stream; descriptors: the porter's end; for the shell's stream, gate and eventfd too
+	 */
 	PORTER_STREAM = 1,
 };
 
@@ -225,41 +261,45 @@ enum porter_errand {
 #define STREAM_SLOT(stream) (-1 - (int)((stream) % 4))
 
 /*
- * Values of a slot that no sent descriptor fills: /dev/null, a pipe for output, a pipe for input.
+ * Values in init_run.slots that take no descriptor of the message: /dev/null, two pipes for output,
+ * a pipe for input.
  */
 enum { SLOT_NOTHING = -1, SLOT_STREAM_1 = -2, SLOT_STREAM_2 = -3, SLOT_INPUT = -4 };
 
-/* Exit status of a program that was not started, as of docker. 126 and 127 are for a file that
- * can't be executed or found. */
+/* Exit status of a program that could not be started, as in docker. 126 and 127 are for a file
+ * that can't be executed or found. */
 #define RUN_NOT_STARTED 125
 
 enum run_user {
 	RUN_ROOT,
 	RUN_AGENT,
 	/*
-	 * Writes the folder argv[0] as pack_entry to descriptor 1, without the names after argv[0].
+	 * Not a program: packs the folder argv[0] and writes it as struct pack_entry to descriptor
+	 * 1. Leaves out the names in argv[1], argv[2], ...
 	 */
 	RUN_PACKER,
 };
 
 struct init_run {
 	uint32_t id;
-	uint8_t user;        /* enum run_user */
+	uint8_t user;        /* user of the program: enum run_user */
 	uint8_t has_program; /* the message's first descriptor is the program to run */
 	/*
-	 * The program's descriptors 0 to n_slots - 1: SLOT_..., or 0 for the next descriptor of the
-	 * message.
+	 * Entry i says what the program's descriptor i becomes: SLOT_..., or 0 for the next
+	 * descriptor of the message.
 	 */
 	int8_t slots[GUEST_FDS_MAX];
 	uint32_t n_slots;
-	const char *cwd;                      /* working directory; NULL: the workspace */
-	const char *const *argv, *const *env; /* env NULL: program_environment */
-	struct arena memory;                  /* memory of a received message */
+	const char *cwd; /* working directory; NULL: the workspace */
+	/* arguments and environment, NULL-terminated; env NULL: program_environment */
+	const char *const *argv, *const *env;
+	struct arena memory; /* memory of the strings in a received message */
 };
 
 /*
- * An entry of a packed folder: this struct, the entry's path beneath the folder, and its content. A
- * folder comes before its entries. Numbers are in host order.
+ * Form of a packed folder. Each entry is this struct, then the entry's path beneath the folder,
+ * then its content. A subfolder comes before its own entries. Numbers are in the machine's byte
+ * order.
  */
 enum pack_kind { PACK_FILE, PACK_FOLDER, PACK_LINK, PACK_END };
 
@@ -272,11 +312,11 @@ struct pack_entry {
 /*
  * A command and its answer lie in memory that the owner and the shell have mapped. The memory is a
  * memfd of SHELL_MAIL_BYTES, sealed to keep its size and its pages. When the command ends, the
- * shell puts the output that is in its pipe into the answer. The porter has forwarded earlier
- * output that the pipe had no room for.
+ * shell copies the output that is still in its pipe into the answer. The porter has forwarded
+ * earlier output, for which the pipe had no room.
  *
- * The porter wakes a sleeping owner, and the shell wakes the porter by an eventfd. The owner has no
- * eventfd that an agent has. An agent can put a million watches on an eventfd, and each slows down
+ * The porter wakes a sleeping owner, and the shell wakes the porter by an eventfd. The owner shares
+ * no eventfd with an agent. An agent can put a million watches on an eventfd, and each slows down
  * every read, write and close.
  *
  * The shell may be tampered with, so the memory is untrusted. The owner copies each field within
@@ -288,7 +328,8 @@ struct pack_entry {
 
 enum {
 	SHELL_CHECK_SYNTAX = 1,
-	SHELL_ASIDE = 2, /* not an action of the agent: leave LAST_ACTION and $? unchanged */
+	/* the owner's own command, not the agent's: leave LAST_ACTION and $? unchanged */
+	SHELL_ASIDE = 2,
 };
 
 struct shell_command {
@@ -302,47 +343,51 @@ struct shell_command {
  * ones.
  */
 struct shell_mark {
-	int64_t began_ns; /* CLOCK_BOOTTIME */
+	int64_t began_ns; /* time when the command began, by CLOCK_BOOTTIME */
 	int32_t last_pid; /* pid of the sandbox' newest process at began_ns */
 };
 
 /* How the shell wakes an owner that waits for an answer. */
 enum shell_listening {
 	SHELL_LISTENS_NOT,
-	SHELL_LISTENS_HERE,      /* the owner waits for the futex `answered`: wake that */
-	SHELL_LISTENS_TO_PORTER, /* the owner polls: wake the porter, which sends PORTER_RING */
+	SHELL_LISTENS_HERE, /* the owner waits for the futex `answered`: the shell wakes it */
+	/* the owner polls: the shell wakes the porter, which sends PORTER_RING */
+	SHELL_LISTENS_TO_PORTER,
 };
 
 enum shell_end {
 	SHELL_RAN,
-	SHELL_SYNTAX,      /* the text does not parse: nothing ran */
+	SHELL_SYNTAX,      /* the text has a syntax error: the line with the error did not run */
 	SHELL_INTERRUPTED, /* INTERRUPT_SIGNAL ended the command */
 };
 
 struct shell_status {
 	uint64_t nonce;
 	uint32_t end;
-	uint32_t status; /* exit status, 0 to 255 */
+	uint32_t status; /* exit status of the command, 0 to 255 */
 	uint32_t cwd_bytes, output_bytes;
 };
 
 struct shell_mail {
-	uint32_t turn;      /* written by the owner: number of the last command; a futex */
-	uint32_t listening; /* written by the owner: enum shell_listening */
-	uint32_t answered;  /* written last by the shell: turn that `status` answers; a futex */
+	uint32_t turn; /* written by the owner: number of the last command; a futex */
+	/* written by the owner: how it waits for the answer (enum shell_listening) */
+	uint32_t listening;
+	/* written by the shell, last: the turn that `status` answers; a futex */
+	uint32_t answered;
 	struct shell_mark mark;
 	struct shell_status status;
 	struct shell_command command;
 	char text[SHELL_COMMAND_MAX];
-	char answer[SHELL_CWD_MAX + SHELL_OUTPUT_MAX]; /* the working directory, then output */
+	/* text of the working directory, then output */
+	char answer[SHELL_CWD_MAX + SHELL_OUTPUT_MAX];
 };
 
 #define SHELL_MAIL_BYTES sizeof(struct shell_mail)
 
 /*
- * Memory that a shell and its porter share. They take turns in reading the shell's pipe. The shell
- * writes the turn of a command that has ended. From then on the porter moves no output of that
- * command. The shell waits until the porter has moved the piece that it was moving.
+ * Memory that a shell and its porter share. They take turns in reading the pipe with the shell's
+ * output. The shell writes `over` when a command has ended. From then on the porter moves no output
+ * of that command. The shell waits until the porter has moved the piece that it was moving.
  */
 struct shell_gate {
 	uint32_t over;   /* written by the shell: turn of the last command that has ended */
@@ -351,14 +396,17 @@ struct shell_gate {
 
 /* --- forms ----------------------------------------------------------------------------------- */
 /*
- * A put function writes a whole message. A get function reads the fields after the kind. The
- * results point into the struct's arenas, which the release function wipes. It refuses a message
- * with too long a string, too many entries, or bytes left over.
+ * A ..._put() function writes a whole message. A ..._get() function reads the fields after the
+ * kind, into the struct's arenas. It refuses a message with too long a string, too many entries, or
+ * bytes left over. A ..._release() function wipes the arenas.
  */
 void hello_put(struct buf *b, const struct hello *h);
 int hello_get(struct wire *w, struct hello *out);
 void hello_release(struct hello *h);
-/* Wipes all but the filters: no sandbox may find the owner's paths and names in its memory. */
+/*
+ * Wipes everything but the seccomp programs: a sandbox must not find the owner's paths and names in
+ * its memory.
+ */
 void hello_forget_names(struct hello *h);
 
 void layer_put(struct buf *b, const struct layer *l);
@@ -372,7 +420,7 @@ void plan_forget_binds(struct plan *p); /* wipes the paths of the plan's binds f
 
 void init_run_put(struct buf *b, const struct init_run *r);
 int init_run_get(struct wire *w, struct init_run *out);
-/* Number of descriptors that come with the message. */
+/* Number of descriptors that come with the message INIT_RUN. */
 size_t init_run_fds(const struct init_run *r);
 void init_run_release(struct init_run *r);
 

@@ -36,8 +36,10 @@ static struct chat_options run_agent_make_options(
 	};
 }
 
-/* Loads an agent's configuration. An unknown key is a warning in an MLGym checkout's configuration,
- * and an error in Fumehood's. */
+/*
+ * Loads an agent's configuration. An unknown key is a warning if the run uses an MLGym checkout,
+ * else an error.
+ */
 static int run_agent_load_config(const struct run_agent_options *o, const char *mlgym_root,
 		struct warnings *warnings, struct agent_config **out, struct fh_error *err)
 {
@@ -91,7 +93,8 @@ int run_agent_check_options(const struct run_agent_options *o, const char *mlgym
 	r = run_agent_load_config(o, mlgym_root, &warnings, &config, err);
 	if (r < 0)
 		return r;
-	run_agent_say(&warnings, warner); /* before the configuration is freed, which holds them */
+	/* pass on the warnings before the configuration is freed: their text belongs to it */
+	run_agent_say(&warnings, warner);
 	agent_config_free(config);
 	return 0;
 }
@@ -159,8 +162,8 @@ static const char *run_agent_path_of(const struct agent_config *config)
 	return config->place ? config->place : config->path;
 }
 
-/* The last `folders` folders of a path, and its file name without the suffix. Heap. NULL: the path
- * has fewer folders. */
+/* Returns the last `folders` folders of a path, and its file name without the suffix, as a heap
+ * string. NULL: the path has fewer folders. */
 static char *run_agent_tail_of(const char *path, int folders)
 {
 	const char *at = path + strlen(path);
@@ -172,7 +175,10 @@ static char *run_agent_tail_of(const char *path, int folders)
 			   : NULL;
 }
 
-/* Whether no other agent's configuration has this name, made of as many folders. */
+/*
+ * Whether no other configuration of the run has the name `name`. A name is the file's name and the
+ * last `folders` folders of its path. `path` is the path of the configuration with this name.
+ */
 static bool run_agent_is_unique(const char *name, const char *path, int folders,
 		const struct run_agent *agents, size_t n)
 {

@@ -11,8 +11,12 @@
 /* Options of a run's language model, and of the agent's configuration that it follows. */
 struct run_agent_options {
 	const char *config;
-	bool recorded;        /* a recorded run named the configuration, not the command line */
-	const char *own_root; /* if `recorded`: MLGym checkout that the user chose; NULL: none */
+	/*
+	 * True: the name of the configuration comes from a recorded run, not from the command line.
+	 */
+	bool recorded;
+	/* if `recorded`: MLGym checkout that the user named now; NULL: none */
+	const char *own_root;
 	const char *url, *key, *version, *extra, *prices;
 	double temperature, top_p;
 	struct texts stop;
@@ -23,7 +27,7 @@ struct run_agent_options {
 	int tools; /* value of --tools: index into episode_tools */
 	struct {
 		bool config, temperature, top_p, cost_limit, stream, tools;
-	} given; /* true for options that the user set: not defaults */
+	} given; /* true for options that the user set; others have their defaults */
 };
 
 #define RUN_AGENT_COST_LIMIT "3"
@@ -31,17 +35,17 @@ struct run_agent_options {
 
 struct run_agent {
 	const char *model;           /* spec of the model, as the user wrote it */
-	struct agent_config *config; /* agent's configuration; NULL: no language model plays */
+	struct agent_config *config; /* the agent's configuration; NULL: the model follows none */
 	const char *spec;            /* configuration as the user named it; NULL: the default */
 	char *name;                  /* name of the configuration in messages to the user */
-	struct chat_service *chat;   /* service of all models of the run; not owned */
+	struct chat_service *chat;   /* chat service that all models of the run share; not owned */
 	char *warning;               /* warning for the user about this model; NULL: none */
 	const char *prices;          /* path of the user's own price table; NULL: none */
 	struct chat_options options;
 };
 
-/* Opens the chat service that all language models of a run share. `spent`: US dollars spent
- * earlier, which count towards the total cost limit. */
+/* Opens the chat service that all language models of a run share. `spent` is the cost in US
+ * dollars of an earlier part of the run. It counts towards the total cost limit. */
 int run_agent_service(const struct run_agent_options *options, double spent,
 		chat_retry_fn *on_retry, struct chat_service **out, struct fh_error *err);
 
@@ -54,14 +58,16 @@ int run_agent_open(struct run_agent *agent, const struct run_agent_options *opti
 /* Loads only the agent's configuration, for replays of recorded replies: they need no model. */
 int run_agent_load(struct run_agent *agent, const struct run_agent_options *options,
 		const char *mlgym_root, const struct warner *warner, struct fh_error *err);
-/* Checks a run's options when no language model plays: request options, and the named
+/* Checks a run's options if no language model plays: those for requests to models, and the named
  * configuration. */
 int run_agent_check_options(const struct run_agent_options *options, const char *mlgym_root,
 		const struct warner *warner, struct fh_error *err);
-/* Whether a text contains the model's API key. */
+/* Whether a text contains the API key of the agent's language model. */
 bool run_agent_key_is_in(const struct run_agent *agent, const char *text);
-/* Gives each agent of a run a unique name. Configurations with equal file names are told apart by
- * folders: "a/mine", "b/mine". */
+/*
+ * Names the agents of a run by their configurations. Configurations with equal file names are told
+ * apart by folders: "a/mine", "b/mine". Agents with the same configuration have the same name.
+ */
 void run_agent_name_all(struct run_agent *agents, size_t n);
 /* Passes the warning of each model to the user, once for each model. */
 void run_agent_warn_all(const struct run_agent *agents, size_t n, const struct warner *warner);

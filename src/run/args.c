@@ -12,11 +12,11 @@
 #include <strings.h>
 
 #define ARGS_BYTES_MAX (1024 * 1024)
-#define KEY_HIDDEN "[key]" /* mark that chat_model_hide() puts in place of an API key */
+#define KEY_HIDDEN "[key]" /* mark with which chat_model_hide() replaces an API key */
 
 /* --- secrets ---------------------------------------------------------------------------------- */
 
-/* Cuts the query off the URL: some servers take an API key in it. */
+/* Returns the URL with ARGS_HIDDEN in place of its query: some servers take an API key there. */
 const char *run_args_shown_url(struct arena *a, const char *url)
 {
 	size_t n = url ? strcspn(url, "?#") : 0;
@@ -37,14 +37,17 @@ static bool args_is_secret(const char *key)
 	return false;
 }
 
-/* Whether a value looks like an Authorization header's ("Bearer ..."), whatever its key. */
+/* Whether a value looks like that of an Authorization header ("Bearer ..."), whatever its name. */
 static bool args_is_credential(const char *value)
 {
 	return strncasecmp(value, "Bearer ", strlen("Bearer ")) == 0 ||
 			strncasecmp(value, "Basic ", strlen("Basic ")) == 0;
 }
 
-/* Replaces by ARGS_HIDDEN all strings in a JSON value whose key names a secret. */
+/*
+ * Replaces by ARGS_HIDDEN all strings in a JSON value that may be secret. Their key names a secret,
+ * or they look like credentials. `secret`: the key of the value itself names a secret.
+ */
 static void args_hide(json_t *value, bool secret)
 {
 	json_t *member;

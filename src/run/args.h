@@ -10,7 +10,8 @@
 struct run_asked {
 	const struct episode_plan *plan;
 	const struct run_name *name;
-	const struct chat_model *chat; /* the language model; NULL: another model plays */
+	/* the run's language model; NULL: another kind of model plays */
+	const struct chat_model *chat;
 	int max_steps;
 	const int *gpus; /* GPUs of the episode; NULL: not chosen yet */
 	size_t n_gpus;
@@ -21,7 +22,7 @@ struct run_asked {
 void run_args_add(struct buf *out, const struct run_asked *asked);
 int run_args_write(const char *dir, const struct run_asked *asked, struct fh_error *err);
 
-/* A model's URL as args.yaml shows it: without the query, which may hold a key. */
+/* A model's URL as args.yaml shows it: ARGS_HIDDEN replaces the query, which may hold a key. */
 const char *run_args_shown_url(struct arena *a, const char *url);
 
 /* Whether ARGS_HIDDEN or the mark of a hidden API key replaces a part of the text. */

@@ -40,8 +40,8 @@ static int env_protocol_answer_error(struct env_protocol *p, const char *code, c
 	return 0;
 }
 
-/* Answers the client's mistakes (-EINVAL, -E2BIG) with an error. Answers any other failure too, and
- * returns it. */
+/* Handles the failure r of a request. Answers a client's mistake (-EINVAL, -E2BIG) with an error
+ * and returns 0. Answers any other failure too, but returns it. */
 static int env_protocol_answer_failure(struct env_protocol *p, int r, const struct fh_error *err)
 {
 	bool bad_request = r == -EINVAL || r == -E2BIG;
@@ -72,7 +72,8 @@ static int env_protocol_do_reset(
 
 	if (given && given->kind != PYJSON_NULL && !pyjson_i64(given, &seed))
 		seed = -1;
-	if (seed < 0) /* also if the last seed was the largest */
+	/* seed < 0: the request's seed is wrong, or missing after a reset with the largest seed. */
+	if (seed < 0)
 		return error_say(err, EINVAL, "'seed' should be a whole number from 0 to %" PRId64,
 				INT64_MAX);
 	p->state = ENV_NOT_RESET;
@@ -145,7 +146,8 @@ static int env_protocol_do_close(
 
 struct env_op {
 	const char *name;
-	const char *members[3]; /* members of a request beside "op" */
+	/* members of the request's JSON object that are allowed beside "op" */
+	const char *members[3];
 	int (*run)(struct env_protocol *p, const struct pyjson *request, struct fh_error *err);
 };
 
@@ -168,7 +170,7 @@ static int env_protocol_check_once(
 	return n > 1 ? error_say(err, EINVAL, "'%s' is given twice", key) : 0;
 }
 
-/* Refuses a request with a member that its operation does not know: the name may be misspelt. */
+/* Refuses a request with a member that its operation does not have: the name may be misspelt. */
 static int env_protocol_check_members(
 		const struct env_op *op, const struct pyjson *request, struct fh_error *err)
 {

@@ -17,9 +17,10 @@
  * out the requests: see env_server.c.
  */
 struct env_service {
-	/* Each function returns 0 or a negative errno. -EINVAL and -E2BIG: the client's mistake,
-	 * and nothing has changed. Pointers in `out` are valid until the next call. A failed reset
-	 * leaves no episode. step() is called only while an episode goes on. */
+	/* Each function returns 0 or a negative errno. -EINVAL and -E2BIG: the request was the
+	 * client's mistake, and changed nothing. Pointers in `out` are valid until the next
+	 * call. A failed reset leaves no episode. step() is called only while an episode goes
+	 * on. */
 	int (*reset)(void *data, uint64_t seed, struct fh_step *out, struct fh_error *err);
 	int (*step)(void *data, const struct fh_action *action, struct fh_step *out,
 			struct fh_error *err);
@@ -39,8 +40,10 @@ void env_protocol_init(struct env_protocol *p, const struct env_service *service
 		uint64_t first_seed);
 void env_protocol_release(struct env_protocol *p);
 
-/* Carries out a request line, and puts the answer into p->answer. Returns 0 or the service's error,
- * which the answer tells too. */
+/*
+ * Carries out a request line, and puts the answer into p->answer. Returns 0, also after a mistake
+ * of the client, or the service's error. The answer tells of both.
+ */
 int env_protocol_line(struct env_protocol *p, const char *line, size_t n, struct fh_error *err);
 
 /* Puts an error into p->answer, for a request line that was skipped because it was too long. */

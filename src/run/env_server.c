@@ -16,8 +16,8 @@
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* Waits for the result of a reset or step. -EINTR: stop_fd became readable, or the client no longer
- * reads answers. */
+/* Waits for the result of a reset or step. -EINTR: stop_fd became readable, or the client has
+ * closed its end of out_fd. */
 static int env_server_wait(struct env_server *s, struct fh_step *step, struct fh_error *err)
 {
 	struct pollfd fds[] = {
@@ -41,7 +41,7 @@ static int env_server_wait(struct env_server *s, struct fh_step *step, struct fh
 	}
 }
 
-/* If an episode goes on, ends its record with this exit status. */
+/* If an episode is running, ends it and its record with the exit status `exit_status`. */
 static int env_server_end(struct env_server *s, const char *exit_status, struct fh_error *err)
 {
 	struct run_record *record = &s->record;
@@ -71,7 +71,7 @@ static int env_server_begin(struct env_server *s, uint64_t seed, const struct fh
 	struct run_record_start start = { .plan = &plan, .info = &s->info, .model = "env" };
 	int r;
 
-	free(take_ptr(s->record.dir)); /* folder of the last episode */
+	free(take_ptr(s->record.dir)); /* forget the folder of the last episode's record */
 	s->record.number = s->n_episodes++;
 	r = run_record_open(&s->record, &start, err);
 	if (r < 0)
@@ -95,8 +95,8 @@ static int env_server_add(struct env_server *s, const char *action, const struct
 	return env_server_end(s, step->exit_status, err);
 }
 
-/* Handles the result of writing the episode's record, and returns it. Notes a failure in
- * `unrecorded`. */
+/* Handles the result r of writing the episode's record, and returns it. After a failure sets
+ * s->unrecorded. */
 static int env_server_recorded(struct env_server *s, int r)
 {
 	s->unrecorded = s->unrecorded || r < 0;
@@ -216,7 +216,7 @@ static int env_server_open_env(struct env_server *s, const struct fh_env_options
 	return 0;
 }
 
-/* Says the task's warnings before the environment is opened, which may take long. */
+/* Passes the task's warnings to the user before the environment is opened, which may take long. */
 static int env_server_warn_of_task(const struct env_server *s, const struct fh_gym_options *gym,
 		const struct fh_env_options *env, struct fh_error *err)
 {

@@ -13,10 +13,11 @@
 struct env_server_options {
 	struct episode_options episode;
 	const char *task;
-	const char *out, *suffix; /* folder and name suffix of the records; out NULL: no records */
+	/* folder of the records, and suffix of their folders' names; out NULL: no records */
+	const char *out, *suffix;
 	struct texts gpus;
 	int in_fd, out_fd;
-	int stop_fd; /* when readable, the episode ends as if in_fd had ended */
+	int stop_fd; /* when readable, the episode and the server end, as if in_fd had ended */
 	const struct warner *warner;
 };
 
@@ -29,14 +30,14 @@ struct env_server {
 	bool going_on;
 	int n_episodes;
 	struct env_protocol protocol;
-	/* writing the record failed: the server ends after the answer that says so */
+	/* Writing the record failed. The server tells the client in its answer, then ends. */
 	bool unrecorded;
 };
 
 void env_server_init(struct env_server *s, const struct env_server_options *options);
 
-/* Opens the gym and the environment to serve. -ENOENT, -EINVAL, -ENODATA: an option is wrong, or
- * names something missing. */
+/* Opens the gym, and in it the environment whose episodes are served. -ENOENT, -EINVAL,
+ * -ENODATA: an option is wrong, or names something missing. */
 int env_server_open(struct env_server *s, struct fh_error *err);
 
 /* Serves requests until the client closes, in_fd ends or stop_fd becomes readable. */

@@ -28,11 +28,14 @@ void episode_give_up(struct episode *e, const struct fh_error *why)
 	e->error = *why;
 }
 
-/* A thread records a step with a longer observation, because escaping and writing take long. */
+/*
+ * If a step's observation is longer than this, a thread records it, because escaping and writing
+ * take long.
+ */
 #define RECORDED_AT_ONCE_BYTES (64 << 10)
 
-/* Releases all resources except the environment, which may still have to save the agent's
- * memory. */
+/* Releases all resources of an episode except the environment, which may still have to save the
+ * agent's memory file. */
 static void episode_let_go(struct episode_inside *in)
 {
 	run_record_release(&in->record);
@@ -102,7 +105,7 @@ static void episode_leave(struct episode *e)
 		episode_end(e);
 }
 
-/* Takes the result of writing the record's files. If that failed, the episode fails. */
+/* Takes the result r of writing the record's files. If writing failed, the episode fails. */
 static void episode_take_record(struct episode *e, int r, const struct fh_error *err)
 {
 	e->recorded = r == 0;
@@ -139,7 +142,7 @@ static void episode_finish(struct episode *e, const char *exit_status)
 
 void episode_fail(struct episode *e)
 {
-	/* Word the exit status as MLGym words an exception. */
+	/* Give the exit status the form that MLGym gives it for an exception. */
 	auto_free char *status = xasprintf("environment_error, %s, (%s)", e->error.message,
 			e->action ? e->action : "");
 
@@ -198,7 +201,9 @@ static int episode_act(struct episode *e)
 	return r < 0 ? r : episode_begin_step(e, &turn);
 }
 
-/* Ends the replay of a resumed run's recorded steps. The model decides on the next action. */
+/*
+ * Ends the replay of a resumed run's recorded steps. From now on the model decides on the actions.
+ */
 static int episode_end_past(struct episode *e)
 {
 	struct episode_inside *in = e->inside;
@@ -277,7 +282,8 @@ static int episode_take_thought(struct episode *e)
 
 void episode_thought(struct episode *e)
 {
-	free(take_ptr(e->trouble)); /* first: another try may fail at once and set `trouble` */
+	/* free `trouble` first: another try may fail at once and set it */
+	free(take_ptr(e->trouble));
 	if (episode_take_thought(e) < 0)
 		episode_fail(e);
 }
@@ -287,8 +293,8 @@ static bool episode_step_ends(const struct fh_step *step)
 	return (step->terminated || step->truncated) && step->outcome != FH_OUTCOME_INTERRUPTED;
 }
 
-/* Notes the result of the reset or a step. True: it is to be recorded, since it was not played
- * again from a record. */
+/* Stores the result of the reset or step in the episode. True: the result is to be recorded.
+ * False: it was replayed from the record. */
 static bool episode_note(struct episode *e)
 {
 	struct episode_inside *in = e->inside;
@@ -328,7 +334,10 @@ static int episode_record_step(void *episode, struct fh_error *err)
 	return r < 0 || !in->observes ? r : agent_observe(in->agent, &in->step, err);
 }
 
-/* Goes on once the result is recorded. Model and callbacks get it no sooner. */
+/*
+ * Continues the episode once the last result is recorded. Model and callbacks get the result only
+ * now.
+ */
 static void episode_go_on(struct episode *e)
 {
 	struct episode_inside *in = e->inside;
@@ -364,7 +373,10 @@ static void episode_take_recorded_step(struct episode *e, int r)
 	episode_go_on(e);
 }
 
-/* Starts a job that records a step, if that takes long. */
+/*
+ * If recording the step takes long, starts a job that does it. False: no job runs, so the caller
+ * records the step.
+ */
 static bool episode_begin_recording(struct episode *e)
 {
 	struct episode_inside *in = e->inside;
@@ -438,7 +450,8 @@ void episode_recorded(struct episode *e)
 void episode_stop(struct episode *e)
 {
 	if (e->phase == EPISODE_OPENING)
-		e->inside->opening = NULL; /* a thread can't be stopped; see opening.h */
+		/* leave the thread's data to the thread, which can't be stopped; see opening.h */
+		e->inside->opening = NULL;
 	if (e->phase == EPISODE_OPENING || e->phase == EPISODE_THINKING) {
 		episode_finish(e, "early_exit");
 	} else if (e->phase == EPISODE_RESETTING || e->phase == EPISODE_STEPPING) {

@@ -18,41 +18,53 @@
  */
 enum episode_phase {
 	EPISODE_PLANNED,
-	EPISODE_GIVEN_UP, /* cancelled before it began: `error` says why */
-	EPISODE_FOUND,    /* an earlier run had finished it: fields are read from its record */
-	EPISODE_OPENING,  /* a thread opens the environment */
+	EPISODE_GIVEN_UP, /* the episode was cancelled before it began: `error` says why */
+	/*
+	 * an earlier run has played this episode to its end: the fields are read from that run's
+	 * record
+	 */
+	EPISODE_FOUND,
+	EPISODE_OPENING, /* a thread opens the environment */
 	EPISODE_RESETTING,
-	EPISODE_THINKING, /* waits for the language model's reply */
+	EPISODE_THINKING, /* the episode waits for the language model's reply */
 	EPISODE_STEPPING,
 	EPISODE_WRITING,   /* a step with a long observation is done; a thread records it */
 	EPISODE_RECORDING, /* the last step is done; a thread writes the files of the record */
 	EPISODE_LEAVING,   /* the last step is done; the agent's memory is being saved */
-	EPISODE_ENDED,     /* finished: has an exit status, or `failed` is set */
+	EPISODE_ENDED,     /* the episode has ended: it has an exit status, or `failed` is set */
 };
 
-/* State of an episode. Others may read it, and write only through the functions below. Pointers are
- * valid until episode_release(). */
+/* State of an episode. Callers may read it, but change it only through the functions below.
+ * Pointers are valid until episode_release(). */
 struct episode {
 	struct episode_plan plan;
-	/* resources while the episode goes on; NULL before and after */
+	/* Resources while the episode is running; NULL before and after. */
 	struct episode_inside *inside;
 	enum episode_phase phase;
 	bool failed;
-	struct fh_error error; /* if `failed`: the reason */
-	int retried;           /* how often a failed try of this episode was started again */
+	struct fh_error error; /* if `failed`: the reason of the failure */
+	int retried;           /* how often this episode was started again after a failure */
 
-	int number; /* number of the run's folder */
+	int number; /* number in the name of the folder with the episode's record */
 	int steps, max_steps;
-	char *action;                   /* last action of the player; NULL before the first */
-	const char *thought, *response; /* for `action`, while its step runs; NULL: none */
-	char *trouble;     /* failure after which the language model is asked again; NULL: none */
-	char *exit_status; /* exit status; "" while the episode goes on */
-	char *traj;        /* path of the .traj file; NULL before the folder exists */
-	bool recorded;     /* the .traj file is complete */
+	char *action; /* last action that the model chose; NULL before the first */
+	/* thought and reply that led to `action`, while its step runs; NULL: none */
+	const char *thought, *response;
+	/*
+	 * why the last request to the language model failed, while it is repeated; NULL: no failure
+	 */
+	char *trouble;
+	char *exit_status; /* exit status of the episode; "" while it is running */
+	char *traj;    /* path of the record's .traj file; NULL before the record's folder exists */
+	bool recorded; /* the .traj file is complete */
 	char *variant;
 	struct run_scores scores;
-	int64_t begun_ns, ended_ns; /* clock_now_ns() at the start and end; 0: not yet */
-	struct chat_stats stats;    /* the language model's calls, tokens and cost */
+	/*
+	 * clock_now_ns() at the episode's start and end; 0: not yet. EPISODE_FOUND: nanoseconds
+	 * since 1970
+	 */
+	int64_t begun_ns, ended_ns;
+	struct chat_stats stats; /* the language model's calls, tokens and cost */
 };
 
 /* Whether a report names the episode: it was started, or an earlier run had finished it. */
@@ -74,8 +86,10 @@ void episode_release(struct episode *e);
 /* Cancels an episode that has not begun. No folder is made. */
 void episode_give_up(struct episode *e, const struct fh_error *why);
 
-/* In EPISODE_WRITING and EPISODE_RECORDING: whether the thread has ended. If so, call
- * episode_recorded(). */
+/*
+ * Whether the thread has ended that writes the record in EPISODE_WRITING and EPISODE_RECORDING. If
+ * so, call episode_recorded(). False in other phases.
+ */
 bool episode_is_recorded(const struct episode *e);
 void episode_recorded(struct episode *e);
 
@@ -85,11 +99,14 @@ void episode_advance(struct episode *e);
 /* Continues an episode whose language model has replied. */
 void episode_thought(struct episode *e);
 
-/* Notes in e->trouble that the language model did not reply and is asked again. A chat_retry_fn
- * whose `user` is the episode. */
+/* Stores in e->trouble that a request to the language model failed and is repeated. A
+ * chat_retry_fn whose `user` is the episode. */
 void episode_retried(void *episode, const struct chat_retry *retry);
 
-/* Ends the episode in order, once its running step can be interrupted. */
+/*
+ * Ends the episode: interrupts its running step, and completes the record. The episode may end only
+ * later, after that step.
+ */
 void episode_stop(struct episode *e);
 
 /* Whether the episode is played in this environment. */
@@ -98,7 +115,10 @@ bool episode_has_env(const struct episode *e, const struct fh_env *env);
 /* Warning of the episode's environment; NULL: none. */
 const char *episode_warning(const struct episode *e);
 
-/* Shows a person the output so far of the command that they typed. False: no command runs. */
+/*
+ * Shows a person who plays the new output of the command that they typed. False: no step runs, or a
+ * language model plays.
+ */
 bool episode_watch(const struct episode *e);
 
 /* Interrupts the command of the running step, as Ctrl-C does. */

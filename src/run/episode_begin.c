@@ -53,7 +53,7 @@ static int episode_begin_opening(struct episode *e)
 		int r;
 
 		options.spent = p->past ? &p->past->spent : NULL;
-		options.seed = (uint64_t)e->begun_ns; /* for random pauses between retries */
+		options.seed = (uint64_t)e->begun_ns; /* seed for random pauses between retries */
 		r = chat_model_open(p->agent->chat, &options, &in->chat, &e->error);
 		if (r < 0)
 			return r;

@@ -9,22 +9,29 @@
 
 /* Resources of a running episode. episode_begin.c opens them, and episode.c plays. */
 struct episode_inside {
-	struct opening *opening; /* open environment and model, while a thread opens them */
+	struct opening *opening; /* thread that opens environment and model; NULL: none */
 	struct fh_env *env;
-	struct model *model; /* NULL: a language model plays, through `chat` and `agent` */
+	/* model that plays; NULL: a language model plays, through `chat` and `agent` */
+	struct model *model;
 	struct chat_model *chat;
 	struct agent *agent;
 	struct run_record record;
 	struct recorder_end end;
-	struct fh_step step;   /* last result; points into the environment */
+	/* result of the last step or reset; its strings belong to the environment */
+	struct fh_step step;
 	struct job *recording; /* thread that writes the step, or the record's files; NULL: none */
-	bool stopping;         /* stop after the running step */
-	bool observes;         /* the agent goes on after the step that is being recorded */
-	bool resumed;          /* if resumed: all recorded steps were played again */
-	size_t different;      /* if resumed: number of observations that differ from the record */
+	bool stopping;         /* true: the episode is to end after the running step */
+	/*
+	 * the step that is being recorded does not end the episode: the agent then gets its
+	 * observation
+	 */
+	bool observes;
+	bool resumed; /* for a resumed run: all recorded steps were played again */
+	/* for a resumed run: number of observations that differ from the record */
+	size_t different;
 };
 
-/* Ends the episode with its `error`. */
+/* Ends the episode as failed. episode->error has the reason. */
 void episode_fail(struct episode *e);
 
 #endif

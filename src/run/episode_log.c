@@ -20,7 +20,10 @@
 
 #define FIELDS(...) ((const struct log_field[]){ __VA_ARGS__, {} })
 
-/* Writes a log record with task, episode, step, and those of `more` that have a value. */
+/*
+ * Writes a log record with the fields task, episode and step, and those of `more` that have a
+ * value.
+ */
 static void episode_log_write(const struct episode_log *l, enum log_level level,
 		const char *message, const struct log_field *more)
 {
@@ -65,8 +68,7 @@ int episode_log_open(
 		return 0;
 	l->file.level = LOG_INFO;
 	l->file.time = true;
-	/* The folder of a resumed run is untrusted: the log's name may belong to a link or a
-	 * pipe. */
+	/* Follow no link, and don't block on a pipe. The folder of a resumed run is untrusted. */
 	l->file.fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
 			0666);
 	if (l->file.fd < 0)

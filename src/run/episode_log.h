@@ -10,8 +10,8 @@
 
 /*
  * Log of an episode. Each record goes to the program's log (base/log.h), and to a file in the run's
- * folder. The file is text, from LOG_INFO on. Each record names task, step and episode: the number
- * of the folder, or of the reset.
+ * folder. The file is text, from LOG_INFO on. Each record names task, step and episode. The episode
+ * is the number of the run's folder, or of the reset in `fumehood env`.
  */
 struct episode_log {
 	struct log_options file; /* log file in the run's folder; fd -1: none */
@@ -22,13 +22,14 @@ struct episode_log {
 void episode_log_init(struct episode_log *l, const char *task);
 void episode_log_release(struct episode_log *l);
 
-#define LOG_WARNINGS_MAX 3 /* most warnings: about this machine, the model and the task */
+/* most warnings at the start of a log file: about this machine, the model and the task */
+#define LOG_WARNINGS_MAX 3
 
 struct episode_log_place {
-	const char *task; /* name of the task, "titanic:micro" */
+	const char *task; /* name of the task, like "titanic:micro" */
 	int episode;
 	const char *dir; /* folder of the run; NULL: no log file */
-	/* warnings to write at the start of the log file; NULL: none */
+	/* Warnings to write at the start of the log file; NULL: none. */
 	const char *warnings[LOG_WARNINGS_MAX];
 };
 
@@ -38,13 +39,16 @@ int episode_log_open(
 
 void episode_log_begun(struct episode_log *l, const char *model, uint64_t seed, int max_steps);
 void episode_log_reset(struct episode_log *l, const struct fh_step *step);
-/* A change of the task's or agent's files since a run was recorded. */
+/* Says that the task's or agent's files have changed since a run was recorded. */
 struct episode_log_change {
-	const char *what;           /* changed part, "task" or "agent" */
-	const char *recorded, *now; /* hashes of the files */
+	const char *what;           /* part whose files have changed: "task" or "agent" */
+	const char *recorded, *now; /* hash of the files in the record, and their hash now */
 };
 void episode_log_changed(struct episode_log *l, const struct episode_log_change *change);
-/* Logs that the run was recorded with another SECRET_KEYS_VERSION. */
+/*
+ * Logs that the run was recorded by a build with another SECRET_KEYS_VERSION, whose value is
+ * `recorded`.
+ */
 void episode_log_other_keys(struct episode_log *l, int64_t recorded);
 /* Logs that all recorded steps were played again. `different`: number of observations that differ
  * from the record. */

@@ -165,7 +165,7 @@ int episode_env_options(const struct episode_options *options, struct arena *are
 
 int64_t episode_recorded_keys(const struct pyjson *open)
 {
-	int64_t version = 1; /* version 1 left this key out */
+	int64_t version = 1; /* builds with version 1 did not record the key "keys" */
 
 	pyjson_i64(pyjson_get(open, "keys"), &version);
 	return open ? version : 0;

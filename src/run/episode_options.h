@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-/* Options that commands which play episodes share. */
+/* Options that all commands share that play episodes. */
 struct episode_options {
 	const char *variant;
 	uint64_t seed, judge_salt, data_seed;
@@ -23,7 +23,7 @@ struct episode_options {
 	const char *tasks_dir, *mlgym_root, *web_hosts, *aliases, *python;
 	struct {
 		bool seed, data_seed, reward;
-	} given; /* true for options that the user set: not defaults */
+	} given; /* true for options that the user set; others have their defaults */
 };
 
 extern const char *const episode_rewards[];
@@ -32,17 +32,18 @@ extern const char *const episode_rewards[];
  * name. */
 int episode_reward_of(const char *name, int otherwise);
 
-#define SEED_MAX INT64_MAX /* most that the protocol of `env` takes */
+/* largest seed of an episode: the protocol of `fumehood env` accepts none above it */
+#define SEED_MAX INT64_MAX
 
 /*
- * Checks the options, and sets those of an environment that don't depend on its agent. Paths become
- * absolute; `out` points into the arena and to `options`. -EINVAL, -ENOENT: an option is malformed,
- * or its path is missing; the sentence names it.
+ * Checks the options. Then sets in `out` the options of an environment that don't depend on its
+ * agent. Paths become absolute; `out` points into the arena and to `options`. -EINVAL, -ENOENT: an
+ * option is malformed, or its path is missing; the error names the option.
  */
 int episode_env_options(const struct episode_options *options, struct arena *arena,
 		struct fh_env_options *out, struct fh_error *err);
 
-/* max_steps of a recorded "open" event. Returns `otherwise` if the event has none. */
+/* Returns max_steps of a recorded "open" event, or `otherwise` if it is missing or invalid. */
 int episode_recorded_steps(const struct pyjson *open, int otherwise);
 
 /* Reads a bind: SRC[:DST[:ro|rw]]. *out_writable: whether it ends with ":rw". If out_writable is
@@ -55,23 +56,30 @@ int episode_read_bind(const char *text, struct arena *arena, struct fh_bind *out
 void episode_add_mounts(const struct texts *mounts, const struct warner *warner,
 		struct arena *arena, struct texts *binds);
 
-/* Reads --gpus: different numbers. *out is an array in the arena, or NULL for an empty list.
- * -EINVAL. */
+/* Reads the list of --gpus, whose numbers must differ. *out is an array in the arena, or NULL
+ * for an empty list. -EINVAL: a number is wrong. */
 int episode_gpus(const struct texts *list, struct arena *arena, const int **out,
 		struct fh_error *err);
 
-/* SECRET_KEYS_VERSION that a run recorded in its "open" event. 0 if `open` is NULL. */
+/*
+ * SECRET_KEYS_VERSION that a run recorded in its "open" event. 1 if the event has none: version 1
+ * was not recorded. 0 if `open` is NULL.
+ */
 int64_t episode_recorded_keys(const struct pyjson *open);
 
-/* The judge's salt of a recorded "reset" event. 0: the event has none. */
+/*
+ * The salt of a recorded "reset" event: a number from which the judge's random numbers are derived.
+ * 0: the event has none.
+ */
 uint64_t episode_recorded_salt(const struct pyjson *reset);
 
-/* The data seed of a recorded "open" event. 0 if the event has none: older builds had no data
- * seeds. */
+/* The seed for generated data in a recorded "open" event. 0 if the event has none: older builds
+ * did not record it. */
 uint64_t episode_recorded_data_seed(const struct pyjson *open);
 
-/* The --web-hosts option: hosts that the agent's tools may connect to. Default: "papers" if the
- * agent has tools that read papers, else NULL, for no hosts. `agent` may be NULL. */
+/* The --web-hosts option: hosts that the agent's tools may connect to. If the option is not
+ * given: "papers" if the agent has tools that read papers, else NULL (no hosts). `agent` may be
+ * NULL. */
 const char *episode_web_hosts(
 		const struct episode_options *options, const struct agent_config *agent);
 

@@ -21,20 +21,21 @@ struct episode_plan {
 	const struct fh_env_options *env;
 	const struct task_places *places;
 	const char *model;
-	/* agent that leads the language model; NULL: another model plays */
+	/* Agent whose configuration the model follows. NULL: the model follows none. */
 	const struct run_agent *agent;
-	const char *aliases; /* a file that the episode's shells source; NULL: none */
-	bool edits_at_once;  /* start the linter before the first edit */
+	const char *aliases; /* path of a script that the episode's shells source; NULL: none */
+	bool edits_at_once;  /* start the editor's linter before the first edit */
 	const char *out, *suffix;
 	const char *reward;
 	uint64_t seed;
-	/* Recorded hashes of a run that is resumed or replayed. NULL: no such run, or the user
-	 * chose another task or agent. */
+	/* If a run is resumed or replayed: recorded hashes of the files of task and agent. NULL:
+	 * no such run, or the user chose another task or agent. */
 	const char *task_hash, *agent_hash;
-	int64_t keys;                /* recorded SECRET_KEYS_VERSION; 0: no recorded run */
-	const struct run_past *past; /* the run to resume; NULL: none */
+	/* if a run is resumed or replayed: its recorded SECRET_KEYS_VERSION; else 0 */
+	int64_t keys;
+	const struct run_past *past; /* recorded run that this episode resumes; NULL: none */
 	int human_in, human_out, stop_fd;
-	/* Called with the result of each step, after it was recorded; NULL: not called. */
+	/* Called with each step's result after it was recorded. NULL: not called. */
 	void (*played)(void *user, const struct episode *e, const struct fh_step *step);
 	void *played_user;
 };

@@ -8,28 +8,29 @@
 
 #include <fumehood/env.h>
 
-/* The setup of an episode's shells: the agent's commands, and aliases. */
+/* Sets up an episode's shells: the agent's commands, and an aliases file. */
 
-/* Absolute path of an --aliases-file, which may be relative to the MLGym checkout. Lives in the
- * arena. NULL: none is named, or the file is missing. A missing file is only a warning, because
- * MLGym's own scripts name docker/aliases.sh, which its checkout lacks. */
+/* Finds the file of --aliases-file, whose path may be relative to the MLGym checkout. Returns
+ * its absolute path, in the arena. NULL: the option is not given, or the file is missing. A
+ * missing file only gives a warning, because MLGym's own scripts name docker/aliases.sh, which
+ * its checkout lacks. */
 const char *episode_aliases(const char *path, const char *mlgym_root, const struct warner *warner,
 		struct arena *arena);
 
-/* Values of --tools. [0]: Fumehood's programs replace equal commands of MLGym's. [1]: MLGym's
- * commands run. */
+/* Values of --tools. [0]: Fumehood's programs replace commands of MLGym's with the same names.
+ * [1]: MLGym's commands run. */
 extern const char *const episode_tools[];
 
 /* Warns if Fumehood's programs replace commands of MLGym's. */
 void episode_say_tools(const struct agent_config *agent, const struct warner *warner);
 
 /* Sets up an episode's shells. Call it before the reset. agent and aliases may be NULL.
- * edits_at_once: see struct command_setup. */
+ * edits_at_once: start the editor's linter now (see struct command_setup). */
 int episode_set_up(struct fh_env *env, const struct agent_config *agent, const char *aliases,
 		bool edits_at_once, struct fh_error *err);
 
-/* Checks an agent's commands and aliases as episode_set_up() does, without an environment.
- * -EINVAL. */
+/* Checks an agent's commands and aliases as episode_set_up() does, but without an environment.
+ * -EINVAL: something is wrong. */
 int episode_check_setup(
 		const struct agent_config *agent, const char *aliases, struct fh_error *err);
 

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #define RESULTS_BYTES_MAX (64L * 1024 * 1024)
-/* start of the line of a "resumed" event in events.jsonl */
+/* Text with which the line of a "resumed" event in events.jsonl begins. */
 #define RESUMED "\n{\"event\":\"resumed\""
 
 struct run_found {
@@ -39,8 +39,10 @@ static const char *existing_text_of(const struct pyjson *object, const char *key
 
 /* --- whether it is the same ------------------------------------------------------------------- */
 
-/* Makes the arguments that a run would record. Writing and reading them hides the API keys, as in a
- * record. */
+/*
+ * Makes the arguments that the planned run would record in args.yaml. Writes them as YAML and reads
+ * this again, so that API keys are hidden as in a record.
+ */
 static int existing_read_wanted(struct arena *a, const struct run_wanted *w,
 		const struct run_name *name, struct run_args *out, struct fh_error *err)
 {
@@ -79,8 +81,8 @@ static bool existing_has_hash(const struct pyjson *event, const char *key, const
 	return !*recorded || str_eq(recorded, wanted);
 }
 
-/* Whether a recorded event has the wanted hashes of task and agent. `event` is an "open" or
- * "resumed" event. */
+/* Whether a recorded "open" or "resumed" event has the same hashes of task and agent as the
+ * planned episode. */
 static bool existing_has_files(const struct run_wanted *w, const struct pyjson *event)
 {
 	const struct run_agent *agent = w->plan->agent;
@@ -89,7 +91,10 @@ static bool existing_has_files(const struct run_wanted *w, const struct pyjson *
 			existing_has_hash(event, "agent_hash", agent ? agent->config->hash : "");
 }
 
-/* Whether all "resumed" events of a run have the wanted hashes of task and agent. */
+/*
+ * Whether all "resumed" events of a recorded run have the same hashes of task and agent as the
+ * planned episode.
+ */
 static bool existing_was_resumed_alike(const struct run_wanted *w, const char *dir)
 {
 	auto_free char *path = path_join(dir, EXPORT_EVENTS);
@@ -98,7 +103,8 @@ static bool existing_was_resumed_alike(const struct run_wanted *w, const char *d
 	const char *line;
 
 	if (!w->plan->agent)
-		return true; /* without an agent: only runs of language models can be resumed */
+		/* a run without an agent can't have been resumed: only language models' runs can */
+		return true;
 	if (fd_read_plain(path, &log, NULL) < 0 || log.truncated)
 		return false;
 	for (line = buf_str(&log); (line = strstr(line, RESUMED)); line++) {
@@ -166,9 +172,9 @@ void run_existing_release(struct run_existing *all)
 
 /* --- its results ------------------------------------------------------------------------------ */
 
-/* The scores of a run, from results.json: its events don't list them. NULL: the file can't be
+/* The object in results.json of a run, whose events don't list its scores. NULL: the file can't be
  * read. */
-static const struct pyjson *existing_read_scores(struct arena *a, const char *dir)
+static const struct pyjson *existing_read_results(struct arena *a, const char *dir)
 {
 	auto_free char *path = path_join(dir, EXPORT_RESULTS);
 	auto_buf struct buf text = BUF_INIT(RESULTS_BYTES_MAX);
@@ -178,7 +184,7 @@ static const struct pyjson *existing_read_scores(struct arena *a, const char *di
 			pyjson_read(a, &(struct pyjson_source){ path, buf_str(&text), text.len, 0 },
 					&results, NULL) < 0)
 		return NULL;
-	return pyjson_get(results, "agent");
+	return results;
 }
 
 static int existing_int_of(const struct pyjson *object, const char *key)
@@ -189,7 +195,7 @@ static int existing_int_of(const struct pyjson *object, const char *key)
 	return v < 0 || v > INT_MAX ? 0 : (int)v;
 }
 
-/* Time of an event, in nanoseconds since 1970. */
+/* Returns the time of a recorded event, in nanoseconds since 1970. */
 static int64_t existing_ns_of(const struct pyjson *event)
 {
 	const char *text = existing_text_of(event, "time");
@@ -224,6 +230,6 @@ bool run_existing_take(const struct run_existing *all, struct episode *e)
 	e->begun_ns = existing_ns_of(open);
 	e->ended_ns = existing_ns_of(end);
 	e->stats = run_record_stats(pyjson_get(end, "model_stats"));
-	run_scores_read(&e->scores, open, existing_read_scores(&arena, found->dir));
+	run_scores_read(&e->scores, open, existing_read_results(&arena, found->dir));
 	return true;
 }

@@ -10,7 +10,7 @@
  */
 struct run_existing {
 	struct arena arena;
-	struct run_found *items; /* sorted by the number of their folders */
+	struct run_found *items; /* runs found, sorted by the number in the name of their folders */
 	size_t n;
 };
 
@@ -18,15 +18,15 @@ struct run_wanted {
 	const struct episode_plan *plan; /* the episode to look for, with any seed */
 	const struct task *task;
 	const char *task_hash;
-	const char *label; /* name of the model in a run's folder name */
+	const char *label; /* name of the model in the names of runs' folders */
 };
 
 int run_existing_read(
 		const struct run_wanted *wanted, struct run_existing *out, struct fh_error *err);
 void run_existing_release(struct run_existing *all);
 
-/* Whether a finished run equals the planned episode. If so, the episode becomes EPISODE_FOUND, with
- * the results of that run. */
+/* Looks for a finished run that equals the planned episode. Returns whether there is one. If so,
+ * the episode becomes EPISODE_FOUND and gets the results of that run. */
 bool run_existing_take(const struct run_existing *all, struct episode *e);
 
 #endif

@@ -16,10 +16,13 @@
 
 static const char *const mlgym_root_variables[] = { "MLGYM_CONFIG_ROOT", "MLGYM_TASK_CONFIG_DIR" };
 
-/* Ends of paths that may name a checkout: itself, its configs, its configs/tasks. */
+/*
+ * Folders that a user may name a checkout by: its own, configs, configs/tasks. These are the ends
+ * of their paths.
+ */
 static const char *const inside[] = { "", "/configs", "/configs/tasks" };
 
-/* Whether the folder has a task of MLGym's: configs/tasks/NAME.yaml. */
+/* Whether a folder is an MLGym checkout: it has a task, configs/tasks/NAME.yaml. */
 static bool mlgym_root_is_checkout(const char *dir)
 {
 	char **names = NULL;
@@ -67,7 +70,10 @@ char *mlgym_root_of_file(const char *path)
 	return mlgym_root_is_checkout(dir) ? take_ptr(dir) : NULL;
 }
 
-/* Whether the current folder is an MLGym checkout, with a warning. MLGym's commands run in it. */
+/*
+ * Whether the current folder is an MLGym checkout. If so, warns that it is used. MLGym's own
+ * commands are run in a checkout.
+ */
 static bool mlgym_root_is_here(const struct warner *warner)
 {
 	if (!path_is_dir("mlgym") || !path_is_dir("configs/agents") || !mlgym_root_is_checkout("."))

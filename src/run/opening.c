@@ -38,7 +38,10 @@ bool openings_came(struct openings *o)
 	return read(o->fd, &count, sizeof(count)) == sizeof(count);
 }
 
-/* Opens the request's model and environment. A job_work that runs in the opening's thread. */
+/*
+ * Opens the model and the environment of an opening. A job_work: it runs in the opening's own
+ * thread.
+ */
 static int opening_work(void *arg, struct fh_error *err)
 {
 	struct opening *o = arg;

@@ -15,29 +15,35 @@
  * may take minutes: it may make a data set, play a baseline, or wait for another process.
  *
  * A thread can't be stopped. To exit while one runs, end the process with _exit() and release
- * nothing. The kernel and the nursery then end its sandboxes.
+ * nothing. PID 1 of each sandbox, or else the nursery, then ends the sandbox.
  */
 struct openings {
-	int fd;   /* becomes readable when an opening's thread has ended */
-	size_t n; /* openings that were started and not yet taken by opening_take() */
+	/* becomes readable when a thread has ended that opens an environment or writes a record */
+	int fd;
+	size_t n; /* number of openings that were started and not yet taken by opening_take() */
 };
 
-/* Most openings at a time: more threads would only wait for each other. */
+/*
+ * Most environments that are opened at the same time: more threads would only wait for each other.
+ */
 #define OPENINGS_MAX 64
 
 int openings_open(struct openings *o, struct fh_error *err);
 void openings_close(struct openings *o);
 
-/* Whether an opening's thread has ended since the last call. */
+/*
+ * Whether a thread that opens an environment, or writes to a record, has ended since the last call.
+ */
 bool openings_came(struct openings *o);
 
 struct opening_request {
 	struct fh_gym *gym;
 	const struct fh_env_options *env;
-	const struct model_request *model; /* the model to open, copied; NULL: none */
+	/* request of the model to open too, which opening_start() copies; NULL: none */
+	const struct model_request *model;
 	const struct agent_config *agent;
 	const char *aliases;
-	bool edits_at_once; /* start the linter before the first edit */
+	bool edits_at_once; /* start the editor's linter before the first edit */
 };
 
 struct opening;
@@ -48,8 +54,8 @@ int opening_start(struct openings *all, const struct opening_request *request, s
 		struct fh_error *err);
 bool opening_is_over(const struct opening *opening);
 
-/* Takes the environment, or the error, of an opening that is over. Frees the opening. Sets
- * *out_model if the request had a model. */
+/* Takes the environment, or the error, of an opening whose thread has ended. Frees the opening.
+ * Sets *out_model if the request had a model. */
 int opening_take(struct opening *opening, struct fh_env **out_env, struct model **out_model,
 		struct fh_error *err);
 

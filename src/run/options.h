@@ -5,17 +5,18 @@
 #include "run/agent.h"
 #include "run/episode_options.h"
 
-/* Options of a run. NULL, 0 and an empty list mean the default. `given` has true for other options
- * that the user set. */
+/* Options of a run. NULL, 0 and an empty list mean the default. For other options, `given` tells
+ * whether the user set them. */
 struct run_options {
 	struct episode_options episode;
 	struct texts tasks;
 	const char *task_config; /* MLGym's --task_config_path: file of the task */
 	struct texts models;
-	const char *replay_path; /* MLGym's --replay_path: file of the model `replay` */
-	struct texts mounts;     /* MLGym's --container_mounts: folders to bind as /NAME */
+	/* MLGym's --replay_path: path of the record that the model `replay` plays */
+	const char *replay_path;
+	struct texts mounts; /* MLGym's --container_mounts: folders to bind as /NAME */
 	const char *out, *suffix;
-	const char *sweep; /* path of a sweep file (sweep.h), which sets the next five fields */
+	const char *sweep; /* path of a sweep file (sweep.h); only it sets the next five fields */
 	struct texts agent_configs;
 	const double *temperatures;
 	const uint64_t *seeds;
@@ -25,12 +26,12 @@ struct run_options {
 	struct texts gpus;
 	bool memory, skip_existing;
 	const char *resume; /* --resume: folder of the run to go on with */
-	int retry;          /* how often a failed episode is started again */
+	int retry;          /* how often an episode is started again after a failure */
 	struct run_agent_options agent;
 	struct {
 		bool models, runs, memory, gpus_per_agent;
 	} given;
-	int human_in, human_out; /* descriptors of the player's terminal */
+	int human_in, human_out; /* descriptors of the terminal of a person who plays */
 	const struct warner *warner;
 };
 

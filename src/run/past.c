@@ -20,7 +20,9 @@ static const char *past_opened(const struct run_past *p, const char *key)
 	return pyjson_text(pyjson_get(p->recorded.open, key));
 }
 
-/* Takes the recorded messages up to the reply whose action was the last step. */
+/*
+ * Takes the recorded messages of the conversation, up to the model's reply for step p->n_steps.
+ */
 static int past_find_messages(struct run_past *p, struct fh_error *err)
 {
 	const struct traj *t = p->recorded.traj;
@@ -71,12 +73,15 @@ static int past_read(struct run_past *p, double cost_limit, struct fh_error *err
 
 	if (r < 0)
 		return r;
-	/* This cost lacks a reply that was under way when the process was killed. */
+	/* The recorded cost lacks a reply that was under way when the recorded run was killed. */
 	p->spent = run_record_stats(p->recorded.traj->info.model_stats);
 	r = past_check(p, cost_limit, err);
 	if (r < 0)
 		return r;
-	/* A cost limit ends a run by a step of its own. Don't play that one again. */
+	/*
+	 * If a cost limit ended the recorded run, its last step only reports that. Don't play it
+	 * again.
+	 */
 	p->n_steps = p->recorded.n_played - p->recorded.over;
 	r = past_find_messages(p, err);
 	if (r < 0)
@@ -121,12 +126,17 @@ void run_past_release(struct run_past *p)
 
 struct past_apply {
 	struct run_past *past;
-	struct run_options *options; /* options to apply the record to: only unset ones change */
+	/* options to fill from the record; those that the user set stay */
+	struct run_options *options;
 	const struct run_args *args;
-	struct buf wishes; /* recorded options that the user has to repeat on the command line */
+	/* recorded options that take effect only if the user repeats them on the command line */
+	struct buf wishes;
 };
 
-/* Adds a recorded option to q->wishes, unless the user gave it or the record has none. */
+/*
+ * Adds a recorded option to q->wishes, the options that the user has to repeat. Skips it if the
+ * user gave it, or if the record has none.
+ */
 static void past_wish(
 		struct past_apply *q, const char *option, const char *given, const char *value)
 {
@@ -134,7 +144,8 @@ static void past_wish(
 		untrusted_wish(&q->wishes, option, value);
 }
 
-/* Whether the model's URL is the recorded one without help of the record. */
+/* Whether the model's recorded URL is also its default here: that of the provider's environment
+ * variable, or the provider's own. */
 static bool past_is_own_address(struct past_apply *q)
 {
 	struct arena *a = &q->past->arena;
@@ -152,8 +163,8 @@ static void past_wish_all(struct past_apply *q)
 	auto_free char *real = own ? realpath(own, NULL) : NULL;
 	auto_free char *recorded = root ? realpath(root, NULL) : NULL;
 
-	/* Keys are sent to the URL, and the fields of requests can name other servers. Only the
-	 * user may set both. */
+	/* Take no URL and no extra request fields from the untrusted record. Keys are sent to
+	 * the URL, and fields can name other servers. Only the user may set them. */
 	if (!past_is_own_address(q))
 		past_wish(q, "url", o->agent.url, args->url);
 	past_wish(q, "completion-kwargs", o->agent.extra, args->completion_kwargs);
@@ -168,8 +179,9 @@ static void past_wish_all(struct past_apply *q)
 		past_wish(q, "mlgym-root", e->mlgym_root, root);
 }
 
-/* Web hosts for the tools of a resumed run: "none", or NULL for the agent's default. NULL only if
- * the user named the agent. Recorded hosts become wishes. */
+/* Returns the --web-hosts of a resumed run: "none", or NULL for the agent's default. It is NULL
+ * only if the user named the agent. Recorded hosts are added to q->wishes: the user has to
+ * repeat them. */
 static const char *past_web_hosts(struct past_apply *q)
 {
 	const char *hosts = q->args->web_hosts;
@@ -235,7 +247,10 @@ static void past_apply_environment(struct past_apply *q)
 					"another number",
 					o->gpus_per_agent, o->gpus_per_agent);
 	}
-	/* "": the run used no checkout. Use none now, even if the current folder is one. */
+	/*
+	 * "" in the record means that the run used no MLGym checkout. Use none now, even if the
+	 * current folder is one.
+	 */
 	if (!o->episode.mlgym_root && args->mlgym_root && !*args->mlgym_root)
 		o->episode.mlgym_root = "";
 	if (!o->episode.tasks_dir)
@@ -244,7 +259,10 @@ static void past_apply_environment(struct past_apply *q)
 		o->episode.web_hosts = past_web_hosts(q);
 }
 
-/* Fails if an argument is hidden in the record and the user did not give it again. */
+/*
+ * The record leaves out values that may be secret. Fails if the user did not give such an option
+ * again.
+ */
 static int past_check_hidden(struct past_apply *q, struct fh_error *err)
 {
 	const struct run_agent_options *o = &q->options->agent;
@@ -266,7 +284,10 @@ static int past_check_hidden(struct past_apply *q, struct fh_error *err)
 			missing);
 }
 
-/* Sets options from the recorded arguments. Options that the record leaves out keep their value. */
+/*
+ * Sets options of the resumed run from the recorded arguments. Options that are not in the record
+ * keep their values.
+ */
 static int past_apply_args(struct run_past *p, struct run_options *o, struct fh_error *err)
 {
 	struct run_args args = {

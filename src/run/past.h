@@ -13,37 +13,45 @@
  */
 struct run_past {
 	char *dir;
-	int number; /* number of the folder */
+	int number; /* number in the name of the run's folder */
 	uint64_t seed;
 	struct arena arena;
 	struct exported recorded;
-	/* recorded steps to play again, without a step that a cost limit or outage ended */
+	/*
+	 * Number of recorded steps to play again. A last step with which a cost limit or outage
+	 * ended the run does not count.
+	 */
 	size_t n_steps;
-	struct agent_past messages; /* recorded messages up to the last of these steps */
+	struct agent_past messages; /* recorded messages, up to the reply for step n_steps */
 	struct chat_stats spent;    /* recorded cost, tokens and calls of the model */
 	const char *task_hash, *agent_hash;
-	int64_t keys; /* recorded SECRET_KEYS_VERSION */
-	/* path of the agent's memory at the start of the run; may be missing */
+	int64_t keys; /* SECRET_KEYS_VERSION of the build that recorded the run */
+	/*
+	 * Path of the agent's memory file as it was at the start of the recorded run; may be
+	 * missing.
+	 */
 	const char *memory;
 };
 
-/* Reads a recorded run that is to be resumed. -EINVAL: it ended in order, or no language model
- * played. A run that its cost limit ended needs a higher cost_limit. 0 means no limit, and a
- * negative value that the user set none. */
+/*
+ * Reads a recorded run that is to be resumed. -EINVAL: the run ended in order or had not begun, or
+ * no language model played. If a cost limit ended the run, cost_limit must exceed the cost so far.
+ * cost_limit is 0 for no limit, negative if the user did not set it.
+ */
 int run_past_open(const char *dir, double cost_limit, struct run_past *out, struct fh_error *err);
 void run_past_release(struct run_past *past);
 
 /* Sets the run's options from the record. Options of the model that the user set stay. */
 int run_past_apply(struct run_past *past, struct run_options *options, struct fh_error *err);
 
-/* The agent's configuration in a recorded "open" event: a path, or the name of an installed one.
- * NULL: no agent played. */
+/* Returns the agent's configuration that a recorded "open" event names: a path, or the name of
+ * an installed one. NULL: no agent played. */
 const char *run_past_agent(const struct pyjson *open);
 
-/* Recorded action i, counted from 0, with its thought and reply. */
+/* Returns recorded action i, counted from 0, with the thought and reply that led to it. */
 struct model_turn run_past_turn(const struct run_past *past, size_t i);
 
-/* Whether a step's observation differs from the recorded one. Step 0 is the reset. */
+/* Whether the observation of a replayed step differs from the recorded one. Step 0 is the reset. */
 bool run_past_differs(const struct run_past *past, const struct fh_step *step);
 
 #endif

@@ -25,24 +25,29 @@
 #include <unistd.h>
 
 #define EPISODES_MAX 1000000
-#define LEFT_OUT_BYTES_MAX 768 /* most bytes of the list of left-out tasks in a message */
+/* most bytes of the names in the warning about variables that a .env may not set */
+#define LEFT_OUT_BYTES_MAX 768
 
 struct planning {
 	struct run_plan *plan;
-	const struct run_options *given; /* options as the user gave them */
-	/* `given`, with values of the resumed run or the sweep file */
+	const struct run_options *given; /* options as the user gave them on the command line */
+	/* copy of `given`, with values of the resumed run's record or of the sweep file */
 	struct run_options *options;
 	struct texts tasks;
 	struct fh_env_options env; /* options that the environments of all tasks share */
-	/* hash of the task that is being planned; set for --skip-existing */
+	/* Hash of the files of the task that is being planned. Only set for --skip-existing. */
 	char task_hash[SHA256_HEX_BYTES];
-	int runs; /* episodes of each model with each task, by --runs */
+	/* number of episodes of each agent with each task: --runs, times the number of seeds */
+	int runs;
 	struct fh_error *err;
 };
 
 /* --- models ----------------------------------------------------------------------------------- */
 
-/* Whether a model plays with an agent's configuration, whose warnings are said then. */
+/*
+ * Whether any model of the run follows an agent's configuration. If so, the user gets warnings
+ * about the configuration when that model is planned.
+ */
 static bool plan_has_speaker(const struct planning *p)
 {
 	const struct texts *models = &p->options->models;
@@ -63,7 +68,7 @@ static int plan_open_agent(struct planning *p, const struct run_agent_options *o
 
 	for (size_t i = 0; i < plan->n_agents; i++)
 		if (plan->agents[i].config && str_eq(plan->agents[i].spec, o->config))
-			warner = NULL; /* say the warnings of a configuration once */
+			warner = NULL; /* pass on the warnings of a configuration only once */
 	plan->agents = xrealloc(plan->agents, plan->n_agents + 1, sizeof(*plan->agents));
 	agent = &plan->agents[plan->n_agents++];
 	*agent = (struct run_agent){ .model = model, .spec = o->config };
@@ -93,8 +98,8 @@ static int plan_open_agent(struct planning *p, const struct run_agent_options *o
 	return 0;
 }
 
-/* Adds the agents that a model plays with. A language model plays with each agent at each
- * temperature. Recorded replies have no temperature. Other models have no agent. */
+/* Adds the agents (configurations) that a model plays with. A language model plays with each
+ * agent at each temperature. Recorded replies have no temperature. Other models have no agent. */
 static int plan_open_model(struct planning *p, const char *model)
 {
 	const struct run_options *o = p->options;
@@ -163,7 +168,7 @@ static int plan_open_agents(struct planning *p)
 }
 
 /* Checks, before anything runs, that the model can play the task. *out_label is the model's name
- * for folders, on the heap. */
+ * in folder names, a heap string. */
 static int plan_check_model(struct planning *p, const struct run_agent *agent, const char *name,
 		const struct task *task, char **out_label)
 {
@@ -261,8 +266,8 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 	return 0;
 }
 
-/* Sets p->task_hash. Leaves it empty while the task's data is missing: no run can have been played
- * then. */
+/* Sets p->task_hash. Leaves it empty while the task's data is missing: no such run can have been
+ * played. */
 static int plan_hash_task(struct planning *p, const struct task *task)
 {
 	*p->task_hash = '\0';
@@ -307,7 +312,10 @@ static int plan_task(struct planning *p, const char *name)
 	if (r < 0)
 		return r;
 	task_warnings_say(p->options->warner, task, &p->env);
-	/* Replace an alias by the id, so that reports and records name the task alike. */
+	/*
+	 * Replace an alias of a task by its id, so that reports and records always use the same
+	 * name.
+	 */
 	if (!task->mlgym && !strchr(name, '/'))
 		name = arena_printf(&p->plan->arena, "%s%s", task->id, name + strcspn(name, ":"));
 	r = plan_models(p, name, task);

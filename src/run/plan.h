@@ -7,26 +7,36 @@
 #include "run/past.h"
 #include "task/find.h"
 
-/* All planned episodes of a run: each model plays each task as often as --runs says. */
+/*
+ * All planned episodes of a run. Each model plays each task as often as --runs says; a sweep file
+ * also lists agents, temperatures and seeds.
+ */
 struct run_plan {
 	struct arena arena;
 	struct task_places places;
 	char *out;
-	const char *aliases;       /* path of a file that the sandbox's shells source; NULL: none */
-	int gpus_per_agent;        /* GPUs of each episode; a resumed run uses as many as before */
+	const char *aliases; /* path of a script that the sandbox's shells source; NULL: none */
+	/*
+	 * number of GPUs of each episode; without --gpus-per-agent a resumed run uses as many as
+	 * before
+	 */
+	int gpus_per_agent;
 	bool interactive;          /* a person plays, so one episode runs at a time */
 	struct chat_service *chat; /* service of all language models; NULL: none plays */
-	struct run_agent *agents;  /* at least one agent for each model */
+	struct run_agent *agents;  /* array with at least one agent for each model */
 	size_t n_agents;
 	struct run_past past; /* with --resume: the recorded run of the only episode */
 	struct episode *episodes;
-	bool all_tasks; /* the user named no task: leave out those that can't be played */
-	/* number of episodes; n_found of them exist already (--skip-existing) */
+	bool all_tasks; /* the task is `all`, so tasks that can't be played are left out */
+	/*
+	 * Number of planned episodes, and of those that an earlier run has finished
+	 * (--skip-existing).
+	 */
 	size_t n, n_found;
 };
 
-/* Plans all episodes, and checks all that can be checked before the first. The plan keeps pointers
- * to `given`. */
+/* Plans all episodes. Checks everything that can be checked before the first one starts. The
+ * plan keeps pointers to `given`. */
 int run_plan_make(struct run_plan *plan, const struct run_options *given, struct fh_error *err);
 /* Releases the plan's episodes. Call it before the gym is closed. */
 void run_plan_release_episodes(struct run_plan *plan);

@@ -48,8 +48,8 @@ void run_record_release(struct run_record *r)
 	r->log.file.fd = -1;
 }
 
-/* Logs a change of the task's or agent's hash since the run was recorded. NULL or an empty hash is
- * unknown, and no change. */
+/* Logs that the task's or agent's hash differs from the recorded one. Logs nothing if one of them
+ * is not known: `recorded` is NULL or empty, or `now` is NULL. */
 static void record_log_change(
 		struct run_record *r, const char *what, const char *recorded, const char *now)
 {

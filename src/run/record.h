@@ -11,28 +11,35 @@
 struct run_record {
 	struct recorder *recorder; /* writer of the folder's files; NULL: no folder */
 	struct episode_log log;
-	int number; /* number of the folder, or of the caller's episode without a folder */
-	char *dir;  /* path of the folder; NULL: none */
+	/* number in the name of the run's folder, or the caller's number if there is no folder */
+	int number;
+	char *dir; /* path of the folder; NULL: none */
 };
 
 struct run_record_start {
-	/* if env is NULL: a client of `fumehood env` plays, and there is no args.yaml */
+	/*
+	 * Plan of the episode. plan->env is NULL if a client of `fumehood env` plays: there is no
+	 * args.yaml then.
+	 */
 	const struct episode_plan *plan;
 	const struct fh_env_info *info;
-	const char *model;             /* name of the model for the folder's name */
-	const struct chat_model *chat; /* the language model; NULL: another model plays */
-	const char *warning;           /* warning of the environment, for the log; NULL: none */
-	const char *resume_dir;        /* folder of the run to resume; NULL: a new folder is made */
-	int resume_number;             /* number of the folder resume_dir */
+	const char *model; /* name of the model in the folder's name */
+	/* the run's language model; NULL: another kind of model plays */
+	const struct chat_model *chat;
+	const char *warning;    /* warning of the environment to write into the log; NULL: none */
+	const char *resume_dir; /* folder of the run to resume; NULL: a new folder is made */
+	int resume_number;      /* number in the name of the folder resume_dir */
 };
 
-/* Makes the parts of a run's folder name. `model` is like "actions-games", `task` like
+/* Makes the parts of the name of a run's folder. `model` is like "actions-games", `task` like
  * "titanic:micro". */
 struct run_name run_record_name(
 		const struct episode_plan *plan, const char *model, const char *task);
 
 void run_record_init(struct run_record *r, const char *task);
-/* Closes the record without the files that run_record_end() writes. */
+/*
+ * Closes the record. If run_record_end() was not called, the record lacks the files that it writes.
+ */
 void run_record_release(struct run_record *r);
 
 /* Starts a record in a new folder or in that of a resumed run. If plan->out is NULL, there is only
@@ -40,9 +47,11 @@ void run_record_release(struct run_record *r);
 int run_record_open(
 		struct run_record *r, const struct run_record_start *start, struct fh_error *err);
 
-/* File in the run's folder with the agent's memory at the episode's start, for replays. */
+/*
+ * File in the run's folder: a copy of the agent's memory file at the episode's start, for replays.
+ */
 #define RUN_MEMORY_FILE "memory.json"
-/* Writes the agent's memory into the run's folder. Call it before the reset is recorded. */
+/* Copies the agent's memory file into the run's folder. Call it before the reset is recorded. */
 int run_record_memory(const struct run_record *r, const struct fh_env *env, struct fh_error *err);
 
 /* Reads the language model's calls, tokens and cost from a record. All are 0 if model_stats is
@@ -52,8 +61,8 @@ struct chat_stats run_record_stats(const struct pyjson *model_stats);
 /* Records the language model's calls, tokens and cost so far. */
 int run_record_spent(struct run_record *r, const struct chat_stats *stats, struct fh_error *err);
 
-/* Ends the record and writes its last files. `stats` fills end->model_stats, which the caller
- * leaves NULL. `stats` may be NULL. */
+/* Ends the record and writes its last files. Sets end->model_stats, which the caller leaves
+ * NULL, from `stats`. `stats` may be NULL. */
 int run_record_end(struct run_record *r, const struct recorder_end *end,
 		const struct chat_stats *stats, struct fh_error *err);
 

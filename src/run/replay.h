@@ -18,7 +18,7 @@
  */
 struct replay_options {
 	struct episode_options episode;
-	/* NULL: the recorded task and agent, and the default output folder */
+	/* NULL: the recorded task and agent, and the default folder for the new record */
 	const char *task, *agent, *out;
 	struct texts gpus;
 	int tools; /* value of --tools: index into episode_tools */
@@ -34,24 +34,33 @@ struct replay {
 	struct run_agent agent;
 	const int *gpus;
 	const char *name; /* path of a .traj file or of a run's folder, as the user named it */
-	char *path;       /* path of the recorded .traj file */
+	char *path;       /* path of the .traj file of the recorded run */
 	const char *model;
 	char *out;
-	const char *own_root;   /* MLGym checkout that the replay's user chose; NULL: none */
+	const char *own_root;   /* MLGym checkout that the user who replays named; NULL: none */
 	const char *aliases;    /* path of a file that the sandbox's shells source; NULL: none */
 	const char *agent_spec; /* agent's configuration to load; NULL: no agent played */
-	const char *web_hosts;  /* recorded web hosts of the agent's tools; NULL: not recorded */
-	const char *task_hash, *agent_hash; /* recorded hashes of files; NULL: not recorded */
-	int64_t keys;                       /* recorded SECRET_KEYS_VERSION */
-	bool is_next; /* not the first replay of this process: don't repeat some warnings */
-	/* the record tells if its task is from a checkout or Fumehood's own */
+	/* web hosts that the recorded agent's tools could use; NULL: not recorded */
+	const char *web_hosts;
+	/* recorded hashes of the task's and agent's files; NULL: not recorded */
+	const char *task_hash, *agent_hash;
+	int64_t keys; /* SECRET_KEYS_VERSION of the build that recorded the run */
+	/*
+	 * an earlier replay of this process has given some warnings, which this replay does not
+	 * repeat
+	 */
+	bool is_next;
+	/* The record or the user's options tell if the task is of an MLGym checkout or our own. */
 	bool place_is_known;
 	uint64_t seed;
-	/* start of the recorded run and of the replay; 0: not recorded */
+	/*
+	 * Time at which the recorded run and the replay started, in seconds since 1970; 0: not
+	 * recorded.
+	 */
 	int64_t recorded_s, now_s;
 	int reward;
 	bool original_tools, stopping;
-	struct traj *recorded, *now; /* both runs; `now` is set by replay_compare() */
+	struct traj *recorded, *now; /* records of both runs; `now` is set by replay_compare() */
 	struct episode episode;
 	struct fh_gym *gym;
 	struct openings openings;
@@ -60,9 +69,9 @@ struct replay {
 /* Prepares an empty replay. The pointers stay valid until replay_close(). */
 void replay_init(struct replay *r, const struct replay_options *options, const char *name);
 
-/* Reads the record and plans the episode. Options win over the record. Warns of recorded binds and
- * the like, which only the user may ask for. -EPERM: the recorded task would show files of this
- * machine, or use its network. */
+/* Reads the record and plans the episode. An option replaces the recorded value. Recorded binds
+ * and similar options are ignored with a warning: only the user may give them. -EPERM: the
+ * recorded task would show files of this machine, or use its network. */
 int replay_prepare(struct replay *r, struct fh_error *err);
 
 /* Plays the recorded actions, until the last or until stop_fd becomes readable. */
@@ -73,20 +82,20 @@ int replay_play(struct replay *r, int stop_fd, struct fh_error *err);
 bool replay_is_opening(const struct replay *r);
 
 struct replay_verdicts {
-	size_t n[COMPARE_VERDICTS]; /* number of steps with each enum compare_verdict */
-	size_t missing;             /* number of steps that only one of the runs has */
+	size_t n[COMPARE_VERDICTS]; /* number of steps for each verdict of enum compare_verdict */
+	size_t missing;             /* number of steps that one run has and the other has not */
 };
 
-/* A step of both runs: its recorded and new observation. Holds the states instead, if they differ
- * more. */
+/* A step that both runs have, with its recorded and its new observation. If the runs' states
+ * after it differ more than the observations, `then` and `now` are the states. */
 struct replay_step {
 	const char *action;
 	struct compare_text then, now;
 	enum compare_verdict verdict;
 };
 
-/* Compares the recorded and the new run. `on` is called for each step that both have, counted from
- * 0. Call it after replay_play(). */
+/* Compares the recorded and the new run. Calls `on` for each step that both runs have, counted
+ * from 0. Call it after replay_play(). */
 int replay_compare(struct replay *r,
 		void (*on)(void *user, size_t i, const struct replay_step *step), void *user,
 		struct replay_verdicts *out, struct fh_error *err);

@@ -24,7 +24,7 @@
 
 #define REMAINING "(Current Step: 0, Remaining Steps: "
 
-/* Folder of the recorded run, with events.jsonl and args.yaml. Heap. */
+/* Returns the folder of the recorded run, with events.jsonl and args.yaml, as a heap string. */
 static char *replay_folder_of(const struct replay *r)
 {
 	return path_is_dir(r->path) ? xstrdup(r->path) : path_dirname(r->path);
@@ -35,7 +35,7 @@ static const char *replay_text(struct replay *r, const struct pyjson *event, con
 	return arena_strdup(&r->arena, pyjson_text(pyjson_get(event, key)));
 }
 
-/* Takes task, seed and salt from events.jsonl. A run of MLGym's has no such file. */
+/* Takes task, seed and judge's salt from events.jsonl. A run of MLGym has no such file. */
 static void replay_read_events(struct replay *r)
 {
 	auto_free char *dir = replay_folder_of(r);
@@ -120,8 +120,8 @@ static int replay_read_args(struct replay *r, struct fh_error *err)
 	return 0;
 }
 
-/* Takes task and step limit from the .traj of a run of MLGym's. The path names the task, and the
- * first message the limit. */
+/* Takes task and step limit of a run that MLGym recorded from its .traj. The file's path names
+ * the task. The first message names the limit. */
 static int replay_read_traj(struct replay *r, struct fh_error *err)
 {
 	const char *name = path_basename(r->path);
@@ -171,8 +171,8 @@ static void replay_take_options(struct replay *r)
 	r->out = o->out ? xstrdup(o->out) : run_dir_default();
 }
 
-/* Loads the agent's configuration for its commands and prompts. A recorded configuration may be
- * missing. */
+/* Loads the agent's configuration, which has commands and prompts. If the record names it, not the
+ * user, a failure is only a warning. */
 static int replay_load_agent(struct replay *r, struct fh_error *err)
 {
 	struct warnings warnings = { 0 };
@@ -188,7 +188,8 @@ static int replay_load_agent(struct replay *r, struct fh_error *err)
 
 	if (n < 0 && r->options->agent)
 		return n;
-	for (size_t i = 0; n >= 0 && i < warnings.n; i++) /* the configuration holds them */
+	/* The texts of warnings belong to the configuration, so there are none if it failed. */
+	for (size_t i = 0; n >= 0 && i < warnings.n; i++)
 		warner_say(r->is_next && r->options->agent ? NULL : r->options->warner, "%s",
 				warnings.items[i]);
 	if (n < 0)
@@ -205,8 +206,9 @@ static int replay_load_agent(struct replay *r, struct fh_error *err)
 	return 0;
 }
 
-/* Chooses the web hosts of the replay's tools: the user's, or a recorded "none". Warns if the
- * recorded run could use other hosts. */
+/* Chooses the web hosts that the agent's tools may use: those of the user's option. Without the
+ * option it takes the default of an agent that the user named, unless the record says "none". Warns
+ * if the recorded run could use other hosts. */
 static void replay_choose_web_hosts(struct replay *r)
 {
 	const struct episode_options *o = &r->options->episode;
@@ -225,7 +227,7 @@ static void replay_choose_web_hosts(struct replay *r)
 				wanted);
 }
 
-/* Checks that the task can be loaded and may be played, and says its warnings. */
+/* Checks that the task can be loaded and may be played. Passes its warnings to the user. */
 static int replay_check_task(const struct replay *r, struct fh_error *err)
 {
 	const char *given = r->options->task;
@@ -246,7 +248,10 @@ static int replay_check_task(const struct replay *r, struct fh_error *err)
 	return n;
 }
 
-/* Chooses the GPUs. Without --gpus: as many free ones as the recorded run had. */
+/*
+ * Chooses the GPUs of the replay. Without --gpus it takes any free ones, as many as the recorded
+ * run had.
+ */
 static int replay_choose_gpus(struct replay *r, struct fh_error *err)
 {
 	const struct texts *gpus = &r->options->gpus;

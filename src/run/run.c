@@ -39,13 +39,13 @@ static bool run_begins_again(const struct run *run, const struct episode *e)
 			!(run_asks_a_model(e) && run_is_spent(run, NULL));
 }
 
-/* Reports an episode's progress to the run's callback. Starts a failed episode again if --retry
- * allows. The failed try keeps its record. */
+/* Reports an episode's progress to the run's callback. If an episode failed and --retry allows
+ * it, starts the episode again. The record of the failed try stays. */
 static void run_went_on(struct run *run, struct episode *e)
 {
 	if (e->phase == EPISODE_THINKING || e->phase == EPISODE_WRITING ||
 			e->phase == EPISODE_RECORDING || e->phase == EPISODE_LEAVING)
-		return; /* report it when it acts or ends */
+		return; /* it is reported later: when it has another phase, or has ended */
 	if (e->phase != EPISODE_ENDED) {
 		run_on(run, RUN_STEPPED, e);
 		return;
@@ -66,8 +66,8 @@ static void run_went_on(struct run *run, struct episode *e)
 	run_on(run, RUN_ENDED, e);
 }
 
-/* Cancels planned episodes of language models once the total cost limit is reached. Other players
- * go on. */
+/* Cancels episodes of language models that have not begun, once the total cost limit is reached.
+ * Episodes of other models are still played. */
 static void run_give_up_unpaid(struct run *run)
 {
 	auto_free char *sentence = NULL;
@@ -131,7 +131,8 @@ static void run_opened(struct run *run, struct episode *e)
 	const char *warning;
 
 	episode_opened(e);
-	/* Episodes of one task follow each other. Report their warning once. */
+	/* Episodes of one task follow each other in the plan. Report their common warning once,
+	 * unless openings of two tasks mix. */
 	warning = episode_warning(e);
 	if (warning && run->warned != e->plan.env->task)
 		log_record(NULL, LOG_WARN, warning, NULL, 0);
@@ -142,9 +143,9 @@ static void run_opened(struct run *run, struct episode *e)
 		run_on(run, RUN_BEGAN, e);
 }
 
-/* Continues episodes whose thread has ended: it opened the environment, or wrote to the record.
- * Episodes that differ only in seed begin in order, so that their folders' numbers follow the
- * seeds. */
+/* Continues each episode whose thread has ended. The thread opened its environment, or wrote to
+ * its record. Episodes that differ only in seed begin in order, so that their folders' numbers
+ * follow the seeds. */
 static int run_advance_jobs(struct run *run)
 {
 	const struct fh_env_options *held = NULL;
@@ -263,7 +264,9 @@ int run_prepare(struct run *run, struct fh_error *err)
 	return r;
 }
 
-/* Chooses the run's GPUs: as many as the episodes need that play at the same time. */
+/*
+ * Chooses the number of GPUs of the run: as many as all episodes need that play at the same time.
+ */
 static int run_choose_gpus(struct run *run, struct fh_gym_options *gym, struct fh_error *err)
 {
 	const struct run_options *o = run->options;
@@ -288,8 +291,9 @@ static int run_choose_gpus(struct run *run, struct fh_gym_options *gym, struct f
 	return 0;
 }
 
-/* Makes the folder of the records. Hides it and all tasks from sandboxes before the first agent
- * starts. Opening a task later would hide it only from later episodes. */
+/* Makes the folder of the records. Hides this folder and those of all tasks from sandboxes,
+ * before the first agent starts. If a task were hidden only when it is opened, earlier episodes
+ * could see it. */
 static int run_hide_all(const struct run *run, struct fh_error *err)
 {
 	const struct run_plan *plan = &run->plan;

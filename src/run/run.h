@@ -6,17 +6,17 @@
 #include "run/plan.h"
 
 /*
- * A run: episodes of tasks that models play, by a plan (plan.h). A single thread drives up to
- * `jobs` episodes at a time, in the order of the plan. Nothing is printed. The callback `on` gets
- * each event.
+ * A run: episodes of tasks that models play, by a plan (plan.h). A single thread plays up to `jobs`
+ * episodes at a time, in the order of the plan. It prints nothing. The callback `on` gets each
+ * event.
  */
 enum run_event {
 	RUN_BEGAN,   /* an episode's environment has opened */
 	RUN_STEPPED, /* an episode's model has acted, or its environment was reset */
-	RUN_AGAIN,   /* an episode failed and is started again: its `error` says why */
+	RUN_AGAIN,   /* an episode failed, and is started again: its `error` has the reason */
 	/* an earlier run had finished the episode, or it was cancelled before it began */
 	RUN_FOUND,
-	RUN_ENDED,    /* an episode reached its final phase */
+	RUN_ENDED,    /* an episode has ended: it has reached its final phase */
 	RUN_STOPPING, /* stop_fd became readable: all episodes are told to end */
 	RUN_WAITS,    /* the run has nothing to do until a model or sandbox reports */
 };
@@ -26,10 +26,16 @@ struct run_play {
 	void (*on)(void *user, enum run_event event, const struct episode *e);
 	/* Called with the result of each step, after it was recorded. NULL: not called. */
 	void (*played)(void *user, const struct episode *e, const struct fh_step *step);
-	void *user;      /* passed to both callbacks */
-	int stop_fd;     /* when readable, the run ends its episodes in order; -1: none */
-	int wake_fd;     /* when readable, RUN_WAITS is sent; its callback must read it; -1: none */
-	int interval_ms; /* most milliseconds between two RUN_WAITS; -1: no limit */
+	void *user; /* passed to both callbacks */
+	/* when readable, the run ends its episodes and completes their records; -1: none */
+	int stop_fd;
+	/*
+	 * descriptor that wakes a waiting run, which then sends RUN_WAITS; its callback must read
+	 * the descriptor; -1: none
+	 */
+	int wake_fd;
+	/* A waiting run sends RUN_WAITS at least this often, in milliseconds; -1: no limit. */
+	int interval_ms;
 };
 
 struct run {
@@ -38,16 +44,23 @@ struct run {
 	struct fh_gym *gym;
 	struct openings openings;
 	int jobs;
-	size_t begun, ended; /* number of episodes that have begun, and ended */
+	/*
+	 * number of episodes that have begun or were skipped, and of those among them that have
+	 * ended
+	 */
+	size_t begun, ended;
 	bool stopping;
-	const char *warned; /* task whose warning was reported last */
+	const char *warned; /* task of the environment that opened last: its warning was reported */
 	struct run_play play;
 };
 
 /* Prepares an empty run. The options stay valid until run_close(). */
 void run_init(struct run *run, const struct run_options *options);
 
-/* Plans all episodes, into run->plan. Fails if one of them can't be played. */
+/*
+ * Plans all episodes, into run->plan. Fails if one of them can't be played; with `--task all` it is
+ * left out.
+ */
 int run_prepare(struct run *run, struct fh_error *err);
 
 /* Opens the gym that all episodes share. Call it after run_prepare(). -ENOENT, -EINVAL: an option
@@ -58,7 +71,7 @@ int run_open(struct run *run, struct fh_error *err);
  * `error` of each episode has its failure: it is not returned. */
 int run_play(struct run *run, const struct run_play *play, struct fh_error *err);
 
-/* Whether threads still open environments after a stop. If so, call no function to close them, and
+/* Whether, after a stop, threads are still opening environments. If so, don't call run_close(), and
  * end the process with _exit(). */
 bool run_is_opening(const struct run *run);
 

@@ -13,12 +13,16 @@
 
 void run_scores_init(struct run_scores *s)
 {
-	*s = (struct run_scores){ .baseline_value = NAN, .best_value = NAN, .last_value = NAN };
+	*s = (struct run_scores){
+		.baseline_value = NAN, .best_value = NAN, .last_value = NAN, .gap = NAN
+	};
 	buf_init(&s->all, ALL_BYTES_MAX);
 	buf_init(&s->baseline, METRICS_BYTES_MAX);
 	buf_init(&s->best, METRICS_BYTES_MAX);
+	buf_init(&s->validated, METRICS_BYTES_MAX);
 	buf_add_str(&s->baseline, "null");
 	buf_add_str(&s->best, "null");
+	buf_add_str(&s->validated, "null");
 }
 
 void run_scores_release(struct run_scores *s)
@@ -27,6 +31,7 @@ void run_scores_release(struct run_scores *s)
 	buf_release(&s->all);
 	buf_release(&s->baseline);
 	buf_release(&s->best);
+	buf_release(&s->validated);
 }
 
 /* --- of an environment ------------------------------------------------------------------------ */
@@ -34,7 +39,7 @@ void run_scores_release(struct run_scores *s)
 static double scores_value_of(const struct run_scores *s, const struct fh_metric *metrics, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		/* evaluators differ in upper and lower case */
+		/* ignore case: evaluators differ in the case of metrics' names */
 		if (strcasecmp(metrics[i].name, s->metric) == 0)
 			return metrics[i].value;
 	return NAN;
@@ -65,8 +70,10 @@ void run_scores_add(struct run_scores *s, const struct fh_step *step)
 	w.filled = s->all.len > 0;
 	if (step->score)
 		info_put_metrics(&w, NULL, step->score, step->n_score);
-	if (step->best)
-		s->best_value = scores_set(s, &s->best, step->best, step->n_best);
+	s->best_value = scores_set(s, &s->best, step->best, step->n_best);
+	s->final = step->final;
+	s->gap = step->gap;
+	scores_set(s, &s->validated, step->validated, step->n_validated);
 }
 
 /* --- of a record ------------------------------------------------------------------------------ */
@@ -92,12 +99,26 @@ static void scores_put(struct buf *json, const struct pyjson *value)
 	pyjson_put_value(&w, NULL, value);
 }
 
+/* Reads the scores of the episode's end and of its best validate, if the grader has `final`. */
+static void scores_read_final(struct run_scores *s, const struct pyjson *final)
+{
+	const struct pyjson *score = pyjson_get(final, "score");
+
+	s->final = true;
+	s->best_value = scores_recorded_value(s, score);
+	buf_clear(&s->best);
+	buf_add_str(&s->best, "null");
+	scores_put(&s->best, score);
+	scores_put(&s->validated, pyjson_get(final, "validated"));
+	pyjson_double(pyjson_get(final, "gap"), &s->gap);
+}
+
 void run_scores_read(struct run_scores *s, const struct pyjson *open, const struct pyjson *results)
 {
 	const struct pyjson *maximize = pyjson_get(open, "maximize");
 	const struct pyjson *baseline = pyjson_get(open, "baseline");
-	const struct pyjson *score = results && results->kind == PYJSON_ARRAY ? results->first
-									      : NULL;
+	const struct pyjson *list = pyjson_get(results, "agent");
+	const struct pyjson *score = list && list->kind == PYJSON_ARRAY ? list->first : NULL;
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&s->all, PYJSON_LINE);
 
 	s->maximize = maximize && maximize->boolean;
@@ -109,10 +130,12 @@ void run_scores_read(struct run_scores *s, const struct pyjson *open, const stru
 
 		w.filled = s->all.len > 0;
 		pyjson_put_value(&w, NULL, score);
-		/* If scores are equal, the first is the best, as in an environment. */
+		/* If scores are equal, the first counts as the best, as in an environment. */
 		if (isnan(v) || (s->maximize ? v <= s->best_value : v >= s->best_value))
 			continue;
 		s->best_value = v;
 		scores_put(&s->best, score);
 	}
+	if (pyjson_get(results, "final"))
+		scores_read_final(s, pyjson_get(results, "final"));
 }

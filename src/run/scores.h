@@ -9,25 +9,31 @@
 
 #include <stdbool.h>
 
-/* Scores of one episode. Each `..._value` is the value of the task's metric; NAN: no score. */
+/*
+ * Scores of one episode. Each `..._value` is the value of the task's metric alone; NAN: no score.
+ */
 struct run_scores {
 	char *metric;
 	bool maximize;
-	struct buf all;            /* all scores as JSON objects, with commas between */
-	struct buf baseline, best; /* scores as JSON: an object or null */
+	struct buf all; /* all scores so far: JSON objects, separated by commas */
+	/* Scores as JSON, an object or null. `validated` is the best validate of a task whose
+	 * grader has `final`; then `best` is the score of the end. */
+	struct buf baseline, best, validated;
 	double baseline_value, best_value;
-	double last_value; /* value of the last step */
+	double last_value; /* value of the last step's score; NAN: that step had none */
+	bool final;        /* the episode has ended, and its task's grader has `final` */
+	double gap;        /* best_value minus the value of `validated`; NAN: not known */
 };
 
 void run_scores_init(struct run_scores *s);
 void run_scores_release(struct run_scores *s);
 
-/* Collects an episode's scores. Call the first when the environment is open, the second after each
- * step. */
+/* Collect an episode's scores. Call run_scores_begin() when the environment is open,
+ * run_scores_add() after each step. */
 void run_scores_begin(struct run_scores *s, const struct fh_env_info *info);
 void run_scores_add(struct run_scores *s, const struct fh_step *step);
 
-/* Reads an episode's scores from its record. `open` is the "open" event. `results` is the list in
+/* Reads an episode's scores from its record. `open` is the "open" event. `results` is the object in
  * results.json, or NULL. */
 void run_scores_read(struct run_scores *s, const struct pyjson *open, const struct pyjson *results);
 

@@ -95,7 +95,10 @@ bool repeats_find(const char *const *texts, size_t n, size_t *out_at)
 	return false;
 }
 
-/* Refuses a list in which two items mean the same. `texts` has equal strings for such items. */
+/*
+ * Refuses a list of the sweep file in which two items mean the same. Such items have equal strings
+ * in `texts`.
+ */
 static int sweep_check_repeats(
 		const struct sweep_read *q, const char *key, const char *const *texts, size_t n)
 {
@@ -110,9 +113,9 @@ static int sweep_check_repeats(
 
 struct sweep_kind {
 	const char *key;
-	/* finds the path within an item; NULL: it has none */
+	/* Returns the path within an item of the list; NULL: the item has none. */
 	const char *(*path_in)(const char *item);
-	/* Resolves an item to a string that is equal for items of equal meaning. */
+	/* Returns a string for an item that is the same for all items of equal meaning. */
 	const char *(*resolve)(const struct sweep_read *q, const char *item);
 };
 
@@ -177,8 +180,8 @@ static bool sweep_path_exists(const char *path)
 	return path_exists(path) || (bare && path_exists(bare));
 }
 
-/* Makes an item's path absolute if it exists in the sweep file's folder. Other items stay, and are
- * found like those of an option. */
+/* If an item's path exists in the sweep file's folder, puts that folder before the path. Other
+ * items stay unchanged, and are looked up like those of an option. */
 static const char *sweep_beside(
 		const struct sweep_read *q, const char *item, const char *(*path_in)(const char *))
 {
@@ -207,7 +210,7 @@ static int sweep_take_list(const struct sweep_read *q, const struct sweep_kind *
 	return sweep_check_repeats(q, kind->key, resolved, from->n);
 }
 
-/* Checks that there are the tasks and variants that the file names. */
+/* Checks that the tasks and variants exist that the sweep file names. */
 static int sweep_check_tasks(const struct sweep_read *q)
 {
 	const struct texts *tasks = &q->options->tasks;
@@ -296,8 +299,8 @@ static int sweep_compare_seeds(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Refuses seeds that overlap. The runs of seed S have S, S+1, ..., so an episode could be counted
- * twice. */
+/* Refuses seeds whose episodes overlap. With --runs N, seed S gives episodes with the seeds S to
+ * S+N-1. Two of these ranges must not share a seed: its episode would count twice. */
 static int sweep_check_seeds(const struct sweep_read *q)
 {
 	const struct run_options *o = q->options;

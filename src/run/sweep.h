@@ -10,8 +10,8 @@
 /* A sweep file: each listed model plays each task with each agent, temperature and seed. */
 extern const struct schema sweep_schema;
 
-/* Reads the sweep file options->sweep into the options. Options that the user gave stay. Lists live
- * in the arena. `places` is where to look for tasks. */
+/* Reads the sweep file options->sweep into the options. Options that the user gave stay. Lists
+ * are made in the arena. Tasks are looked for in `places`. */
 int run_sweep_apply(struct arena *arena, const struct task_places *places,
 		struct run_options *options, struct fh_error *err);
 

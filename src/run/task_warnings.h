@@ -7,8 +7,9 @@
 
 #include <fumehood/env.h>
 
-/* Says the task's warnings, and which of its packages this machine's Python lacks. Only the options
- * `binds` and `python` are used: they may show another Python. */
+/* Passes the task's warnings to the user, and warns of needed packages that this machine's Python
+ * lacks. Uses only `binds` and `python` of `env`. If they give the task another Python, packages
+ * are not looked up. */
 void task_warnings_say(const struct warner *warner, const struct task *task,
 		const struct fh_env_options *env);
 

@@ -35,7 +35,10 @@ int run_tasks_root(const struct run_options *o, struct arena *arena, const char 
 	return 0;
 }
 
-/* Fumehood's name of a task of MLGym: its path below MLGym's folder of configurations. */
+/*
+ * Returns Fumehood's name of a task file of MLGym: its path in configs/tasks. NULL: the file is in
+ * another folder.
+ */
 static const char *tasks_name_of(const char *path)
 {
 	if (str_starts(path, MLGYM_CONFIGS))
@@ -45,7 +48,7 @@ static const char *tasks_name_of(const char *path)
 	return strchr(path, '/') ? NULL : path;
 }
 
-/* Warns that Fumehood's own task of this name is played in place of the missing file. */
+/* Warns that Fumehood's own task of this name is played because the file is missing. */
 static void tasks_warn_of_own(
 		const struct run_options *o, const struct task_places *places, const char *name)
 {
@@ -71,8 +74,8 @@ static int tasks_of_file(const struct run_options *o, const struct task_places *
 	auto_free char *real_root = root ? realpath(root, NULL) : NULL;
 	const char *name = of ? path_basename(path) : tasks_name_of(path);
 
-	/* A checkout is in use, and this file may be a task in it: don't replace it by
-	 * Fumehood's. */
+	/* Don't replace a missing file by Fumehood's own task if it may be a task of the
+	 * checkout in use. */
 	if (root && !(of && str_eq(of, real_root))) {
 		*out = path;
 		return 0;

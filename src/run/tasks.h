@@ -12,8 +12,8 @@
 int run_tasks_root(const struct run_options *o, struct arena *arena, const char **root,
 		struct fh_error *err);
 
-/* Lists the names of the run's tasks. *out_all: --task is `all`, which warns of unplayable tasks
- * and leaves them out. */
+/* Lists the names of the run's tasks. *out_all is true for `--task all`: tasks that can't be
+ * played are then left out with a warning. */
 int run_tasks_find(const struct run_options *o, const struct task_places *places,
 		struct arena *arena, struct texts *out, bool *out_all, struct fh_error *err);
 

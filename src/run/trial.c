@@ -4,12 +4,13 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "base/str.h"
 #include "env/env.h"
 #include "env/open.h"
 #include "grade/score.h"
+#include "run/trial_inside.h"
+#include "task/dataset.h"
 #include "task/load.h"
-
-#include <fumehood/env.h>
 
 #include <errno.h>
 #include <math.h>
@@ -17,46 +18,18 @@
 
 /* Plays a task's baseline and its solution as an agent would. */
 #define STEPS 1000
+/* judge's salt for the first seed; the salts of the next seeds are 2, 3 and so on */
+#define FIRST_SALT 1
+#define SEARCH_TIMEOUT_S 300 /* timeout of the search for hidden files */
 
-struct attempt {
-	struct fh_env *env;
-	struct fh_step step;
-	struct fh_error err;
+/* The trial of a task. */
+struct trying {
+	const struct trial *trial;
+	struct fh_gym *gym;
+	const struct task *task; /* the task with the data of the first seed */
+	json_t *played;
+	struct trial_side baseline, solution;
 };
-
-static int trial_do_step(struct attempt *a, const char *command, double timeout_s)
-{
-	int r = fh_env_step(a->env, &(struct fh_action){ .text = command, .timeout_s = timeout_s },
-			&a->step, &a->err);
-
-	if (r < 0)
-		return r;
-	if (a->step.outcome != FH_OUTCOME_OK || a->step.exit_code != 0)
-		return error_say(&a->err, EINVAL, "`%.200s` ended with %s, status %d: %.600s",
-				command, fh_outcome_name(a->step.outcome), a->step.exit_code,
-				a->step.observation);
-	return 0;
-}
-
-static int trial_play_episode(struct attempt *a, const struct task *task,
-		const struct task_file *files, size_t n_files, const char *command)
-{
-	int r = fh_env_reset(a->env, 0, &a->step, &a->err);
-
-	if (r < 0)
-		return r;
-	r = env_put_files(a->env, files, n_files, &a->err);
-	if (r < 0)
-		return r;
-	r = trial_do_step(a, command, (double)task->training_timeout_ms / 1000);
-	if (r < 0)
-		return r;
-	r = fh_env_submit(a->env, &a->step, &a->err);
-	if (r < 0 || a->step.score)
-		return r;
-	return error_say(&a->err, EINVAL, "it can't be scored: %s",
-			a->step.grade_error ? a->step.grade_error : "nothing was submitted");
-}
 
 /* --- telling ---------------------------------------------------------------------------------- */
 
@@ -79,40 +52,32 @@ static void trial_add_scores(
 	json_object_set_new(played, what, scores);
 }
 
+/* Sets "problem" in `played` to "<what>: <message>", unless there is one. Returns false. */
 static bool trial_failed(json_t *played, const char *what, const struct fh_error *err)
 {
 	auto_free char *text = xasprintf("%s: %s", what, err->message);
 
-	json_object_set_new(played, "problem", json_text(text));
+	if (!json_object_get(played, "problem"))
+		json_object_set_new(played, "problem", json_text(text));
 	return false;
 }
 
-static bool trial_play_solution(struct attempt *a, const struct task *task, json_t *played)
-{
-	const double *baseline, *solution;
-
-	if (trial_play_episode(a, task, task->solution, task->n_solution, task->solution_command) <
-			0)
-		return trial_failed(played, "the solution", &a->err);
-	trial_add_scores(played, "solution", a->step.score, a->step.n_score);
-	baseline = trial_find_metric(a->step.baseline, a->step.n_baseline, task->metric);
-	solution = trial_find_metric(a->step.score, a->step.n_score, task->metric);
-	if (baseline && solution && score_compare(*solution, *baseline, task->maximize) > 0)
-		return true;
-	json_object_set_new(played, "problem",
-			json_text("the solution is no better than the baseline"));
-	return false;
-}
-
-/* Appends "0.15% ", with two digits that count and without an exponent. */
+/* Appends a percentage like "0.15% ": two significant digits, no exponent. */
 static void trial_add_percent(struct buf *out, double percent)
 {
-	int zeros = percent < 10 ? (int)-floor(log10(percent)) : -1; /* after the point */
+	/*
+	 * zeros before the first significant digit, with the one before the decimal point; -1: 10
+	 * percent or more
+	 */
+	int zeros = percent < 10 ? (int)-floor(log10(percent)) : -1;
 
 	buf_printf(out, "%.*f%% ", zeros + 1, percent);
 }
 
-/* Adds "0.15% better than published" to `played`, by the task's metric. */
+/*
+ * Adds a sentence like "0.15% better than published" to `played`. It compares the baseline's score
+ * by the task's metric.
+ */
 static void trial_compare_with_published(struct attempt *a, const struct task *task, json_t *played)
 {
 	static const char *const words[] = { "worse than", "equal to", "better than" };
@@ -130,23 +95,6 @@ static void trial_compare_with_published(struct attempt *a, const struct task *t
 	json_object_set_new(played, "compared", json_text(buf_str(&text)));
 }
 
-/* Plays the program of a published baseline: the published score is from another machine. */
-static bool trial_play_published(struct attempt *a, const struct task *task, json_t *played)
-{
-	trial_add_scores(played, "published", task->published, task->n_published);
-	if (!task->baseline_command) {
-		json_object_set_new(played, "note",
-				json_text("the baseline is not played: no 'baseline_paths' name "
-					  "its program"));
-		return true;
-	}
-	if (trial_play_episode(a, task, NULL, 0, task->baseline_command) < 0)
-		return trial_failed(played, "the baseline", &a->err);
-	trial_add_scores(played, "baseline", a->step.score, a->step.n_score);
-	trial_compare_with_published(a, task, played);
-	return true;
-}
-
 static struct fh_env_options trial_options_of(const struct task *task, const char *python)
 {
 	return (struct fh_env_options){
@@ -156,31 +104,6 @@ static struct fh_env_options trial_options_of(const struct task *task, const cha
 		.max_steps = STEPS,
 		.python = python,
 	};
-}
-
-static bool trial_play_task(
-		struct fh_gym *gym, const struct task *task, const char *python, json_t *played)
-{
-	struct fh_env_options options = trial_options_of(task, python);
-	struct attempt a = { .err = FH_ERROR_INIT };
-	struct fh_env_info info;
-	bool ok = true;
-
-	if (fh_env_open(gym, &options, &a.env, &a.err) < 0)
-		return trial_failed(played, "the baseline", &a.err);
-	fh_env_info(a.env, &info);
-	json_object_set_new(played, "metric", json_text(task->metric));
-	if (fh_env_warning(a.env))
-		json_object_set_new(played, "note", json_text(fh_env_warning(a.env)));
-	/* fh_env_open() played the baseline already, unless the task publishes its score. */
-	if (!task->baseline_command || task->baseline_is_published)
-		ok = trial_play_published(&a, task, played);
-	else
-		trial_add_scores(played, "baseline", info.baseline, info.n_baseline);
-	if (ok && task->solution_command)
-		ok = trial_play_solution(&a, task, played);
-	fh_env_close(a.env);
-	return ok;
 }
 
 static int trial_open_gym(
@@ -209,8 +132,8 @@ void trial_check_imports(const struct trial *trial, struct task_check *check)
 	if (gym)
 		r = env_check_imports(gym, &options, &warning, &err);
 	if (r < 0)
-		/* With this machine's Python a missing module is a remark, and no fault of the
-		 * task. */
+		/* With this machine's Python, a missing module is only a remark, not a fault of
+		 * the task. */
 		task_check_remark(check, trial->python != NULL, "%s", err.message);
 	else if (warning)
 		task_check_remark(check, false, "%s", warning);
@@ -218,22 +141,206 @@ void trial_check_imports(const struct trial *trial, struct task_check *check)
 	task_free(task);
 }
 
+/* --- playing ---------------------------------------------------------------------------------- */
+
+/* Adds a score of one side, baseline or solution. An unexpected score is a problem. */
+static void trial_add_score(struct trying *t, struct trial_side *side, const char *what,
+		const struct fh_metric *metrics, size_t n)
+{
+	const double *score = trial_find_metric(metrics, n, t->task->metric);
+	struct fh_error err;
+
+	if (!json_object_get(t->played, side->name))
+		trial_add_scores(t->played, side->name, metrics, n);
+	if (score && trial_side_add(side, t->task->metric, *score, &err) < 0)
+		trial_failed(t->played, what, &err);
+}
+
+/* Adds the published scores of the baseline, which are from another machine. */
+static void trial_add_published(struct trying *t)
+{
+	if (t->task->baseline_command && !t->task->baseline_is_published)
+		return;
+	trial_add_scores(t->played, "published", t->task->published, t->task->n_published);
+	if (!t->task->baseline_command)
+		json_object_set_new(t->played, "note",
+				json_text("the baseline is not played: no 'baseline_paths' name "
+					  "its program"));
+}
+
+/*
+ * Adds the baseline's score. Plays the baseline, unless fh_env_open() has played it with the
+ * current seed.
+ */
+static bool trial_try_baseline(
+		struct trying *t, struct attempt *a, bool was_played, const char *what)
+{
+	struct fh_env_info info;
+
+	if (!a->task->baseline_command)
+		return true;
+	if (was_played && !a->task->baseline_is_published) {
+		fh_env_info(a->env, &info);
+		trial_add_score(t, &t->baseline, what, info.baseline, info.n_baseline);
+		return true;
+	}
+	if (attempt_baseline(a) < 0)
+		return trial_failed(t->played, what, &a->err);
+	trial_add_score(t, &t->baseline, what, a->step.score, a->step.n_score);
+	if (a->task->baseline_is_published && !json_object_get(t->played, "compared"))
+		trial_compare_with_published(a, a->task, t->played);
+	return true;
+}
+
+static int trial_play_and_grade_twice(struct trying *t, struct attempt *a)
+{
+	bool same = true;
+	int r = a->task->grader.kind == GRADER_CSV ? attempt_validate_twice(a)
+						   : attempt_grade_twice(a, &same);
+
+	if (r < 0)
+		return r;
+	if (!same)
+		json_object_set_new(t->played, "note",
+				json_text("the solution makes another submission each time, so "
+					  "that gradings were not compared"));
+	return 0;
+}
+
+/*
+ * Plays the solution. With the first seed its submission is graded twice, except in tasks of MLGym.
+ */
+static bool trial_try_solution(struct trying *t, struct attempt *a, bool first, const char *what)
+{
+	const double *baseline, *solution;
+	int r;
+
+	if (!a->task->solution_command)
+		return true;
+	r = first && a->task->grader.kind != GRADER_MLGYM ? trial_play_and_grade_twice(t, a)
+							  : attempt_solution(a);
+	if (r < 0)
+		return trial_failed(t->played, what, &a->err);
+	trial_add_score(t, &t->solution, what, a->step.score, a->step.n_score);
+	if (a->step.validated && !json_object_get(t->played, "validated"))
+		trial_add_scores(t->played, "validated", a->step.validated, a->step.n_validated);
+	baseline = trial_find_metric(a->step.baseline, a->step.n_baseline, a->task->metric);
+	solution = trial_find_metric(a->step.score, a->step.n_score, a->task->metric);
+	if (!baseline || !solution ||
+			trial_sides_compare(a->task, *baseline, *solution, &a->err) < 0)
+		return trial_failed(t->played, what, &a->err);
+	return true;
+}
+
+/* Looks for hidden files in an episode that has just begun. */
+static int trial_look_for_hidden(struct attempt *a)
+{
+	auto_buf struct buf command = BUF_INIT(FH_ACTION_BYTES_MAX);
+	struct trial_secrets *secrets = trial_secrets_new(a->task, &command);
+	int r = attempt_step(a, buf_str(&command), SEARCH_TIMEOUT_S);
+
+	if (r >= 0)
+		r = trial_secrets_compare(secrets, a->step.observation, &a->err);
+	trial_secrets_free(secrets);
+	return r;
+}
+
+/* Reports the environment's warning, and looks for hidden files before anything is played. */
+static bool trial_look_around(struct trying *t, struct attempt *a)
+{
+	if (fh_env_warning(a->env))
+		json_object_set_new(t->played, "note", json_text(fh_env_warning(a->env)));
+	/* Tasks of MLGym show the agent the program that scores them. */
+	if (a->task->grader.kind == GRADER_MLGYM)
+		return true;
+	if (fh_env_reset(a->env, 0, &a->step, &a->err) < 0)
+		return trial_failed(t->played, "the starter", &a->err);
+	if (trial_look_for_hidden(a) < 0)
+		return trial_failed(t->played, "an episode", &a->err);
+	return true;
+}
+
+static bool trial_is_generated(const struct task *task)
+{
+	for (size_t i = 0; i < task->n_datasets; i++)
+		if (task->datasets[i].make)
+			return true;
+	return false;
+}
+
+/* Plays a task with the seed at index `i`: of its data if that is generated, else of the judge. */
+static bool trial_try_task(struct trying *t, const struct task *task, int i)
+{
+	struct fh_env_options options = trial_options_of(task, t->trial->python);
+	struct attempt a = { .task = task, .err = FH_ERROR_INIT };
+	bool generated = trial_is_generated(task);
+	auto_free char *with = i == 0
+			? xstrdup("")
+			: xasprintf(" with the %s seed %llu", generated ? "data" : "judge's",
+					  generated ? (unsigned long long)task->data_seed
+						    : (unsigned long long)i);
+	auto_free char *baseline = xasprintf("the baseline%s", with);
+	auto_free char *solution = xasprintf("the solution%s", with);
+	bool ok;
+
+	options.judge_salt = FIRST_SALT + (uint64_t)i;
+	if (fh_env_open(t->gym, &options, &a.env, &a.err) < 0)
+		return trial_failed(t->played, baseline, &a.err);
+	ok = i > 0 || trial_look_around(t, &a);
+	ok = ok && trial_try_baseline(t, &a, i == 0 || generated, baseline);
+	ok = ok && trial_try_solution(t, &a, i == 0, solution);
+	fh_env_close(a.env);
+	return ok;
+}
+
+static bool trial_try_seed(struct trying *t, int i)
+{
+	struct task_places places = *t->trial->places;
+	struct task *task = NULL;
+	struct fh_error err;
+	bool ok;
+
+	if (trial_is_generated(t->task))
+		places.data_seed += (uint64_t)i;
+	if (task_load(&places, t->trial->spec, NULL, &task, &err) < 0)
+		return trial_failed(t->played, "the task", &err);
+	ok = trial_try_task(t, task, i);
+	task_free(task);
+	return ok;
+}
+
+static bool trial_play_seeds(struct trying *t)
+{
+	json_object_set_new(t->played, "metric", json_text(t->task->metric));
+	trial_add_published(t);
+	for (int i = 0; i < t->trial->n_seeds || i == 0; i++)
+		if (!trial_try_seed(t, i))
+			break;
+	if (t->trial->n_seeds > 1)
+		json_object_set_new(
+				t->played, "seeds", trial_sides_json(&t->baseline, &t->solution));
+	return !json_object_get(t->played, "problem");
+}
+
 int trial_play(const struct trial *trial, json_t *played, struct fh_error *err)
 {
-	struct fh_gym *gym = NULL;
 	struct task *task = NULL;
+	struct trying t = { .trial = trial, .played = played };
 	bool ok;
 	int r = task_load(trial->places, trial->spec, NULL, &task, err);
 
 	if (r < 0)
 		return r;
-	r = trial_open_gym(trial->places, &gym, err);
+	t.task = task;
+	t.baseline = (struct trial_side){ .name = "baseline", .expect = &task->expect_baseline };
+	t.solution = (struct trial_side){ .name = "solution", .expect = &task->expect_solution };
+	r = trial_open_gym(trial->places, &t.gym, err);
 	if (r < 0) {
 		task_free(task);
 		return r;
 	}
-	ok = trial_play_task(gym, task, trial->python, played);
-	fh_gym_close(gym);
+	ok = trial_play_seeds(&t);
+	fh_gym_close(t.gym);
 	task_free(task);
 	return ok;
 }

@@ -5,24 +5,33 @@
 #include "base/json.h"
 #include "task/check.h"
 
-/* A task to try out: its baseline and its solution are played as an agent would. */
+/* Tries out a task: plays its baseline and its solution as an agent would. */
 struct trial {
 	const struct task_places *places;
-	const char *spec;   /* the task, as for task_load() */
-	const char *python; /* "ENV" or "ENV:rw"; NULL: this machine's Python */
+	const char *spec; /* name or path of the task, as for task_load() */
+	/* Python environment for the task, "ENV" or "ENV:rw"; NULL: this machine's Python */
+	const char *python;
+	/* Number of seeds to play: of the data if it is generated, else of the judge. 0 counts as
+	 * 1. */
+	int n_seeds;
 };
 
-/* Adds a remark for each module that a task of MLGym imports and Python lacks. Runs no code of the
- * task. */
+/* Adds a remark for each module that a task of MLGym imports and that Python lacks. Runs no code
+ * of the task. */
 void trial_check_imports(const struct trial *trial, struct task_check *check);
 
 /*
- * Plays the task. Blocks until the episodes are over. 1: the task holds. 0: it can't be scored, or
- * the solution is not better than the baseline; "problem" in `played` says why. An error: the task
- * can't be loaded, or its data is missing.
+ * Plays the task. Blocks until the episodes are over. 1: the task holds. 0: it does not, and
+ * "problem" in `played` says why. An error: the task can't be loaded, or its data is missing.
  *
- * Adds members to `played`. "baseline", "solution" and "published" (by the task) are objects of
- * scores by metric. "compared" says how the baseline's score differs from the published. "note" and
+ * A task holds if baseline and solution have the scores of the key `expect`, and the solution is
+ * better. Grading the same submission twice has to give equal scores. An episode must not show
+ * hidden files.
+ *
+ * Adds members to `played`. "metric" is the metric that decides. "baseline", "solution" and
+ * "published" (by the task) are objects of scores by metric, for the first seed. "seeds" describes
+ * the scores of several seeds. "validated" has the solution's scores by validate, if the grader has
+ * `final`. "compared" says how the baseline's score differs from the published. "note" and
  * "problem" are sentences, if there is one.
  */
 int trial_play(const struct trial *trial, json_t *played, struct fh_error *err);

@@ -30,12 +30,16 @@ int untrusted_refuse(const struct buf *wishes, struct fh_error *err)
 			buf_str(wishes), wishes->truncated ? " ..." : "");
 }
 
-/* Names the resources of this machine that a task gives to its actions. NULL: none. */
+/*
+ * Names the resources of this machine (files, network) that a task shows to its actions. NULL:
+ * none.
+ */
 static const char *untrusted_gift(const struct task *task)
 {
 	if (task->network == NETWORK_HOST)
 		return "the network of this machine";
-	/* A task of MLGym's shows the files of its MLGym checkout, which may be any folder. */
+	/* A task of MLGym copies files of its checkout into the workspace. A record may name any
+	 * folder as the checkout. */
 	if (task->mlgym)
 		return "files of this machine";
 	for (size_t i = 0; i < task->n_binds; i++)

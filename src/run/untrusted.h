@@ -7,27 +7,29 @@
 #include "task/task.h"
 
 /*
- * A record (a run's folder or a .traj file) is untrusted: a stranger may have written it. It may
- * not choose which files of this machine are shown, or where requests and keys are sent. Such a
- * recorded option is a "wish", and works only if the user gives it too. Otherwise the record is
- * refused, or the wish is ignored with a warning.
+ * A record (a run's folder or a .traj file) is untrusted: it may come from another person. It may
+ * not choose which files of this machine sandboxes see, or where requests and keys are sent. A
+ * recorded option that would do so is called a wish. It takes effect only if the user gives it too.
+ * If not, the record is refused, or the wish is ignored with a warning.
  */
-#define UNTRUSTED_WISHES_BYTES_MAX 512 /* most bytes of wishes, so that they fit into an error */
+/* most bytes of all wishes, so that they fit into an error's text */
+#define UNTRUSTED_WISHES_BYTES_MAX 512
 
-/* Adds a recorded option to the wishes, as " --option value", quoted for a shell. */
+/* Adds a recorded option to the text of wishes, as " --option value", quoted for a shell. */
 void untrusted_wish(struct buf *wishes, const char *option, const char *value);
 
-/* -EPERM if there are wishes. The error lists them as options that the user may repeat. */
+/* Returns -EPERM if there are wishes. The error lists them as options that the user may give. */
 int untrusted_refuse(const struct buf *wishes, struct fh_error *err);
 
 struct untrusted_task {
 	const struct task *task;
-	const struct episode_options *given; /* options that the user gave */
+	const struct episode_options *given; /* options that the user gave on the command line */
 	bool is_given;                       /* the user named the task's file by its path */
 };
 
-/* -EPERM if an untrusted task would give its actions files of this machine or its network. Tasks in
- * folders that the user or this machine's settings name are trusted. */
+/* Returns -EPERM if an untrusted task would give its actions files of this machine or its
+ * network. A task is trusted if it lies in a folder that the user or this machine's settings
+ * name. */
 int untrusted_check_task(const struct untrusted_task *t, struct fh_error *err);
 
 #endif

@@ -3,8 +3,8 @@
 #define RUN_WARNER_H
 
 /*
- * Callback for warnings to the user: sentences without a full stop. All functions in src/run accept
- * a NULL warner, which drops the warnings.
+ * Callback for warnings to the user: sentences without a full stop. Functions in src/run accept a
+ * NULL warner, and then drop the warnings.
  */
 struct warner {
 	void (*warn)(void *user, const char *sentence);

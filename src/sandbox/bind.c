@@ -10,13 +10,13 @@
 #include <string.h>
 
 /*
- * Paths that every sandbox needs. A bind over such a path would leave it without a shell or
- * programs.
+ * Paths that every sandbox needs. A bind over such a path would leave the sandbox without a shell
+ * or programs.
  */
 static const char *const needed[] = { "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/lib",
 	"/usr/lib64", "/etc", "/tmp", GUEST_RUN_DIR, GUEST_WORKSPACE };
 
-/* Folders in which only files of the sandbox lie. */
+/* Folders of a sandbox beneath which nothing may be bound: Fumehood fills them itself. */
 static const char *const reserved[] = { "/proc", "/dev", "/fumehood", GUEST_RUN_DIR };
 
 bool sandbox_bind_hides_needed(const char *target)
@@ -44,7 +44,7 @@ int sandbox_bind_check(const struct sandbox_bind *bind, struct fh_error *err)
 	if (*bind->target != '/')
 		return error_say(err, EINVAL, "bind '%s': the target '%s' must be an absolute path",
 				bind->source, bind->target);
-	/* Refuse "..": here it is resolved by text, inside by the kernel, which follows links. */
+	/* Refuse "..": this check resolves it by text, but the kernel follows links first. */
 	if (strstr(bind->target, "/../") || str_ends(bind->target, "/.."))
 		return error_say(err, EINVAL, "bind '%s': the target '%s' must not hold '..'",
 				bind->source, bind->target);

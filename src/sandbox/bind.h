@@ -6,10 +6,11 @@
 
 #include <stdbool.h>
 
-/* A file or folder of this machine that a sandbox sees, read-only. */
+/* A file or folder of this machine that a sandbox sees. It is read-only, unless
+ * sandbox_options.writable names its source. */
 struct sandbox_bind {
 	const char *source; /* absolute path on this machine */
-	const char *target; /* absolute path inside */
+	const char *target; /* absolute path inside the sandbox */
 };
 
 /*
@@ -18,7 +19,10 @@ struct sandbox_bind {
  */
 int sandbox_bind_check(const struct sandbox_bind *bind, struct fh_error *err);
 
-/* Whether a mount at `target`, a path inside, would hide something that every sandbox needs. */
+/*
+ * Whether a mount at `target`, a path inside a sandbox, would hide something that every sandbox
+ * needs.
+ */
 bool sandbox_bind_hides_needed(const char *target);
 
 #endif

@@ -6,15 +6,21 @@
 
 enum sandbox_network { NETWORK_NONE, NETWORK_HOST };
 
-/* Place of a sandbox' own files. Files in memory count as its memory. */
+/*
+ * Storage of a sandbox' own files: memory or the disk. Files in memory count towards the memory
+ * limit.
+ */
 enum sandbox_disk { DISK_MEMORY, DISK_DISK };
 
 /* Limits of a sandbox. 0 means unlimited. */
 struct sandbox_limits {
 	int64_t memory_bytes;
 	int64_t pids;
-	double cpus; /* CPU time per second, in cores: 1.5 */
-	/* Files in memory also have a limit of three quarters of memory_bytes. */
+	double cpus; /* limit of CPU time per second, in cores: 1.5 */
+	/*
+	 * Limit of the sandbox' own files. Those in memory are also limited to three quarters of
+	 * memory_bytes.
+	 */
 	int64_t disk_bytes;
 	int64_t disk_files;
 	enum sandbox_disk disk_on;

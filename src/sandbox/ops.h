@@ -5,9 +5,9 @@
 #include "sandbox/sandbox.h"
 
 /*
- * An implementation of sandboxes is one const struct. sandbox.h has the contract of each operation:
- * owner_x() and sandbox_x() there call `x` here. The structs of an implementation begin with these
- * two.
+ * An implementation of sandboxes is one const struct. sandbox.h explains each operation: owner_x()
+ * and sandbox_x() there call `x` here. An implementation's structs begin with struct owner and
+ * struct sandbox.
  */
 struct owner {
 	const struct sandbox_ops *ops;
@@ -22,7 +22,7 @@ struct sandbox {
 struct shell_ops;
 
 struct sandbox_ops {
-	const struct shell_ops *shell; /* shell/ops.h: the shells of these sandboxes */
+	const struct shell_ops *shell; /* operations on the shells of these sandboxes */
 
 	int (*owner_open)(const struct owner_options *options, struct owner **out,
 			struct fh_error *err);

@@ -18,7 +18,7 @@
 
 #define CONFIG "pyvenv.cfg"
 #define CONFIG_BYTES_MAX 65536
-#define LINKS_MAX 40 /* most links to follow: as many as the kernel does */
+#define LINKS_MAX 40 /* most links to follow in a path: as many as the kernel follows */
 
 /* Paths of this machine that every sandbox sees at the same place. */
 static const char *const visible[] = { "/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt" };
@@ -45,7 +45,7 @@ static bool python_is_shown(const struct python_env *env, const char *path)
 	return python_is_visible(path);
 }
 
-/* Whether the folder is a Python installation or environment: it has a folder of packages. */
+/* Whether the folder is a Python installation or environment: it has a folder with packages. */
 static bool python_has_packages(const char *dir)
 {
 	auto_free char *pattern = xasprintf("%s/lib*/python3*", dir);
@@ -55,7 +55,10 @@ static bool python_has_packages(const char *dir)
 	return any;
 }
 
-/* Whether the folder is the root, or holds this user's home. */
+/*
+ * Whether the folder is too large to show to a sandbox: it is the root, or contains this user's
+ * home.
+ */
 static bool python_is_too_much(const char *real)
 {
 	const char *home = getenv("HOME");
@@ -83,7 +86,7 @@ static int python_add_bind(struct python_finding *f, const char *source, const c
 	return r < 0 ? error_wrap(f->err, "--python %s", env->spec) : 0;
 }
 
-/* Binds a folder at the place where programs look for it. */
+/* Binds a folder of this machine at the path at which programs look for it. */
 static int python_show(struct python_finding *f, const char *place)
 {
 	struct python_env *env = f->env;
@@ -104,8 +107,8 @@ static int python_show(struct python_finding *f, const char *place)
 }
 
 /*
- * Binds the environment at the path that was given, and where links in the path lead. A writable
- * environment is bound there even if every sandbox sees that place.
+ * Binds the environment at the path that the user gave, and at the path to which links in it lead.
+ * A writable environment is bound even if every sandbox sees these paths.
  */
 static int python_show_itself(struct python_finding *f, const char *real)
 {
@@ -117,7 +120,10 @@ static int python_show_itself(struct python_finding *f, const char *real)
 							   : python_show(f, real);
 }
 
-/* Moves the environment's own binds to the end: a bind of a folder around it would hide them. */
+/*
+ * Moves the binds of the environment's own folder to the end of the list. Otherwise a later bind of
+ * a folder that contains the environment would hide them.
+ */
 static void python_move_to_end(struct python_env *env, size_t n_own)
 {
 	struct sandbox_bind own[PYTHON_BINDS_MAX];
@@ -128,7 +134,7 @@ static void python_move_to_end(struct python_env *env, size_t n_own)
 	memcpy(env->binds + n_others, own, n_own * sizeof(*own));
 }
 
-/* Shows the folder above a program's `bin`. */
+/* Binds the folder that contains the program's `bin` folder. */
 static int python_show_around(struct python_finding *f, const char *program)
 {
 	auto_free char *bin = path_dirname(program);
@@ -155,7 +161,7 @@ static bool python_follow(char **path)
 	return true;
 }
 
-/* Shows each folder on the way of the links from the environment's interpreter. */
+/* Binds each folder to which the links from the environment's interpreter lead. */
 static int python_show_interpreter(struct python_finding *f)
 {
 	auto_free char *at = path_join(f->env->dir, "bin/python3");
@@ -173,7 +179,7 @@ static int python_show_interpreter(struct python_finding *f)
 			f->env->dir);
 }
 
-/* Shows the interpreter that a venv was made by: `home = FOLDER` in its configuration. */
+/* Binds the installation from which a venv was made: `home = FOLDER` in pyvenv.cfg. */
 static int python_show_home(struct python_finding *f)
 {
 	auto_free char *path = path_join(f->env->dir, CONFIG);
@@ -239,8 +245,8 @@ static int python_check(const char *dir, struct fh_error *err)
 }
 
 /*
- * Splits "ENV" or "ENV:rw". No environment has a colon in its path, because the path stands in
- * PATH.
+ * Splits the text "ENV" or "ENV:rw" at the colon. An environment's path has no colon, because the
+ * path stands in PATH.
  */
 static int python_read_spec(
 		struct arena *a, const char *spec, struct python_env *env, struct fh_error *err)

@@ -7,10 +7,10 @@
 #include "sandbox/sandbox.h"
 
 /*
- * A Python environment of this machine (venv, conda) for sandboxes. It lies at the same path
- * inside, since its scripts name that path in their first lines. So does the installation that its
- * interpreter belongs to, if that lies elsewhere. A sandbox sees no other files of this machine by
- * it.
+ * A Python environment of this machine (venv, conda) for sandboxes. It has the same path inside,
+ * since its scripts name that path in their first lines. The interpreter may belong to an
+ * installation in another folder, which is shown too. An environment shows no other files of this
+ * machine.
  *
  * A sandbox may write to "ENV:rw" (sandbox_options.writable). On this machine the environment stays
  * unchanged.
@@ -19,16 +19,17 @@
 #define AGENT_PATH "/fumehood/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 struct python_env {
-	const char *spec; /* dir as it was given, absolute, and ":rw" if it may be written to */
+	/* absolute path of the environment, with ":rw" at its end if it may be written to */
+	const char *spec;
 	const char *dir;
-	const char *writable; /* source of its binds that a sandbox may write to; NULL: none */
+	const char *writable; /* source of those binds to which a sandbox may write; NULL: none */
 	struct sandbox_bind binds[PYTHON_BINDS_MAX];
 	size_t n_binds;
 };
 
 /*
- * Finds an environment's binds, which live in the arena. -ENOENT, -EINVAL: it is no environment, or
- * can't be shown; the error says why.
+ * Finds the binds that show an environment to a sandbox. They live in the arena. -ENOENT, -EINVAL:
+ * the folder is no environment, or can't be shown; the error says why.
  */
 int python_env_find(
 		struct arena *a, const char *spec, struct python_env *out, struct fh_error *err);

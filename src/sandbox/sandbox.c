@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-/* The calls of sandbox.h. Most call the implementation; the others are made of such calls. */
+/* The functions of sandbox.h. Most call the implementation (ops.h). Others combine such calls. */
 
 /* --- the owner ------------------------------------------------------------------------------- */
 

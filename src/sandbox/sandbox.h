@@ -20,7 +20,7 @@
  * implementation, and src/native is the only one.
  *
  * An `owner` is this process' side of all its sandboxes. A process opens one; any thread may start
- * sandboxes from it. A `sandbox` is used by one thread at a time. When the owner's process ends,
+ * sandboxes from it. Only one thread at a time may use a `sandbox`. When the owner's process ends,
  * even by SIGKILL, every process and mount of its sandboxes ends.
  *
  * sandbox_start() does not wait: SANDBOX_READY or SANDBOX_FAILED comes as an event. Only the
@@ -40,45 +40,51 @@ struct owner_gpus {
 };
 
 struct owner_options {
-	const char *label; /* part of names that an administrator may see; NULL: "run" */
+	/* part of the names of control groups, which an administrator may see; NULL: "run" */
+	const char *label;
 	struct owner_gpus gpus;
 };
 
 int owner_open(const struct owner_options *options, struct owner **out, struct fh_error *err);
-void owner_close(struct owner *owner); /* also ends sandboxes that are left; NULL is fine */
+void owner_close(struct owner *owner); /* also ends sandboxes that are still open; NULL is fine */
 
 /*
- * Hides a folder of this machine from all sandboxes that start from now on. The program's own
- * folders and the state are always hidden; a folder that does not exist needs no hiding. Call it
- * before the first sandbox: later it costs as much as opening a new owner. -EINVAL for a folder
- * that sandboxes need; sandbox_hide_check() finds that out without an owner.
+ * Hides a folder of this machine from all sandboxes that start from now on. Fumehood's own folders
+ * and the state are always hidden; a folder that does not exist needs no hiding. Call it
+ * before the first sandbox: later it takes as long as opening a new owner. -EINVAL: sandboxes need
+ * this folder. sandbox_hide_check() does this check without an owner.
  */
 int owner_hide(struct owner *owner, const char *folder, struct fh_error *err);
 int sandbox_hide_check(const char *folder, struct fh_error *err);
 
 /*
- * Returns a sentence about limits that were asked for and can't be enforced on this machine. The
- * owner's string; NULL: none.
+ * Returns a sentence about limits that options ask for and this machine can't enforce. The string
+ * belongs to the owner. NULL: there are none.
  */
 const char *owner_warning(const struct owner *owner);
 
-/* Takes some of the owner's GPUs for the sandboxes of one episode. -EBUSY while too few are free,
- * -EINVAL if the owner has too few. Any thread may take and give back. */
+/* owner_take_gpus() reserves some of the owner's GPUs for the sandboxes of one episode.
+ * owner_give_gpus() ends that. -EBUSY: too few are free now. -EINVAL: the owner has too few. Any
+ * thread may call them. */
 int owner_take_gpus(struct owner *owner, size_t n, int *out_numbers, struct fh_error *err);
 void owner_give_gpus(struct owner *owner, const int *numbers, size_t n);
 
 /*
  * Returns the variable that tells programs which of n GPUs they can use:
- * "CUDA_VISIBLE_DEVICES=0,1". NULL if n is 0. Inside a sandbox GPUs are numbered from 0.
+ * "CUDA_VISIBLE_DEVICES=0,1". NULL if n is 0. Inside a sandbox, CUDA numbers the GPUs from 0.
  */
 const char *sandbox_gpus_variable(struct arena *arena, size_t n);
 
-/* Removes files and groups that killed owners left on this machine. Returns how many. */
+/*
+ * Removes files and control groups left on this machine by processes that were killed. Returns how
+ * many.
+ */
 int owner_collect(void);
 
 /*
- * A layer is a folder tree: the starting state of a workspace. Many sandboxes share it read-only
- * under their own files. It is made once per name, by copying; its files belong to the agent.
+ * A layer is a folder tree: the starting state of a workspace. Many sandboxes share it read-only.
+ * Each keeps its own changes above it. owner_add_layer() makes a layer by copying, once for each
+ * name. The files belong to the agent.
  *
  * `target` is relative to /home/agent ("workspace/data/train.csv"). A source folder is copied
  * whole, symbolic links as links. Blocks until it is made; sandboxes start meanwhile. -EEXIST if
@@ -87,46 +93,55 @@ int owner_collect(void);
 struct layer_item {
 	const char *source; /* absolute path on this machine; NULL makes an empty folder */
 	const char *target;
-	bool read_only; /* the agent can't write to it, but may still replace it */
+	bool read_only; /* the agent can't write to the file, but may still replace it */
 };
 
 int owner_add_layer(struct owner *owner, const char *name, const struct layer_item *items, size_t n,
 		struct fh_error *err);
 
-/* Prepares sandbox_options.writable for the folder `source`, an absolute path. The first call for a
- * folder reads all folders beneath it, and blocks meanwhile. */
+/* Prepares a folder for sandbox_options.writable. `source` is an absolute path. The first call
+ * for a folder reads all folders beneath it, and blocks meanwhile. */
 int owner_add_writable(struct owner *owner, const char *source, struct fh_error *err);
 
-/* Sandboxes of one owner differ in how far they are kept from each other and from this machine. */
+/*
+ * Purposes of sandboxes. They differ in how far a sandbox is kept from others and from this
+ * machine.
+ */
 enum sandbox_role {
 	SANDBOX_PLAIN,
-	SANDBOX_GRADER,  /* for a grader: sees no counter of what other sandboxes do */
-	SANDBOX_PLAYER,  /* a grader for an agent's code: leaves no sign for others */
-	SANDBOX_PROGRAM, /* a grader for one static program of ours: has no files but its binds */
+	SANDBOX_GRADER, /* runs a grader: can't see counters that tell what other sandboxes do */
+	/* runs an agent's code for a grader: can't signal anything to other sandboxes */
+	SANDBOX_PLAYER,
+	/* runs one static program of Fumehood for a grader: has no files but its binds */
+	SANDBOX_PROGRAM,
 };
 
 struct sandbox_options {
-	const char *layer; /* name of the layer beneath its home; NULL: an empty home */
+	/* layer whose files are in the sandbox' home at the start; NULL: an empty home */
+	const char *layer;
 	const struct sandbox_bind *binds;
 	size_t n_binds;
 	/*
-	 * Binds of this folder are writable; the changes end with the sandbox. The agent may make,
-	 * replace and remove files there, but not change one in place. Needs owner_add_writable().
-	 * NULL: none.
+	 * Folder of this machine whose binds are writable inside. The changes are lost when the
+	 * sandbox ends. The agent may make, replace and remove files there, but not change one in
+	 * place. Needs owner_add_writable(). NULL: none.
 	 */
 	const char *writable;
-	const int *gpus; /* GPUs from owner_take_gpus(), or all of the owner's */
+	const int *gpus; /* numbers of GPUs from owner_take_gpus(), or of all that the owner has */
 	size_t n_gpus;
 	enum sandbox_network network;
 	struct sandbox_limits limits;
 	enum sandbox_role role;
 	bool shell; /* start a shell: see shell/session.h */
-	/* "K=V" exported in the shell, beside the usual variables; NULL-terminated. NULL: none. */
+	/*
+	 * Variables "K=V" to export in the shell besides the usual ones, NULL-terminated. NULL:
+	 * none.
+	 */
 	const char *const *env;
-	uint32_t random_seed; /* seeds the shell's RANDOM */
+	uint32_t random_seed; /* seed of the shell's variable RANDOM */
 };
 
-/* Most times that a caller starts a sandbox that ends before it is ready. */
+/* Most times that a caller tries to start a sandbox which ends before it is ready. */
 #define SANDBOX_STARTS_MAX 4
 
 int sandbox_start(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
@@ -137,10 +152,10 @@ void sandbox_close(struct sandbox *sb);
 
 /* --- events ---------------------------------------------------------------------------------- */
 
-/* Adds the descriptors and the time by which the next event may come. */
+/* Adds to `w` the descriptors to poll for the next event, and the time by which to look for one. */
 void sandbox_waits(const struct sandbox *sb, struct waits *w);
 #define SANDBOX_FDS 2
-/* Writes the descriptors that sandbox_waits() may ever add; -1: none. */
+/* Writes the descriptors that sandbox_waits() may add at any time. -1 fills unused entries. */
 void sandbox_fds(const struct sandbox *sb, int out_fds[SANDBOX_FDS]);
 
 enum sandbox_event_kind {
@@ -149,14 +164,15 @@ enum sandbox_event_kind {
 	SANDBOX_FAILED,  /* the sandbox could not be made: `text` says why; call sandbox_close() */
 	SANDBOX_EXITED,  /* a program of sandbox_run() has ended: `id`, `status` as of wait(2) */
 	SANDBOX_REQUEST, /* the agent asked for REQUEST_* (bits in `status`) */
-	SANDBOX_DONE,    /* work of a sandbox_..._begin() is done: `id`; call sandbox_take() */
-	SANDBOX_HUNGRY,  /* a program's input is empty: call sandbox_feed() */
-	SANDBOX_GONE,    /* the sandbox has ended: call sandbox_close() */
+	/* work that a sandbox_..._begin() call started is done: `id`; call sandbox_take() */
+	SANDBOX_DONE,
+	SANDBOX_HUNGRY, /* there is room for more of a program's input: call sandbox_feed() */
+	SANDBOX_GONE,   /* the sandbox has ended: call sandbox_close() */
 };
 
 /*
- * Requests of the agent. REQUEST_STATE: the tools opened another file. REQUEST_CALL: a tool waits
- * for the answer to a call.
+ * Requests of the agent. REQUEST_STATE: the agent opened another file in its editor. REQUEST_CALL:
+ * a tool waits for the answer to a call.
  */
 enum { REQUEST_VALIDATE = 1, REQUEST_SUBMIT = 2, REQUEST_STATE = 4, REQUEST_CALL = 8 };
 #define REQUEST_ALL (REQUEST_VALIDATE | REQUEST_SUBMIT | REQUEST_STATE | REQUEST_CALL)
@@ -169,8 +185,8 @@ struct sandbox_event {
 };
 
 /*
- * Returns the next event without waiting (SANDBOX_NONE). A sandbox that breaks the protocol is
- * SANDBOX_GONE.
+ * Returns the next event without waiting, or SANDBOX_NONE. If a sandbox breaks the protocol, the
+ * event is SANDBOX_GONE.
  */
 void sandbox_next_event(struct sandbox *sb, struct sandbox_event *out);
 
@@ -190,16 +206,19 @@ enum sandbox_user { USER_AGENT, USER_ROOT, USER_PACKER };
 /* Values in run_request.fds that stand for a descriptor. */
 enum {
 	RUN_NOTHING = -1,  /* gives /dev/null */
-	RUN_STREAM_1 = -2, /* a pipe whose output comes by sandbox_on_output() */
+	RUN_STREAM_1 = -2, /* a pipe whose output sandbox_on_output()'s callback gets */
 	RUN_STREAM_2 = -3,
 	RUN_INPUT = -4, /* a pipe with the bytes of sandbox_feed(); for one program at a time */
 };
 
 struct run_request {
-	const char *const *argv; /* argv[0] is looked up in PATH inside if it has no slash */
-	const char *program;    /* a static executable of this machine to run instead; NULL: none */
-	const char *const *env; /* the whole environment; NULL: the usual one of the agent */
-	const char *cwd;        /* NULL: /home/agent/workspace if it exists, else / */
+	const char *const *argv; /* argv[0] without a slash is looked up in the sandbox' PATH */
+	/* path of a static executable of this machine to run instead of argv[0]; NULL: none */
+	const char *program;
+	/* NULL-terminated; the whole environment; NULL: the agent's usual one */
+	const char *const *env;
+	/* working directory; NULL: /home/agent/workspace if it exists, else / */
+	const char *cwd;
 	enum sandbox_user user;
 	/*
 	 * Descriptors that become 0, 1, 2, ... in the program: RUN_..., an end of a pipe, sealed
@@ -207,7 +226,10 @@ struct run_request {
 	 */
 	const int *fds;
 	size_t n_fds;
-	/* The program waits for sandbox_go(), so that the caller can close its pipes first. */
+	/*
+	 * The program does not begin before sandbox_go(), so that the caller can close its pipes
+	 * first.
+	 */
 	bool held;
 };
 
@@ -220,21 +242,25 @@ int sandbox_go(struct sandbox *sb, uint32_t id, struct fh_error *err);
 int sandbox_signal(struct sandbox *sb, uint32_t id, int signal_number, struct fh_error *err);
 
 /*
- * Output of the shell and of programs comes as bytes while sandbox_next_event() is called. `slot`
- * is 0 for the shell, else RUN_STREAM_1 or RUN_STREAM_2. `take` must copy them, and may call
+ * Callback for output of the shell and of programs, called within sandbox_next_event(). `slot` is 0
+ * for the shell, else RUN_STREAM_1 or RUN_STREAM_2. The callback must copy `data`, and may call
  * sandbox_hold_output().
  */
 typedef void sandbox_take_output(void *arg, int slot, const char *data, size_t n);
 void sandbox_on_output(struct sandbox *sb, sandbox_take_output *take, void *arg);
 
-/* Holds output back: programs that print block on their pipe, and SANDBOX_DONE has no deadline. */
+/*
+ * If `hold` is true, no output is read until a call with false: programs that print block on their
+ * pipe. Meanwhile SANDBOX_DONE has no deadline.
+ */
 void sandbox_hold_output(struct sandbox *sb, bool hold);
 
 /* Closes an output stream of a program, which then gets SIGPIPE when it prints. */
 int sandbox_shut_output(struct sandbox *sb, uint32_t id, int slot, struct fh_error *err);
 
 /*
- * Writes bytes to RUN_INPUT. Call it once after each SANDBOX_HUNGRY; n = 0 is the end of the input.
+ * Writes n bytes to the pipe of RUN_INPUT. Call it once after each SANDBOX_HUNGRY. n = 0 ends the
+ * input.
  */
 #define SANDBOX_FEED_MAX 61440
 int sandbox_feed(struct sandbox *sb, const void *data, size_t n, struct fh_error *err);
@@ -242,9 +268,9 @@ int sandbox_feed(struct sandbox *sb, const void *data, size_t n, struct fh_error
 /* --- files ----------------------------------------------------------------------------------- */
 
 /*
- * Work that an agent can delay: it is begun, and SANDBOX_DONE is its end. There is one at a time:
- * beginning another drops the first. After the deadline for its size (5 s and more) the sandbox is
- * gone.
+ * Work that an agent can delay: `get`, `put` and `drain`. A ..._begin() function begins it, and the
+ * event SANDBOX_DONE ends it. Only one can go on: another drops the first. The deadline is 5 s,
+ * later for large files. After it the sandbox is gone.
  *
  * get: copies a regular file of at most max_bytes beneath `folder` (absolute), through no symbolic
  * link. The answer is a sealed copy in memory and its hash (guest/files.c). -ENOENT, -ELOOP (a
@@ -272,8 +298,8 @@ int sandbox_drain_begin(struct sandbox *sb, uint32_t *out_id, struct fh_error *e
 int sandbox_take(struct sandbox *sb, struct sandbox_answer *out, struct fh_error *err);
 
 /*
- * Whether the answer `id` has come, or can't come any more. Keeps other events. For a caller that
- * waits for one answer.
+ * Whether the answer to the request `id` has come, or can't come any more. Other events are kept.
+ * For a caller that waits for one answer.
  */
 bool sandbox_answered(struct sandbox *sb, uint32_t id);
 void sandbox_answer_waits(const struct sandbox *sb, struct waits *w);
@@ -289,7 +315,9 @@ int sandbox_put(struct sandbox *sb, const char *folder, const char *path, const 
 
 /* --- usage ----------------------------------------------------------------------------------- */
 
-/* Counters since the sandbox was ready. The first two are cheap to read. */
+/*
+ * Counters of a sandbox, from the moment when it was ready. The first two take little time to read.
+ */
 enum sandbox_counter {
 	SANDBOX_CPU_NS,
 	SANDBOX_WRITTEN_BYTES,
@@ -297,7 +325,7 @@ enum sandbox_counter {
 	SANDBOX_OOM_KILLS,
 };
 
-/* Returns a counter; -1 if this machine can't tell. */
+/* Returns a counter of the sandbox; -1 if this machine does not count it. */
 int64_t sandbox_count(const struct sandbox *sb, enum sandbox_counter counter);
 
 #endif

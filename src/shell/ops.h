@@ -4,8 +4,8 @@
 
 #include "shell/session.h"
 
-/* A kind of shell is one const struct, which belongs to a kind of sandboxes (sandbox/ops.h). The
- * sessions of a kind begin with struct session. session.h has the contract of each operation. */
+/* A kind of shell is one const struct. It belongs to a kind of sandboxes (sandbox/ops.h). The
+ * structs of its sessions begin with struct session. session.h explains each operation. */
 struct session {
 	struct sandbox *sb;
 	struct buf output;

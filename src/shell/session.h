@@ -19,8 +19,8 @@
 struct session;
 
 /*
- * Skip slow counters for a command that ran, or used CPU time, for less than this. It can't have
- * filled a memory of any use.
+ * Shorter commands can't have filled a memory limit. After a command that ran, or used CPU time,
+ * for less than this, don't read the slow counters.
  */
 #define SESSION_QUICK_NS 1000000
 
@@ -59,7 +59,8 @@ void session_free(struct session *s); /* NULL is fine */
 enum session_command_kind {
 	SESSION_PLAIN,
 	SESSION_CHECKED, /* parse the command first; if that fails, run nothing */
-	SESSION_ASIDE,   /* not a command of the agent: leave LAST_ACTION and $? unchanged */
+	/* the environment's own command, not the agent's: leave LAST_ACTION and $? unchanged */
+	SESSION_ASIDE,
 };
 
 /* Starts a command; its text is copied. timeout_ms 0: no timeout. */
@@ -69,13 +70,15 @@ int session_begin_aside(
 		struct session *s, const char *command, int64_t timeout_ms, struct fh_error *err);
 
 void session_waits(const struct session *s, struct waits *w);
-bool session_advance(struct session *s); /* does the session's work; true: the command has ended */
+/* does what can be done without waiting; true: the command has ended */
+bool session_advance(struct session *s);
 
-/* Whether the shell claims that the command has ended. Cheap; untrusted. */
+/* Whether the shell claims that the command has ended. Takes little time. The shell may lie. */
 bool session_answered(const struct session *s);
 /*
- * Waits 2 ms at most for the command to end, once for each command. For a caller that has nothing
- * else to do. True: session_answered(). Spins for the first microseconds if that paid off lately.
+ * Waits for the command to end, for 2 ms at most and only once for each command. Meant for a caller
+ * that has nothing else to do. Returns session_answered(). Polls without sleeping for the first
+ * microseconds if that saved time with recent commands.
  */
 bool session_await_quick(struct session *s);
 /*
@@ -84,15 +87,15 @@ bool session_await_quick(struct session *s);
  */
 void session_waits_awake(const struct session *s, struct waits *w);
 
-/* Whether the command has asked for this REQUEST_*. Clears the request. */
+/* Whether the command has made this request, a REQUEST_* bit. Clears the request. */
 bool session_take_request(struct session *s, int request);
 
 /* Returns the result of the last ended command; valid until the next session_begin(). */
 const struct session_result *session_result(const struct session *s);
 
 /*
- * Returns output of the running command so far, after its first milliseconds. It is raw, and it
- * only grows.
+ * Returns the output of the running command so far. It has the command's raw bytes, and only grows.
+ * It is empty in the command's first milliseconds.
  */
 const struct buf *session_output(const struct session *s);
 

@@ -48,7 +48,7 @@ static void breakout_reset(void *state, struct sim_random *random)
 		.last_x = right ? LAST : 0,
 		.last_y = START_ROW,
 		.paddle = START_PADDLE,
-		.last_action = game->last_action, /* MinAtar keeps it too */
+		.last_action = game->last_action, /* not reset, as in MinAtar */
 	};
 	breakout_fill(game);
 }
@@ -82,7 +82,8 @@ static bool *breakout_brick(struct breakout *game, int x, int y)
 	return &game->bricks[row][x];
 }
 
-/* Lets the ball reach the last row at *x, *y. Returns true if it is lost. */
+/* Lets the ball reach the last row in column x. Returns true if it is lost. Else the ball bounces,
+ * and *y is set to the row that it was in. */
 static bool breakout_reach_bottom(struct breakout *game, int x, int *y)
 {
 	if (game->n_bricks == 0)
@@ -138,7 +139,7 @@ static int breakout_move_ball(struct breakout *game, bool *out_lost)
 	return reward;
 }
 
-/* Does a step of each game. `moves` tells which action is which move. */
+/* Does one step of each game. moves[action] is the move of the paddle. */
 static void breakout_step(struct breakout *games, size_t n, const int32_t *actions, double sticky,
 		struct sim_random *random, const uint8_t *moves, double *rewards,
 		uint8_t *terminated)
@@ -168,7 +169,7 @@ static void breakout_step_gymnax(void *states, size_t n, const void *actions, do
 static void breakout_step_minatar(void *states, size_t n, const void *actions, double sticky,
 		struct sim_random *random, double *rewards, uint8_t *terminated)
 {
-	/* none, left, up, right, down, fire */
+	/* moves for the actions none, left, up, right, down, fire */
 	static const uint8_t moves[] = { STAY, LEFTWARDS, STAY, RIGHTWARDS, STAY, STAY };
 
 	breakout_step(states, n, actions, sticky, random, moves, rewards, terminated);

@@ -14,7 +14,7 @@
  */
 struct sim_kind {
 	const char *name, *rules;
-	struct fh_sim_shape shape; /* with the defaults of max_steps and sticky */
+	struct fh_sim_shape shape; /* sizes, and defaults of max_steps and sticky */
 	size_t state_size;
 	/* Begins an episode. `state` is that of the copy's last step, or zero. */
 	void (*reset)(void *state, struct sim_random *random);

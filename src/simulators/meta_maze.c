@@ -33,7 +33,7 @@ static bool maze_is_free(int y, int x)
 	return y > 0 && y < SIDE - 1 && x > 0 && x < SIDE - 1 && (y % 2 == 1 || x % 2 == 1);
 }
 
-/* Finds the free cell of an index. They are counted row by row. */
+/* Finds the free cell with this index. Free cells are counted row by row. */
 static void maze_cell(int index, int *out_y, int *out_x)
 {
 	int pair = index / N_FREE_PAIR, rest = index % N_FREE_PAIR;
@@ -76,7 +76,7 @@ static bool maze_at_goal(const struct maze *maze)
 
 static void maze_walk(struct maze *maze, int32_t action)
 {
-	/* up, right, down, left */
+	/* changes of row and column for the actions up, right, down, left */
 	static const int dy[N_ACTIONS] = { -1, 0, 1, 0 }, dx[N_ACTIONS] = { 0, 1, 0, -1 };
 
 	if (maze_is_free(maze->y + dy[action], maze->x + dx[action])) {

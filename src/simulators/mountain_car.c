@@ -26,7 +26,7 @@
 struct car {
 	float position, speed;
 	double start; /* position before the first step, which gymnasium keeps as a double */
-	bool moved;   /* the first step was done */
+	bool moved;   /* true: the car has done its first step */
 };
 
 static float car_clamp(float value, float low, float high)

@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Source of random numbers of one copy. */
+/* Source of random numbers of one copy of an environment. */
 struct sim_random {
 	uint64_t state;
-	const double *fed; /* numbers of fh_sim_feed() that are left */
+	const double *fed; /* numbers given to fh_sim_feed() that were not drawn yet */
 	size_t n_fed;
 };
 

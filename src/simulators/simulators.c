@@ -114,7 +114,7 @@ PUBLIC const struct fh_sim_shape *fh_sim_shape(const struct fh_sim *sim)
 
 PUBLIC int fh_sim_configure(struct fh_sim *sim, int32_t max_steps, double sticky)
 {
-	/* Written so that NAN is refused too. */
+	/* The comparison of `sticky` is written so that NAN is refused, too. */
 	if (max_steps < 0 || max_steps > STEPS_MAX || !(sticky >= 0 && sticky <= 1))
 		return -EINVAL;
 	sim->shape.max_steps = max_steps;
@@ -143,7 +143,7 @@ PUBLIC void fh_sim_reset(struct fh_sim *sim, void *observations)
 
 /* --- a step ----------------------------------------------------------------------------------- */
 
-/* Loops without a branch, so that the compiler makes vector instructions of them. */
+/* Checks actions in loops without a branch, so that the compiler makes vector instructions. */
 static bool sim_actions_are_valid(const struct fh_sim *sim, const void *actions)
 {
 	const uint32_t limit = (uint32_t)sim->shape.n_actions;

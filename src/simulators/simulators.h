@@ -21,11 +21,12 @@
 struct fh_sim;
 
 struct fh_sim_shape {
-	int32_t observation[3];   /* dimensions of one observation; 0: not used */
-	int32_t observation_size; /* bytes of a number: 4 (float32) or 1 (0 or 1) */
-	int32_t n_actions;        /* actions are 0 to n_actions - 1; 0: an action is one float32 */
-	int32_t max_steps;        /* an episode is truncated after so many steps; 0: never */
-	double sticky;            /* probability that a copy repeats its last action instead */
+	int32_t observation[3]; /* dimensions of one observation; 0: not used */
+	/* bytes of each number in an observation: 4 (a float32), or 1 (a byte that is 0 or 1) */
+	int32_t observation_size;
+	int32_t n_actions; /* actions are 0 to n_actions - 1; 0: an action is one float32 */
+	int32_t max_steps; /* an episode is truncated after so many steps; 0: never */
+	double sticky;     /* probability that a copy repeats its last action instead */
 };
 
 /* Arrays of the caller that a step fills, with a row for each copy. */

@@ -22,8 +22,8 @@
 #define DEMO_BYTES_MAX (4 * 1024 * 1024)
 #define REQUIREMENTS_BYTES_MAX 65536
 
-/* Adds a remark once, although most remarks apply to several variants. A note becomes a problem if
- * it is one for any of them. */
+/* Adds a remark. If an equal remark is there, because it applies to several variants, adds none.
+ * An equal note then becomes a problem if `problem` is true. */
 void task_check_remark(struct task_check *check, bool problem, const char *format, ...)
 {
 	char text[FH_ERROR_MESSAGE_MAX];
@@ -52,7 +52,7 @@ void task_check_remark(struct task_check *check, bool problem, const char *forma
 #define problem(check, ...) task_check_remark(check, true, __VA_ARGS__)
 #define note(check, ...) task_check_remark(check, false, __VA_ARGS__)
 
-/* Adds a problem with the place of a key in task.yaml. */
+/* Adds a problem whose text names the line of a key in task.yaml. */
 static __attribute__((format(printf, 4, 5))) void problem_at(struct task_check *check,
 		const struct task *task, const char *key, const char *format, ...)
 {
@@ -118,7 +118,10 @@ static void check_secrets(struct task_check *check, const struct task *task)
 		check_secret(check, task, task->solution[i].source);
 	for (size_t i = 0; i < task->n_baseline_files; i++)
 		check_secret(check, task, task->baseline_files[i].source);
-	/* The sandbox hides the task's folder if the folder lies beneath a path that agents see. */
+	/*
+	 * If the folder lies beneath a path that agents see, the sandbox hides it. Check that this
+	 * is possible.
+	 */
 	if (sandbox_hide_check(task->dir, &err) < 0)
 		problem(check, "%s", err.message);
 }
@@ -202,7 +205,7 @@ static bool check_has_file(
 	return false;
 }
 
-/* Reports a baseline program that is not in the workspace. */
+/* Reports a baseline program that is missing in the workspace. */
 static void check_baseline(struct task_check *check, const struct task *task)
 {
 	const char *path = task->baseline_command;
@@ -283,7 +286,7 @@ static void (*const checks[])(struct task_check *check, const struct task *task)
 	check_keys,
 };
 
-/* Adds the error of a task that can't be loaded. */
+/* Adds the error with which loading a task failed. */
 static void check_refusal(struct task_check *check, const struct fh_error *err)
 {
 	problem(check, "%s", err->message);
@@ -310,7 +313,10 @@ static void check_variant(const struct task_places *places, const char *spec, co
 	task_free(task);
 }
 
-/* Finds the name of the variant that `run` would play. NULL: there is none; adds the error. */
+/*
+ * Finds the name of the variant that `fumehood run` would play. NULL: there is none, and the error
+ * is added to the remarks.
+ */
 static const char *check_find_played(const struct task_places *places, const char *spec,
 		const char *variant, struct task_check *check)
 {
@@ -332,7 +338,9 @@ static void check_variants(const struct task_places *places, const struct task_f
 {
 	const char *spec = found->mlgym ? found->file : found->dir;
 	const char *played = check_find_played(places, spec, found->variant, check);
-	/* The data seed is for the variant that is played: others may have no generated data. */
+	/*
+	 * Use the data seed only for the variant that is played: others may have no generated data.
+	 */
 	struct task_places others = *places;
 
 	others.data_seed = 0;

@@ -7,9 +7,9 @@
 #include "task/task.h"
 
 /*
- * Checks a task without running anything. Each variant must load, and its data must have the
- * expected hashes. No file of the grader may reach the agent. Missing data is a problem of the
- * variant that `run` would play, and a note of the others.
+ * Checks a task without running anything. Checks that each variant can be loaded, and that its data
+ * has the expected hashes. No file of the grader may reach the agent. Missing data is a problem of
+ * the variant that `run` would play, and a note of the others.
  */
 struct task_remark {
 	bool problem;     /* true: a problem, which fails the check; false: a note */
@@ -21,18 +21,21 @@ struct task_remark {
 struct task_check {
 	struct task_remark remarks[TASK_REMARKS_MAX];
 	size_t n, n_problems;
-	/* first error of a variant that can't be loaded, except missing data; code 0: none */
+	/*
+	 * First error with which loading a variant failed, except for missing data; code 0: none.
+	 */
 	struct fh_error refusal;
 	struct arena arena; /* owns the remarks' texts */
 	const char *python; /* path of the user's Python environment; NULL: this machine's Python */
 };
 
-/* Checks a task. Fails only if there is no such task, as task_load() does. Release `out` in any
- * case. */
+/* Checks a task. Fails only if there is no such task, as task_load() does. The caller releases
+ * `out`, also after a failure. */
 int task_check(const struct task_places *places, const char *spec, const char *python,
 		struct task_check *out, struct fh_error *err);
 
-/* Adds a remark to the results of the check, unless an equal remark is there. */
+/* Adds a remark to the results of the check. If an equal remark is there, adds none. If `problem`
+ * is true, the equal remark becomes a problem. */
 void task_check_remark(struct task_check *check, bool problem, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
 void task_check_release(struct task_check *check);

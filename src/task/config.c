@@ -43,6 +43,10 @@ static const struct field grader_fields[] = {
 	{ "validations", FIELD_INT, AT(grader, validations),
 			"how often an episode may `validate`; 0: no limit", .preset = "0",
 			.max = 1000000 },
+	{ "final", FIELD_BOOL, AT(grader, final),
+			"whether the end of an episode is scored by other hidden answers than its "
+			"validates: [Final scores](#final-scores)",
+			.preset = "false" },
 	{ "answers", FIELD_TEXT, AT(grader, answers), "`csv`: the hidden file of answers",
 			.takes = "path" },
 	{ "id", FIELD_TEXT, AT(grader, id),
@@ -59,8 +63,12 @@ static const struct field grader_fields[] = {
 			"`duel`: program that runs the submission, instead of the built-in one, "
 			"which it can import as `player`",
 			.takes = "path" },
+	{ "players", FIELD_INT, AT(grader, players),
+			"`duel`: how many players run the submission, one after the other: "
+			"[Two players](graders.md#two-players)",
+			.preset = "1", .min = 1, .max = GRADER_PLAYERS_MAX },
 	{ "cpu_metric", FIELD_TEXT, AT(grader, cpu_metric),
-			"`duel`: name of a metric for the CPU time of both sandboxes in seconds" },
+			"`duel`: name of a metric for the CPU time of all sandboxes in seconds" },
 	{},
 };
 
@@ -87,6 +95,22 @@ static const struct schema solution_schema = {
 	.help = "A known good answer, which `fumehood task check --run` plays. No agent sees it.",
 	.size = sizeof(struct solution_config),
 	.fields = solution_fields,
+};
+
+static const struct field expect_fields[] = {
+	{ "baseline", FIELD_TEXTS, AT(expect, baseline), "score of the baseline",
+			.takes = "`[mean, sd]`" },
+	{ "solution", FIELD_TEXTS, AT(expect, solution), "score of the solution",
+			.takes = "`[mean, sd]`" },
+	{},
+};
+
+static const struct schema expect_schema = {
+	.name = "expect",
+	.help = "Scores by `metric`, each a mean and a standard deviation, with which `fumehood task check --run` "
+		"compares those that it gets.",
+	.size = sizeof(struct expect_config),
+	.fields = expect_fields,
 };
 
 static const char *const disks[] = { [DISK_MEMORY] = "memory", [DISK_DISK] = "disk", NULL };
@@ -175,6 +199,7 @@ static const struct field task_fields[] = {
 			.takes = "mapping" },
 	{ "solution", FIELD_STRUCT, AT(task, solution), "known good answer",
 			.schema = &solution_schema },
+	{ "expect", FIELD_STRUCT, AT(task, expect), "stated scores", .schema = &expect_schema },
 	{ "demo", FIELD_TEXT, AT(task, demo), "recorded actions, one JSON string per line",
 			.takes = "path" },
 	{ "training_timeout", FIELD_DURATION, AT(task, training_timeout_ms),
@@ -236,7 +261,7 @@ static const struct field file_fields[] = {
 	{ "target", FIELD_TEXT, AT(data_file, target),
 			"path in the workspace's `data/`; default: `path`" },
 	{ "sha256", FIELD_TEXT, AT(data_file, sha256),
-			"hash of a file, compared by `fumehood task check`" },
+			"hash of a file, compared by `fumehood task check` and `fumehood data verify`" },
 	{ "hidden", FIELD_BOOL, AT(data_file, hidden), "keeps the file out of the workspace",
 			.preset = "false" },
 	{},
@@ -253,6 +278,8 @@ static const struct field make_fields[] = {
 	{ "program", FIELD_TEXT, AT(make, program),
 			"Python program, relative to the folder that holds `datasets`",
 			.required = true, .takes = "path" },
+	{ "modules", FIELD_TEXTS, AT(make, modules), "Python modules that it imports, likewise",
+			.takes = "list of paths" },
 	{ "args", FIELD_TEXTS, AT(make, args), "arguments of the program" },
 	{ "timeout", FIELD_DURATION, AT(make, timeout_ms), "timeout of the program", .preset = "5m",
 			.min = 100, .max = 86400e3 },
@@ -268,6 +295,49 @@ static const struct schema make_schema = {
 	.fields = make_fields,
 };
 
+static const struct field fetch_fields[] = {
+	{ "huggingface", FIELD_TEXT, AT(fetch, huggingface),
+			"repository on Hugging Face: `datasets/OWNER/NAME`, or `OWNER/NAME` of a model" },
+	{ "path", FIELD_TEXT, AT(fetch, path), "file of that repository" },
+	{ "revision", FIELD_TEXT, AT(fetch, revision), "branch, tag or commit of that repository",
+			.preset = "main" },
+	{ "url", FIELD_TEXT, AT(fetch, url), "address of the file, if it is elsewhere" },
+	{ "to", FIELD_TEXT, AT(fetch, to),
+			"name of the fetched file; default: the last part of `path` or `url`" },
+	{ "sha256", FIELD_TEXT, AT(fetch, sha256), "hash of the file" },
+	{},
+};
+
+static const struct schema fetch_schema = {
+	.name = "fetch",
+	.help = "A file that `fumehood data fetch` brings: [data.md](data.md). Without `huggingface` and `url` the user "
+		"brings it, and it needs `to`.",
+	.size = sizeof(struct fetch_config),
+	.fields = fetch_fields,
+};
+
+static const struct field layout_fields[] = {
+	{ "program", FIELD_TEXT, AT(layout, make.program),
+			"Python program, relative to the folder that holds `datasets`",
+			.required = true, .takes = "path" },
+	{ "modules", FIELD_TEXTS, AT(layout, make.modules),
+			"Python modules that it imports, likewise", .takes = "list of paths" },
+	{ "args", FIELD_TEXTS, AT(layout, make.args),
+			"arguments of the program; fetched files are in `/fetched`" },
+	{ "packages", FIELD_TEXTS, AT(layout, packages),
+			"Python packages that it needs, by their names on PyPI" },
+	{ "timeout", FIELD_DURATION, AT(layout, make.timeout_ms), "timeout of the program",
+			.preset = "1h", .min = 100, .max = 86400e3 },
+	{},
+};
+
+static const struct schema layout_schema = {
+	.name = "layout",
+	.help = "Makes `files` from fetched files. The program runs as that of [make](#make) does, without a key.",
+	.size = sizeof(struct layout_config),
+	.fields = layout_fields,
+};
+
 static const struct field dataset_fields[] = {
 	{ "id", FIELD_TEXT, AT(dataset, id), "the file's name without `.yaml`" },
 	{ "name", FIELD_TEXT, AT(dataset, name), "name for people", .required = true },
@@ -280,8 +350,13 @@ static const struct field dataset_fields[] = {
 	{ "make", FIELD_STRUCT, AT(dataset, make),
 			"program that makes the files, instead of a `location`",
 			.schema = &make_schema },
+	{ "fetch", FIELD_STRUCTS, AT(dataset, fetch), "files that `fumehood data fetch` brings",
+			.schema = &fetch_schema },
+	{ "layout", FIELD_STRUCT, AT(dataset, layout),
+			"program that makes the files from fetched ones",
+			.schema = &layout_schema },
 	{ "how_to_get", FIELD_TEXT, AT(dataset, how_to_get),
-			"sentence for users who lack the files; `{home}` is the folder that holds `datasets`" },
+			"sentence for users who lack the files; `{home}` is the folder that holds `datasets`, `{fetched}` the one of fetched files" },
 	{},
 };
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* task.yaml and datasets/<id>.yaml as structs. Names in a file are not looked up yet. */
+/* Structs for task.yaml and datasets/<id>.yaml. Names in a file are not looked up yet. */
 struct metric_config {
 	const char *name;
 	enum { METRIC_MAXIMIZE, METRIC_MINIMIZE } direction;
@@ -19,7 +19,8 @@ struct grader_config {
 	const char *submission;
 	int64_t submission_bytes;
 	int64_t timeout_ms;
-	int64_t validations;
+	int64_t validations, players;
+	bool final;
 	const char *answers, *id, *target;
 	int csv_metric; /* index into csv_metrics */
 	const char *program, *player, *cpu_metric;
@@ -38,6 +39,10 @@ extern const char *const network_names[];
 struct solution_config {
 	struct texts files;
 	const char *command;
+};
+
+struct expect_config {
+	struct texts baseline, solution;
 };
 
 struct limits_config {
@@ -62,6 +67,7 @@ struct task_config {
 	struct texts baseline_paths, baseline_files;
 	const struct node *baseline_scores;
 	struct solution_config solution;
+	struct expect_config expect;
 	const char *demo;
 	int64_t training_timeout_ms, short_timeout_ms;
 	int64_t max_steps;
@@ -71,7 +77,7 @@ struct task_config {
 	struct texts hidden, secret_files;
 	const struct node *variants;
 	const char *default_variant;
-	/* keys of MLGym's files that have no effect here */
+	/* keys of MLGym's files; some have an effect only in a checkout of MLGym */
 	const char *benchmark_name, *task_entrypoint, *requirements_path, *memory_path;
 	struct texts evaluation_paths;
 	bool evaluation_read_only, use_generic_conda;
@@ -86,20 +92,30 @@ struct data_file_config {
 
 struct make_config {
 	const char *program;
-	struct texts args;
+	struct texts modules, args;
 	int64_t timeout_ms;
+};
+
+struct fetch_config {
+	const char *huggingface, *path, *revision, *url, *to, *sha256;
+};
+
+struct layout_config {
+	struct make_config make;
+	struct texts packages;
 };
 
 struct dataset_config {
 	const char *id, *name, *description, *location, *how_to_get;
 	struct make_config make;
+	struct struct_list fetch; /* list of struct fetch_config */
+	struct layout_config layout;
 	struct struct_list files; /* list of struct data_file_config */
 };
 
 extern const struct schema dataset_schema;
 
-/* Keys of task.yaml without any effect, accepted because MLGym's files have them;
- * NULL-terminated. */
+/* Keys of task.yaml that have an effect only in tasks of an MLGym checkout; NULL-terminated. */
 extern const char *const task_keys_without_effect[];
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "config/yaml.h"
 #include "task/config.h"
+#include "task/dataset_parts.h"
 #include "task/find.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@ struct dataset_loading {
 	struct dataset *dataset;
 	struct dataset_config config;
 	const struct node *root;
-	const char *home; /* folder that holds `datasets/<id>.yaml` */
+	const char *home; /* folder in which `datasets/<id>.yaml` was found */
 	struct fh_error *err;
 };
 
@@ -86,60 +87,21 @@ char *dataset_store(const char *id, const char *tasks_dir)
 	return xasprintf("%s@%.*s", id, DIR_DIGITS, hex);
 }
 
-/* Hashes the inputs of a data set's files: the program, its arguments, which files are hidden, and
- * the data seed. A change of these gives another key. The data seed 0 adds nothing, so that data
- * from before data seeds keeps its key. */
-static int dataset_hash_recipe(
-		struct dataset_loading *l, const struct dataset_make *make, const char **out)
-{
-	const struct data_file_config *files = l->config.files.items;
-	char hex[SHA256_HEX_BYTES], seed[32];
-	struct sha256 h;
-	int r = sha256_file(make->program, hex, l->err);
-
-	if (r < 0)
-		return r;
-	sha256_init(&h);
-	sha256_add_str(&h, hex);
-	for (const char *const *arg = make->args; *arg; arg++)
-		sha256_add_str(&h, *arg);
-	sha256_add_str(&h, NULL);
-	for (size_t i = 0; i < l->config.files.n; i++) {
-		sha256_add_str(&h, files[i].path);
-		sha256_add_str(&h, files[i].hidden ? "hidden" : NULL);
-	}
-	if (l->places->data_seed) {
-		snprintf(seed, sizeof(seed), "data seed %" PRIu64, l->places->data_seed);
-		sha256_add_str(&h, seed);
-	}
-	sha256_end_hex(&h, hex);
-	*out = arena_strdup(l->arena, hex);
-	return 0;
-}
-
 static int dataset_dir_made(struct dataset_loading *l, const char *state_dir)
 {
-	const struct make_config *config = &l->config.make;
-	static const char *const none[] = { NULL };
-	struct dataset_make *make = arena_alloc(l->arena, sizeof(*make));
-	auto_free char *program = NULL;
 	struct secret secret = { 0 };
+	struct dataset_make *make;
 	char hex[SHA256_HEX_BYTES];
-	int r = path_beneath(l->home, config->program, &program, l->err);
+	int r = dataset_make_load(l->arena, l->home, &l->config.make, &make, l->err);
 
 	if (r < 0)
 		return r;
-	*make = (struct dataset_make){
-		.program = arena_strdup(l->arena, program),
-		.args = config->args.n ? config->args.items : none,
-		.timeout_ms = config->timeout_ms,
-	};
-	l->dataset->make = make;
-	r = dataset_hash_recipe(l, make, &make->recipe);
+	r = dataset_make_hash(l->arena, &l->config, l->places->data_seed, make, l->err);
 	if (r < 0)
 		return r;
-	/* Without a secret no data exists yet, so any name leads to a folder that does not
-	 * exist. */
+	l->dataset->make = make;
+	/* Go on without the machine's secret: no data exists yet, so any hash names a folder
+	 * that does not exist. */
 	r = secret_read(state_dir, &secret, l->err);
 	if (r < 0 && r != -ENOENT)
 		return r;
@@ -176,35 +138,59 @@ static int dataset_find_dir(struct dataset_loading *l)
 		return r < 0 ? error_wrap(l->err, "how data set '%s' is made", l->dataset->id) : 0;
 	}
 	l->dataset->dir = arena_printf(l->arena, "%s/data/%s", state_dir, l->dataset->store);
+	l->dataset->fetched = arena_printf(l->arena, "%s/fetched/%s", state_dir, l->dataset->store);
 	return 0;
 }
 
 /* --- its files -------------------------------------------------------------------------------- */
 
-#define HOME "{home}" /* replaced in `how_to_get` by the folder that holds `datasets` */
+/* Replaces the first `word` in the text `how` by `path`. The result lives in the arena. */
+static const char *dataset_fill_in(
+		struct dataset_loading *l, const char *how, const char *word, const char *path)
+{
+	const char *at = strstr(how, word);
+
+	return at ? arena_printf(l->arena, "%.*s%s%s", (int)(at - how), how, path,
+				    at + strlen(word))
+		  : how;
+}
+
+/* Sets the sentence that tells users how to get missing files. */
+static void dataset_find_how(struct dataset_loading *l)
+{
+	auto_free char *tasks_dir = path_dirname(l->places->task_dir);
+	bool ours = l->dataset->store && !strchr(l->dataset->store, '@');
+	const char *how = l->config.how_to_get;
+
+	if (how) {
+		how = dataset_fill_in(l, how, "{home}", l->home);
+		if (l->dataset->fetched)
+			how = dataset_fill_in(l, how, "{fetched}", l->dataset->fetched);
+	} else if (l->config.fetch.n) {
+		how = arena_printf(l->arena, "run `fumehood data fetch %s%s%s`", l->dataset->id,
+				ours ? "" : " --tasks-dir ", ours ? "" : tasks_dir);
+	}
+	l->dataset->how_to_get = how;
+}
 
 /* Sets the error for a missing file; the message tells the user how to get the file. */
 static int dataset_say_missing(const struct dataset_loading *l, const char *path)
 {
-	const char *how = l->config.how_to_get;
-	const char *at = how ? strstr(how, HOME) : NULL;
+	const char *how = l->dataset->how_to_get;
 
-	if (at)
-		how = arena_printf(l->arena, "%.*s%s%s", (int)(at - how), how, l->home,
-				at + strlen(HOME));
 	return error_say(l->err, ENODATA, "data set '%s' lacks %s in %s%s%s", l->dataset->id, path,
 			l->dataset->dir, how ? ": " : "", how ? how : "");
 }
 
-/* Makes the path of a data set's file absolute. A link in a shipped data set must not lead out of
- * the set's folder. Links in the state folder are the user's own, and are allowed. */
+/* Makes the path of a data set's file absolute. In a data set that came with tasks, no link may
+ * lead out of the set's folder. In the state folder, links are the user's own and are allowed. */
 static int dataset_find_source(struct dataset_loading *l, const char *path, const char **out)
 {
 	auto_free char *source = path_join(l->dataset->dir, path);
 	auto_free char *real = NULL;
 	int r;
 
-	if (l->dataset->make) {
+	if (l->dataset->make || (l->places->missing_ok && !path_exists(source))) {
 		*out = arena_strdup(l->arena, source);
 		return 0;
 	}
@@ -258,6 +244,103 @@ static int dataset_add_files(struct dataset_loading *l)
 	return 0;
 }
 
+/* --- files to fetch --------------------------------------------------------------------------- */
+
+/* Chooses the file's name, and its folder: files that a layout reads lie apart. */
+static int dataset_aim_source(struct dataset_loading *l, const struct fetch_config *config,
+		const struct node *at, struct dataset_source *out)
+{
+	const struct data_file_config *files = l->config.files.items;
+	const char *from = config->huggingface ? config->path : config->url;
+	bool has_layout = l->config.layout.make.program, is_file = false;
+
+	if (!config->to && !from)
+		return node_complain(at, l->err, "a file for the user to bring needs 'to'");
+	out->name = config->to ? config->to : path_basename(from);
+	if (!task_name_is_valid(out->name))
+		return node_complain(at, l->err,
+				"'%s' can't be the name of a fetched file: give a simple one by 'to'",
+				out->name);
+	for (size_t i = 0; i < l->config.files.n; i++)
+		is_file = is_file || str_eq(files[i].path, out->name);
+	if (!has_layout && !is_file)
+		return node_complain(at, l->err,
+				"'%s' is not in 'files', and there is no 'layout' that reads it",
+				out->name);
+	out->target = arena_printf(l->arena, "%s/%s",
+			has_layout ? l->dataset->fetched : l->dataset->dir, out->name);
+	return 0;
+}
+
+static int dataset_add_source(struct dataset_loading *l, const struct fetch_config *config,
+		const struct node *at, struct dataset_source *out)
+{
+	size_t n_hex = config->sha256 ? strspn(config->sha256, "0123456789abcdef") : 64;
+
+	if (config->huggingface && (config->url || !config->path))
+		return node_complain(at, l->err, "'huggingface' goes with 'path', not with 'url'");
+	if (!config->huggingface && config->path)
+		return node_complain(at, l->err, "'path' needs 'huggingface'");
+	if (config->path && !path_stays_inside(config->path))
+		return node_complain(at, l->err, "'%s' leads out of its repository", config->path);
+	if (config->sha256 && (n_hex != 64 || config->sha256[n_hex]))
+		return node_complain(at, l->err, "sha256 wants 64 lower-case hexadecimal digits");
+	*out = (struct dataset_source){
+		.huggingface = config->huggingface,
+		.path = config->path,
+		.revision = config->revision,
+		.url = config->url,
+		.sha256 = config->sha256,
+	};
+	return dataset_aim_source(l, config, at, out);
+}
+
+static int dataset_add_layout(struct dataset_loading *l)
+{
+	static const char *const none[] = { NULL };
+	const struct texts *packages = &l->config.layout.packages;
+	struct dataset_make *layout;
+	int r = dataset_make_load(l->arena, l->home, &l->config.layout.make, &layout, l->err);
+
+	if (r < 0)
+		return error_wrap(l->err, "layout of data set '%s'", l->dataset->id);
+	l->dataset->layout = layout;
+	l->dataset->packages = packages->n ? packages->items : none;
+	return 0;
+}
+
+static int dataset_add_sources(struct dataset_loading *l)
+{
+	const struct fetch_config *configs = l->config.fetch.items;
+	const struct node *nodes = node_path(l->root, "fetch");
+	size_t n = l->config.fetch.n;
+	struct dataset_source *sources = arena_array(l->arena, n, sizeof(*sources));
+
+	if (n && (l->config.make.program || l->config.location))
+		return node_complain(nodes, l->err,
+				"a data set with a 'location' or 'make' has nothing to fetch");
+	if (n > DATASET_FILES_MAX)
+		return node_complain(nodes, l->err, "more than %d files", DATASET_FILES_MAX);
+	if (!n && l->config.layout.make.program)
+		return node_complain(node_path(l->root, "layout"), l->err,
+				"'layout' needs files of 'fetch'");
+	for (size_t i = 0; i < n; i++) {
+		int r = dataset_add_source(l, &configs[i], nodes->items[i], &sources[i]);
+
+		if (r < 0)
+			return r;
+		for (size_t j = 0; j < i; j++)
+			if (str_eq(sources[j].name, sources[i].name))
+				return node_complain(nodes->items[i], l->err,
+						"two fetched files are named '%s': give one a "
+						"'to'",
+						sources[i].name);
+	}
+	l->dataset->sources = sources;
+	l->dataset->n_sources = n;
+	return l->config.layout.make.program ? dataset_add_layout(l) : 0;
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 int dataset_load(struct arena *a, const struct dataset_places *places, const char *name,
@@ -279,6 +362,10 @@ int dataset_load(struct arena *a, const struct dataset_places *places, const cha
 	r = dataset_find_dir(&l);
 	if (r < 0)
 		return r;
+	dataset_find_how(&l);
+	r = dataset_add_sources(&l);
+	if (r < 0)
+		return r;
 	r = dataset_add_files(&l);
 	if (r < 0)
 		return r;
@@ -289,6 +376,14 @@ int dataset_load(struct arena *a, const struct dataset_places *places, const cha
 bool dataset_is_there(const struct dataset *dataset)
 {
 	return !dataset->make || path_is_dir(dataset->dir);
+}
+
+const struct dataset_file *dataset_missing(const struct dataset *dataset)
+{
+	for (size_t i = 0; i < dataset->n_files; i++)
+		if (!path_exists(dataset->files[i].source))
+			return &dataset->files[i];
+	return NULL;
 }
 
 int dataset_verify(const struct dataset *dataset, struct fh_error *err)

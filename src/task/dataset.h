@@ -14,45 +14,77 @@
  * is passed to dataset_load().
  */
 #define DATASET_FILES_MAX 10000
+#define DATASET_MODULES_MAX 16
 
 struct node;
 
 struct dataset_file {
-	const char *path;      /* path of the file in the data set's folder */
-	const char *source;    /* absolute path of the file on this machine */
-	const char *target;    /* path of the file in the workspace's data folder */
-	const char *sha256;    /* expected hash, lower-case hexadecimal; NULL: not checked */
-	bool hidden;           /* the file is not put into the workspace */
-	const struct node *at; /* the file's place in datasets/<id>.yaml; NULL: it has none */
+	const char *path;   /* path of the file in the data set's folder */
+	const char *source; /* absolute path of the file on this machine */
+	const char *target; /* path of the file in the workspace's data folder */
+	const char *sha256; /* expected hash, lower-case hexadecimal; NULL: not checked */
+	bool hidden;        /* the file is not put into the workspace */
+	/* line in datasets/<id>.yaml that names the file, for errors; NULL: none */
+	const struct node *at;
 };
 
-/* The program that generates a data set's files, from a key that no agent knows. */
+/*
+ * The program that generates a data set's files. The program's random numbers come from a key that
+ * no agent knows.
+ */
 struct dataset_make {
-	const char *program;     /* absolute path of the program */
-	const char *const *args; /* arguments of the program, NULL-terminated */
+	const char *program;        /* absolute path of the program */
+	const char *const *modules; /* absolute paths of the modules it imports, NULL-terminated */
+	const char *const *args;    /* arguments of the program, NULL-terminated */
 	int64_t timeout_ms;
 	/* hash of all inputs of the generated files, except the machine's secret */
-	const char *recipe;
+	const char *recipe; /* NULL for a layout */
+};
+
+/* A file to fetch, from Hugging Face or from a URL. A user brings a file that has neither. */
+struct dataset_source {
+	/* repository: "datasets/OWNER/NAME", or "OWNER/NAME" of a model; NULL: none */
+	const char *huggingface;
+	const char *path;     /* file of the repository */
+	const char *revision; /* branch, tag or commit of the repository */
+	const char *url;      /* URL of the file; NULL: none */
+	const char *name;     /* name of the fetched file, without folders */
+	const char *sha256;   /* expected hash, lower-case hexadecimal; NULL: not given */
+	/* absolute path to fetch the file to, in `dir`, or in `fetched` if there is a layout */
+	const char *target;
 };
 
 struct dataset {
 	const char *id;
 	const char *name, *description;
-	/* name of the data set's folder in <state>/data, from dataset_store() */
+	/* Name of the data set's folder in <state>/data, from dataset_store(); NULL: its files came
+	 * with the tasks. */
 	const char *store;
 	const char *dir; /* absolute path of the folder with the files */
-	/* how to generate the files; NULL: they are not generated */
+	/* How to generate the files; NULL: they are not generated. */
 	const struct dataset_make *make;
 	const struct dataset_file *files;
 	size_t n_files;
+	const struct dataset_source *sources; /* files to fetch */
+	size_t n_sources;
+	const char *fetched; /* absolute path of the folder of fetched files; NULL: none */
+	/* how to make the files from fetched ones; NULL: no program does that */
+	const struct dataset_make *layout;
+	/* Python packages that the layout needs, NULL-terminated; NULL: there is no layout */
+	const char *const *packages;
+	const char *how_to_get; /* a sentence for users; NULL: none */
 };
 
-/* Folders to search for `datasets/<id>.yaml`, in this order. The installed folder comes last. */
+/*
+ * Folders to search for `datasets/<id>.yaml`: task_dir, then root, then the installed folder. The
+ * other members say how to load the data sets.
+ */
 struct dataset_places {
 	const char *task_dir;
 	const char *root;      /* folder with `datasets` and `tasks`; NULL: none */
 	const char *state_dir; /* the state folder; NULL: the user's default */
 	uint64_t data_seed;    /* selects generated data: another seed gives another key */
+	bool missing_ok;       /* load data sets whose files are missing, too */
 };
 
 /*
@@ -74,8 +106,11 @@ int dataset_load(struct arena *a, const struct dataset_places *places, const cha
  */
 char *dataset_store(const char *id, const char *tasks_dir);
 
-/* False if the data set's files were not generated yet. */
+/* False if a program generates the data set's files, and has not done so yet. */
 bool dataset_is_there(const struct dataset *dataset);
+
+/* Returns the first file that is missing; NULL: all files exist. */
+const struct dataset_file *dataset_missing(const struct dataset *dataset);
 
 /* Compares each file with its sha256, if it has one. -EINVAL: a file differs; the message names
  * the first. */

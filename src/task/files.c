@@ -51,14 +51,14 @@ static int task_check_entry(FTS *fts, FTSENT *entry, const char *dir, struct fh_
 	if (entry->fts_info == FTS_DEFAULT)
 		return error_say(err, EINVAL, "'%s' is neither a file nor a folder",
 				entry->fts_path);
-	/* Python makes this folder beside any program that imports modules. */
+	/* Skip __pycache__: Python makes it beside any program that imports modules. */
 	if (entry->fts_info == FTS_D && str_eq(entry->fts_name, "__pycache__"))
 		fts_set(fts, entry, FTS_SKIP);
 	return 0;
 }
 
-/* Refuses a folder with a link that leads out of the task. Folders are mounted or copied whole,
- * with their links. */
+/* Refuses a folder in which a link leads out of the task's folder `dir`. Also refuses a folder with
+ * a device, FIFO or socket. Folders are mounted or copied whole, with their links. */
 static int task_check_tree(const char *path, const char *dir, struct fh_error *err)
 {
 	auto_walk FTS *fts = walk_open(path, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -75,7 +75,10 @@ static int task_check_tree(const char *path, const char *dir, struct fh_error *e
 	return 0;
 }
 
-/* Finds a file or folder of the task. Refuses links that lead out of it. */
+/*
+ * Finds a file or folder of the task by its path. Refuses a link that leads out of the task's
+ * folder.
+ */
 static int task_find_inside(const struct task_folder *folder, const char *path, char **out,
 		struct fh_error *err)
 {
@@ -179,6 +182,7 @@ int task_files_add(const struct task_folder *folder, const struct node *at,
 	for (size_t i = 0; i < paths->n; i++) {
 		const struct node *item = at->items[i];
 		auto_free char *name = path_normalise(paths->items[i]);
+		const char *colon = strchr(name, ':'); /* DATASET:PATH */
 		const char *source = NULL;
 		int r = task_path(folder, item, paths->items[i], &source, err);
 
@@ -187,8 +191,8 @@ int task_files_add(const struct task_folder *folder, const struct node *at,
 		if (str_ends(paths->items[i], "/"))
 			r = task_files_add_folder(folder, item, source, files, err);
 		else
-			r = task_files_append(
-					folder, item, source, path_basename(name), files, err);
+			r = task_files_append(folder, item, source,
+					path_basename(colon ? colon + 1 : name), files, err);
 		if (r < 0)
 			return r;
 	}

@@ -7,9 +7,9 @@
 #include "task/task.h"
 
 /*
- * The paths in a task.yaml. PATH is relative to the task's folder; DATASET:PATH is relative to a
- * data set's folder. No path may lead out of its folder by ".." or by a symbolic link. In a list,
- * "folder/" stands for all files in the folder.
+ * Resolves the paths in a task.yaml. PATH is relative to the task's folder; DATASET:PATH is
+ * relative to a data set's folder. No path may lead out of its folder by ".." or by a symbolic
+ * link. In a list, "folder/" stands for all files in the folder.
  */
 #define TASK_FILES_MAX 10000
 
@@ -20,7 +20,10 @@ struct task_folder {
 	size_t n_datasets;
 };
 
-/* Makes a path of task.yaml absolute. Errors name the line of `at`. */
+/*
+ * Makes a path of task.yaml absolute. Error messages name the line of `at`, the path's node in the
+ * YAML.
+ */
 int task_path(const struct task_folder *folder, const struct node *at, const char *path,
 		const char **out, struct fh_error *err);
 
@@ -29,12 +32,13 @@ struct task_files {
 	size_t n;
 };
 
-/* Appends the files of a list of paths. Errors name the line of `at`, the list in the YAML. Each
- * file's target is its name without folders. Two files of one name are an error. */
+/* Appends the files of a list of paths. Error messages name the line of `at`, the list's node in
+ * the YAML. Each file gets its name without folders in the workspace. Two files with the same
+ * name are an error. */
 int task_files_add(const struct task_folder *folder, const struct node *at,
 		const struct texts *paths, struct task_files *files, struct fh_error *err);
 
-/* Appends the file at `source`, a path from task_path(). */
+/* Appends the single file `source`, a path from task_path(). */
 int task_files_add_one(const struct task_folder *folder, const struct node *at, const char *source,
 		struct task_files *files, struct fh_error *err);
 

@@ -29,7 +29,10 @@ bool task_name_is_valid(const char *name)
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-/* Number of folders that hold tasks. If both have a task of one name, the first folder wins. */
+/*
+ * Number of folders that hold tasks. If two have a task of the same name, the first folder's is
+ * used.
+ */
 #define TASKS_DIRS 2
 
 static const char *task_dir_at(const struct task_places *places, struct arena *a, size_t i)
@@ -143,8 +146,8 @@ static void names_add_aliases(const char *file, struct names *names)
 			names_add(names, list->items[i]->text);
 }
 
-/* Adds the aliases of tasks in a folder, up to the first task with the alias `wanted`. Returns that
- * task's id, a heap string. NULL: no task has this alias. */
+/* Adds the aliases of all tasks in the folder `dir`, but stops at the first task with the alias
+ * `wanted`. Returns that task's id, a heap string. NULL: no task has this alias. */
 static char *task_dir_find_alias(const char *dir, const char *wanted, struct names *out)
 {
 	struct names tasks = { .items = NULL };
@@ -165,7 +168,10 @@ static char *task_dir_find_alias(const char *dir, const char *wanted, struct nam
 	return found;
 }
 
-/* Like task_dir_find_alias(), in all folders of tasks. */
+/*
+ * Finds the first task with the alias `wanted` in all folders of tasks, and adds other aliases: see
+ * task_dir_find_alias().
+ */
 static char *task_find_alias(
 		const struct task_places *places, const char *wanted, struct names *out)
 {
@@ -232,7 +238,7 @@ static char *task_find_by_id(const struct task_places *places, const char *name)
 	return NULL;
 }
 
-/* Finds a task's folder by the id, or else by an alias. */
+/* Finds a task's folder by the task's id, or by an alias if no task has this id. */
 static char *task_find_by_name(const struct task_places *places, const char *name)
 {
 	struct names aliases = { .items = NULL };
@@ -243,7 +249,7 @@ static char *task_find_by_name(const struct task_places *places, const char *nam
 	return id ? task_find_by_id(places, id) : found;
 }
 
-/* Finds a task's folder. A name with a slash is the folder's path. */
+/* Finds a task's folder. A name with a slash is itself the folder's path. */
 static int task_find_dir(const struct task_places *places, const char *name, char **out,
 		struct fh_error *err)
 {

@@ -17,12 +17,13 @@ static inline const char *task_variant_name(const char *variant)
 }
 
 struct task_places {
-	/* folder of tasks that is searched before the installed tasks; NULL: none */
+	/* Folder of tasks that is searched before the installed tasks; NULL: none. */
 	const char *tasks_dir;
 	const char *mlgym_root; /* MLGym checkout whose tasks are searched first; NULL: none */
-	/* the state folder, with data/<dataset>/; NULL: $FUMEHOOD_STATE or the user's default */
+	/* The state folder, which has data/<dataset>/. NULL: $FUMEHOOD_STATE, or else the user's
+	 * default. */
 	const char *state_dir;
-	uint64_t data_seed; /* selects generated data: struct task has it too */
+	uint64_t data_seed; /* number that selects generated data (task.h) */
 };
 
 /* True if `name` may name a task, a variant or a data set. Names have at most 64 letters, digits,
@@ -31,19 +32,23 @@ bool task_name_is_valid(const char *name);
 
 /* A task that task_find() found. Heap strings. */
 struct task_found {
-	char *dir;  /* real path of the task's folder; for an MLGym task, of the checkout */
+	/* real path of the task's folder; for an MLGym task, real path of the checkout */
+	char *dir;
 	char *file; /* path of the task's YAML file */
 	bool mlgym;
-	char *variant; /* the variant in `spec`; NULL: none */
-	/* warning that the MLGym checkout lacks the task, and Fumehood's is used; NULL: none */
+	char *variant; /* variant that `spec` names; NULL: it names none */
+	/*
+	 * Warning that the MLGym checkout lacks the task, so that Fumehood's own is used; NULL:
+	 * none.
+	 */
 	char *warning;
 };
 
 void task_found_release(struct task_found *found);
 
-/* Finds a task by `spec`, which task_load() describes. A folder's name comes before an alias.
- * -EINVAL: `spec` can't be a name. -ENOENT: there is no such task; the message names the closest
- * task, or all. */
+/* Finds a task by `spec`, which task_load() describes. If `spec` is the name of a task's folder
+ * and another task's alias, the folder counts. -EINVAL: `spec` can't be a name. -ENOENT: there
+ * is no such task; the message names the closest task, or all. */
 int task_find(const struct task_places *places, const char *spec, struct task_found *out,
 		struct fh_error *err);
 

@@ -15,7 +15,7 @@
 
 /* --- warnings --------------------------------------------------------------------------------- */
 
-/* Reads the keys of a tree only for warnings about unknown keys. */
+/* Reads the keys of a YAML tree only to get warnings about unknown keys. */
 static void task_find_unknown_keys(
 		struct task_loading *l, const struct node *root, struct warnings *out)
 {
@@ -24,8 +24,8 @@ static void task_find_unknown_keys(
 	schema_read(&l->task->arena, &task_schema, root, out, &ignored, NULL);
 }
 
-/* Frees a task that can't be loaded, and returns `r`. The error of a bad file also names mistyped
- * keys of an MLGym task, a possible cause. */
+/* Frees a task that can't be loaded, and returns `r`. For an MLGym task, adds mistyped keys to
+ * the error: they may be the cause. */
 static int task_give_up(struct task_loading *l, int r)
 {
 	struct warnings warnings = { 0 };
@@ -40,7 +40,9 @@ static int task_give_up(struct task_loading *l, int r)
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-/* Reads all keys. In an MLGym task, unknown keys become warnings. */
+/*
+ * Reads all keys of the task. In an MLGym task, an unknown key gives a warning; in others an error.
+ */
 static int task_read_keys(struct task_loading *l)
 {
 	struct warnings warnings = { 0 };
@@ -104,7 +106,10 @@ static void task_warn_of_variants(struct task_loading *l)
 	}
 }
 
-/* `by_key`: task.yaml names the variant, as its default_variant. */
+/*
+ * Sets the error for a missing variant. `by_key`: task.yaml itself names the variant, as its
+ * default_variant.
+ */
 static int task_say_no_variant(const struct task_loading *l, const char *name, bool by_key)
 {
 	const struct node *variants = l->config.variants;
@@ -124,7 +129,7 @@ static int task_say_no_variant(const struct task_loading *l, const char *name, b
 			l->task->id, name, buf_str(&all));
 }
 
-/* Merges the variant's keys over the task's keys and reads all keys again. */
+/* Merges the keys of a variant over those of the task, and reads all keys again. */
 static int task_apply_variant(struct task_loading *l, const char *name)
 {
 	struct arena *arena = &l->task->arena;
@@ -151,7 +156,7 @@ static int task_apply_variant(struct task_loading *l, const char *name)
 #define DATASET_DOCS "{dataset_docs}"
 #define TRAINING_TIMEOUT "{training_timeout}"
 
-/* Whether the agent gets a file of the data set. */
+/* Whether the agent gets any file of the data set. */
 static bool task_shows_data(const struct dataset *dataset)
 {
 	for (size_t i = 0; i < dataset->n_files; i++)
@@ -176,7 +181,7 @@ static void task_add_docs(struct buf *out, const struct dataset *dataset)
 	}
 }
 
-/* Replaces {dataset_docs} and {training_timeout} in the description. Other braces stay. */
+/* Fills in {dataset_docs} and {training_timeout} in the task's description. Other braces stay. */
 static void task_load_description(struct task_loading *l)
 {
 	auto_buf struct buf out = BUF_INIT(DESCRIPTION_BYTES_MAX);
@@ -242,7 +247,7 @@ static int task_check_data_seed(const struct task_loading *l)
 			task->id, *task->variant ? ":" : "", task->variant);
 }
 
-/* Loads data sets first, because paths may name them. The description comes last, because it lists
+/* Loads data sets first, because paths may name them, and the description last, because it lists
  * the files. */
 static int task_fill_files(struct task_loading *l)
 {

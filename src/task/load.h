@@ -8,7 +8,7 @@
 /*
  * Loads a task. `spec` is "T" or "T:VARIANT". T is a name, an alias, or the path of the task's
  * folder, as in "./T". If `variant` is not NULL, it replaces the variant in `spec`. If neither
- * gives a variant, the default variant is loaded. "full" is the task without a variant. places may
+ * names a variant, the default variant is loaded. "full" is the task without a variant. places may
  * be NULL.
  *
  * -EINVAL: the file is bad; the message names line and key. -ENOENT: there is no such task or
@@ -18,8 +18,8 @@
 int task_load(const struct task_places *places, const char *spec, const char *variant,
 		struct task **out, struct fh_error *err);
 
-/* Reads only task.yaml, for lists of tasks. Paths are NULL, and the description's placeholders
- * stay. */
+/* Reads only task.yaml, for lists of tasks. Paths are NULL. {dataset_docs} and
+ * {training_timeout} stay in the description. */
 int task_read(const struct task_places *places, const char *spec, const char *variant,
 		struct task **out, struct fh_error *err);
 

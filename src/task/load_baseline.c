@@ -56,9 +56,35 @@ static bool baseline_has_published(const struct task *task, const char *metric)
 	return false;
 }
 
+/* Loads a stated score, the list [mean, sd] under `key`. */
+static int baseline_load_expect(const struct task_loading *l, const char *key,
+		const struct texts *numbers, struct task_expect *out)
+{
+	struct task_expect expect = { .given = numbers->n > 0 };
+
+	if (!numbers->n)
+		return 0;
+	if (numbers->n != 2 || !str_to_double(numbers->items[0], &expect.mean) ||
+			!str_to_double(numbers->items[1], &expect.sd) || expect.sd < 0)
+		return node_complain(task_at(l, key), l->err,
+				"expected two numbers, a mean and a standard deviation: [0.4, 0.01]");
+	*out = expect;
+	return 0;
+}
+
+static int baseline_load_expected(struct task_loading *l)
+{
+	const struct expect_config *c = &l->config.expect;
+	int r = baseline_load_expect(l, "expect.baseline", &c->baseline, &l->task->expect_baseline);
+
+	if (r < 0)
+		return r;
+	return baseline_load_expect(l, "expect.solution", &c->solution, &l->task->expect_solution);
+}
+
 int task_load_baseline(struct task_loading *l)
 {
-	/* Characters that the shell command may contain without quotes. */
+	/* Characters for which a shell command needs no quotes. */
 	static const char safe[] =
 			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./";
 	const struct task_config *c = &l->config;
@@ -68,7 +94,12 @@ int task_load_baseline(struct task_loading *l)
 
 	if (r < 0)
 		return r;
-	/* An empty `baseline` means no baseline, so that a variant can remove the task's. */
+	r = baseline_load_expected(l);
+	if (r < 0)
+		return r;
+	/*
+	 * An empty `baseline` counts as missing, so that a variant can remove its task's command.
+	 */
 	if (c->baseline && *c->baseline) {
 		task->baseline_command = c->baseline;
 	} else if (path) {

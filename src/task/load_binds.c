@@ -11,8 +11,8 @@
 
 /*
  * sandbox.bind: files of this machine, or of the task's folder, that each episode of the task sees.
- * The agent can read these files. So no bind may be, contain or lie within a file that the grader
- * uses. task_check_bind() checks a user's binds by the same rule.
+ * The agent can read these files. So no bind may be, contain or lie within a file or folder that is
+ * hidden from the agent. task_check_bind() checks a user's binds by the same rule.
  */
 #define BINDS_MAX 16
 
@@ -32,7 +32,7 @@ static bool bind_touches_files(const char *source, const struct task_file *files
 int task_check_bind(const struct task *task, const char *state_dir, const char *source,
 		struct fh_error *err)
 {
-	/* state folder, with the machine's secret and the data of other tasks */
+	/* The state folder, which has the machine's secret and the data of other tasks. */
 	auto_free char *state = NULL;
 	bool shows = bind_touches(source, task->grader.answers) ||
 			bind_touches(source, task->grader.program) ||

@@ -8,7 +8,10 @@
 #define SCRIPT (1u << GRADER_SCRIPT)
 #define DUEL (1u << GRADER_DUEL)
 
-/* Keys of `grader`, with the kinds of graders that accept a key, and those that require it. */
+/*
+ * Keys of `grader` in task.yaml, each with the kinds of graders that accept it, and those that
+ * require it.
+ */
 static const struct {
 	const char *key;
 	unsigned taken_by, wanted_by;
@@ -21,6 +24,7 @@ static const struct {
 	{ "args", SCRIPT | DUEL, 0 },
 	{ "functions", DUEL, 0 },
 	{ "player", DUEL, 0 },
+	{ "players", DUEL, 0 },
 	{ "cpu_metric", DUEL, 0 },
 };
 
@@ -51,7 +55,7 @@ static int check_grader_keys(const struct task_loading *l)
 	return 0;
 }
 
-/* Makes a path of the grader absolute. A NULL path stays NULL. */
+/* Makes the path of a file of the grader absolute. A NULL path stays NULL. */
 static int grader_path(
 		const struct task_loading *l, const char *key, const char *path, const char **out)
 {
@@ -72,11 +76,13 @@ int task_load_grader(struct task_loading *l)
 		.submission_bytes = g->submission_bytes,
 		.timeout_ms = g->timeout_ms,
 		.validations = (int)g->validations,
+		.final = g->final,
 		.id_column = g->id,
 		.target_column = g->target,
 		.csv_metric = g->kind == GRADER_CSV ? csv_metrics[g->csv_metric] : NULL,
 		.args = g->args.items,
 		.functions = g->functions.items,
+		.players = (int)g->players,
 		.cpu_metric = g->cpu_metric,
 	};
 	r = grader_path(l, "grader.answers", g->answers, &out->answers);

@@ -4,10 +4,10 @@
 
 #include "task/loading.h"
 
-/* Call these functions in this order: paths may name data sets, and binds must not show hidden
- * files. */
+/* Functions that load parts of a task. Call them in this order: paths may name data sets, and
+ * binds must not show hidden files. */
 int task_load_datasets(struct task_loading *l);
-/* loads the lists `starter`, `hidden`, `solution` and `demo` */
+/* loads `starter`, `hidden`, `secret_files`, `solution`, `baseline_files`, `memory` and `demo` */
 int task_load_files(struct task_loading *l);
 int task_load_grader(struct task_loading *l);
 int task_load_baseline(struct task_loading *l);

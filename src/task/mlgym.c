@@ -14,7 +14,7 @@
 
 #define PYTHON "/usr/bin/python3"
 
-/* cap of the hints about missing files, so that they fit into an error message */
+/* Most bytes of hints about missing files, so that they fit into an error message. */
 #define MISSING_BYTES_MAX 800
 
 #define SHORT_TIMEOUT_MS 25000
@@ -31,8 +31,8 @@ static const char *const mlgym_entrypoints[] = {
 
 /* --- defaults --------------------------------------------------------------------------------- */
 
-/* Returns the metric that decides: r2 if the published scores have it, as in MLGym's tables, else
- * the first. */
+/* Returns the name of the metric by which scores are compared. It is r2 if the published scores
+ * have it, as in MLGym's tables, else the first metric. */
 static const char *mlgym_metric_of(const struct node *root)
 {
 	const struct node *scores = node_get(root, "baseline_scores");
@@ -81,8 +81,8 @@ int mlgym_complete(struct task_loading *l)
 	return 0;
 }
 
-/* Reads a timeout from an environment variable: the one in MLGym's code, else the one in MLGym's
- * README. */
+/* Reads a timeout from an environment variable. MLGym's code and its README name two different
+ * variables; the code's comes first. */
 static int64_t mlgym_timeout_of(const char *code, const char *readme, int64_t otherwise_ms)
 {
 	const char *text = getenv(code);
@@ -129,7 +129,7 @@ struct mlgym_dataset {
 	const char *name, *description, *data_path;
 	bool is_local;
 	const struct node *train_split, *valid_split,
-			*test_split; /* have no effect in MLGym either */
+			*test_split; /* keys that have no effect in MLGym either */
 };
 
 static const struct field dataset_fields[] = {
@@ -175,7 +175,7 @@ static int mlgym_add_local(struct task_loading *l, const struct mlgym_dataset *c
 	return 0;
 }
 
-/* Warns that the task's programs load a data set from the network, which may be unreachable. */
+/* Warns that the task's programs load a data set from Hugging Face, which may need a network. */
 static void mlgym_warn_of_remote(struct task_loading *l, const struct mlgym_dataset *config)
 {
 	task_warn(l,
@@ -248,8 +248,8 @@ int mlgym_load_datasets(struct task_loading *l)
 
 /* --- the evaluator ---------------------------------------------------------------------------- */
 
-/* Returns the path in the checkout of the file that is put at `path` in the workspace; NULL: none
- * is. */
+/* Returns the absolute path of the checkout's file that the task puts at `path` in the workspace.
+ * NULL: there is none. */
 static const char *mlgym_source_of(struct task *task, const char *path)
 {
 	for (size_t i = 0; i < task->n_starter; i++) {
@@ -299,8 +299,8 @@ static bool mlgym_is_evaluator(const struct task *task, const char *target)
 	return false;
 }
 
-/* Guesses which file of a Python task the agent writes: no key names the file, but there are usual
- * names. */
+/* Guesses which file the agent of a Python task writes. No key names the file, but MLGym's tasks
+ * use a few names. */
 static const char *mlgym_python_submission(struct task *task)
 {
 	static const char *const names[] = { "strategy.py", "heuristic.py", "submission.py" };
@@ -315,8 +315,8 @@ static const char *mlgym_python_submission(struct task *task)
 	return "target.py";
 }
 
-/* Adds the starter's files to the evaluator's files of a Python task, except the agent's own
- * file. */
+/* In a Python task, adds the starter's files to those of the evaluator, except the file that the
+ * agent writes. */
 static void mlgym_own_the_rest(struct task *task)
 {
 	struct task_grader *g = &task->grader;

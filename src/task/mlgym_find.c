@@ -51,7 +51,7 @@ int mlgym_list(const char *root, char ***out, struct fh_error *err)
 	return 0;
 }
 
-/* Returns the real path if `path` is an existing file, else NULL. Frees `path`. */
+/* Returns the real path of the file `path`, or NULL if it is no existing file. Frees `path`. */
 static char *mlgym_existing(char *path)
 {
 	char *real = path_exists(path) && !path_is_dir(path) ? realpath(path, NULL) : NULL;
@@ -92,7 +92,7 @@ char *mlgym_find(const char *root, const char *name)
 		found = mlgym_existing(xasprintf("%s/" TASKS_DIR "/%s" YAML, root, name));
 		return found ? found : mlgym_find_by_id(root, name);
 	}
-	if (*name != '/') { /* MLGym reads such a path relative to configs/ */
+	if (*name != '/') { /* MLGym takes a relative path as relative to configs/ */
 		auto_free char *configs = path_join(root, "configs");
 
 		found = mlgym_existing(path_join(configs, name));

@@ -19,17 +19,17 @@
  * are known. Some data sets have scripts that make the files, in a folder _helpers.
  */
 #define PROGRAM_BYTES_MAX (1024 * 1024)
-/* cap of the list of names, so that the list fits into an error message */
+/* Most bytes of a list of names, so that the list fits into an error message. */
 #define NAMES_BYTES_MAX 300
-#define HINTS_BYTES_MAX 700 /* cap of all hints, for the same reason */
+#define HINTS_BYTES_MAX 700 /* most bytes of all hints, so that they fit into an error message */
 #define HELPERS "_helpers"
-/* bytes of a program before a string that tell how the string is used */
+/* Bytes of a program before a string that are searched to tell how the string is used. */
 #define LINE_SHOWN 16
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* Returns the length of a prefix such as "data/", which stands for the workspace's data folder; 0:
- * none. */
+/* Returns the length of a prefix like "data/" at the start of a path, which means the
+ * workspace's data folder. 0: it has no such prefix. */
 static size_t missing_prefix(const char *text)
 {
 	static const char *const prefixes[] = { "data/", "./data/", "/home/agent/workspace/data/" };
@@ -72,8 +72,8 @@ static bool missing_is_optional(const char *program, const char *before, const c
 	return (*after == '\'' || *after == '"') && after[1] && strchr("wax", after[1]);
 }
 
-/* Adds the strings in a program that name a file in the workspace's data folder. `needed`: only
- * files that the program can't run without. */
+/* Adds the strings in a program that name a file in the workspace's data folder. If `needed`,
+ * adds only files that the program can't run without. */
 static void missing_add_names(struct buf *names, const char *program, bool needed)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -103,8 +103,8 @@ static int missing_is_program(const struct dirent *entry)
 	return str_ends(entry->d_name, ".py");
 }
 
-/* Searches the starter code and the programs beside the data set. A task may ship only its
- * evaluator. */
+/* Adds names of files from the starter code and from programs beside the data set. The starter
+ * code of some tasks is only an evaluator. */
 static void missing_find_names(const struct task_loading *l, const char *beside, struct buf *names)
 {
 	const struct texts *programs = &l->config.starter_code;
@@ -129,10 +129,10 @@ static void missing_find_names(const struct task_loading *l, const char *beside,
 
 /* --- formats ---------------------------------------------------------------------------------- */
 
-/* Files and formats of MLGym's data sets, by the path of the folder. */
+/* Files and formats of MLGym's own data sets, by the path of the set's folder. */
 static const struct {
 	const char *path;
-	const char *files; /* names or patterns of the files, between commas */
+	const char *files; /* names or patterns of the files, separated by commas */
 	const char *format;
 } formats[] = {
 	{ "data/3SATTime/data", "dataset.pkl",
@@ -196,7 +196,10 @@ void mlgym_say_missing(const struct task_loading *l, const char *path, struct bu
 
 /* --- folders that lack files ------------------------------------------------------------------ */
 
-/* The path of a local data set's folder, relative to the checkout. NULL: the set is not local. */
+/*
+ * Returns the path of a local data set's folder, relative to the checkout. NULL: the data set is
+ * not a local folder.
+ */
 static const char *missing_path_of(const struct task_loading *l, const struct dataset *dataset)
 {
 	size_t n = strlen(l->task->dir);
@@ -205,7 +208,7 @@ static const char *missing_path_of(const struct task_loading *l, const struct da
 					    : dataset->dir + n + strspn(dataset->dir + n, "/");
 }
 
-/* Whether the folder has a file of this name, which may be a pattern. */
+/* Whether the folder has a file with this name. The name may be a pattern. */
 static bool missing_has(const char *dir, const char *name)
 {
 	auto_buf struct buf pattern = BUF_INIT(PROGRAM_BYTES_MAX);
@@ -222,7 +225,7 @@ static bool missing_has(const char *dir, const char *name)
 	return has;
 }
 
-/* Appends those names of a list between commas that no local data set has. */
+/* Appends those names of a list, separated by commas, that no local data set has. */
 static void missing_add_lacking(const struct task_loading *l, const struct dataset *datasets,
 		size_t n, const char *names, struct buf *out)
 {
@@ -240,7 +243,9 @@ static void missing_add_lacking(const struct task_loading *l, const struct datas
 	}
 }
 
-/* Reads the evaluators that a path of starter_code, a file or folder, puts into the workspace. */
+/*
+ * Reads the evaluators that an entry of starter_code, a file or a folder, puts into the workspace.
+ */
 static void missing_read_evaluators(
 		const struct task_loading *l, const char *starter, struct buf *names)
 {
@@ -262,14 +267,15 @@ static void missing_read_evaluators(
 	}
 }
 
-/* Finds the files that the task's evaluators can't run without. */
+/* Adds the names of files that the task's evaluators can't run without. */
 static void missing_find_needed(const struct task_loading *l, struct buf *names)
 {
 	const struct texts *starter = &l->config.starter_code;
 
 	for (size_t i = 0; i < starter->n; i++)
 		if (str_eq(path_basename(starter->items[i]), "data"))
-			return; /* the workspace's data folder has other files too */
+			/* the starter's own folder `data` may have these files */
+			return;
 	for (size_t i = 0; i < starter->n; i++)
 		missing_read_evaluators(l, starter->items[i], names);
 }
@@ -290,7 +296,8 @@ int mlgym_check_data(const struct task_loading *l, const struct dataset *dataset
 			if (str_eq(path, formats[k].path))
 				missing_add_lacking(l, &datasets[i], 1, formats[k].files, &lacks);
 		missing_add_lacking(l, datasets, n, buf_str(&needed), &lacks);
-		buf_clear(&needed); /* the first data set is blamed for all of them */
+		/* the missing files are reported only once, for the first data set */
+		buf_clear(&needed);
 		if (!lacks.len && !missing_has(datasets[i].dir, "*"))
 			buf_add_str(&lacks, "its files");
 		if (!lacks.len)

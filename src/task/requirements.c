@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define PYTHON "/usr/bin/python3"
-/* line of a venv's pyvenv.cfg that makes this machine's packages visible */
+/* Line of a virtual environment's pyvenv.cfg that lets it use this machine's packages. */
 #define SEES_SYSTEM "include-system-site-packages = true"
 #define FILE_BYTES_MAX (1 << 20)
 #define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
@@ -35,7 +35,7 @@ static char *requirement_normalise(struct arena *a, const char *name, size_t n)
 	return text;
 }
 
-/* Finds the metadata of this machine's packages: "Name-1.0.dist-info" and
+/* Finds the folders and files with metadata of this machine's packages: "Name-1.0.dist-info" and
  * "Name-1.0-py3.11.egg-info". */
 static void requirements_find_system(int flags, glob_t *out)
 {
@@ -84,15 +84,17 @@ static bool requirement_is_installed(const glob_t *installed, const char *name)
 	return false;
 }
 
-/* Returns the length of the package's name at the start of a line of requirements.txt; 0: the line
- * is skipped. */
+/* Returns the length of the package's name at the start of a line of requirements.txt. 0: the
+ * line is not checked. */
 static size_t requirement_name_length(const char *line, size_t n)
 {
 	size_t length = strspn(line, NAME_CHARS);
 
 	if (!length || length > n || *line == '-' || memchr(line, ';', n) || line[length] == ':' ||
 			line[length] == '/' || line[length] == '+')
-		/* an address or a path, such as "https://...", "./folder", "git+https://..." */
+		/*
+		 * skip an address or a path, such as "https://...", "./folder", "git+https://..."
+		 */
 		return 0;
 	return length;
 }

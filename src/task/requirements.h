@@ -6,9 +6,10 @@
 #include "base/error.h"
 
 /*
- * Appends the missing packages of a requirements.txt, as in "jax, flax". Missing means missing in
- * the Python environment `python` (NULL: in this machine's Python). Names are compared as pip
- * compares names. Versions are ignored, and so are lines with options, addresses or conditions.
+ * Appends the missing packages of a requirements.txt, as in "jax, flax". A package is missing if
+ * the Python environment `python` lacks it (NULL: this machine's Python). Names are compared as pip
+ * compares names. Versions are not compared. Lines with options, addresses or conditions are
+ * skipped.
  */
 int requirements_missing(
 		const char *path, const char *python, struct buf *out, struct fh_error *err);

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Above this size, a file's size and time are hashed instead of its contents. Data may have
- * gigabytes, and each start of an episode computes the hash. */
+/* Largest size in bytes of a file whose contents are hashed. For a larger one, size and time are
+ * hashed instead. Data may have gigabytes, and each start of an episode computes the hash. */
 #define WHOLE_BYTES_MAX (16L * 1024 * 1024)
 
 /* Adds one file, folder or link to a hash: path, kind, contents, and whether it is executable. */
@@ -130,7 +130,10 @@ static int hash_add_task(struct sha256 *h, const struct task *task, struct fh_er
 	for (size_t i = 0; i < task->n_binds; i++) {
 		const char *source = task->binds[i].source;
 
-		/* Skip binds of files outside of the task: they are part of the fingerprint. */
+		/*
+		 * Skip binds of files outside the task's folder: the machine's fingerprint includes
+		 * them (env/fingerprint.h).
+		 */
 		if (!str_starts(source, task->dir) || source[dir] != '/')
 			continue;
 		r = hash_add_tree(h, source, err);

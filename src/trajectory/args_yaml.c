@@ -17,13 +17,16 @@
 /* Types of the fields of args.yaml. `table` lists the fields in the order of the file. */
 enum arg_kind { ARG_GROUP, ARG_TEXT, ARG_NUMBER, ARG_INT, ARG_SEED, ARG_FLAG, ARG_LIST, ARG_JSON };
 
-/* Rules for a field when two runs are compared. */
+/* How a field counts when the arguments of two runs are compared. */
 enum arg_weight {
-	ARG_ANY,
-	ARG_DECIDES,
-	ARG_COUNTS,  /* equal if the lists have equally many items */
+	ARG_ANY,     /* may differ */
+	ARG_DECIDES, /* equal if args.yaml has the same text for both */
+	ARG_COUNTS,  /* equal if both lists have the same number of items */
 	ARG_AS_JSON, /* equal as JSON: members in any order */
-	ARG_AS_PATH, /* equal as paths; in an MLGym checkout, relative to the checkout */
+	/*
+	 * equal if the paths are; within an MLGym checkout only the part behind its folder counts
+	 */
+	ARG_AS_PATH,
 };
 
 struct args_field {
@@ -73,7 +76,7 @@ static const struct args_field table[] = {
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* A JSON string is valid YAML. */
+/* Appends a text as a JSON string, which is valid YAML. */
 static void args_add_text(struct buf *out, const char *text)
 {
 	if (text)
@@ -115,7 +118,7 @@ static void args_add_value(struct buf *out, enum arg_kind kind, const void *valu
 	case ARG_LIST:
 		args_add_list(out, value);
 		break;
-	case ARG_JSON: /* a JSON object is valid YAML */
+	case ARG_JSON: /* no change is needed: a JSON object is valid YAML */
 		buf_add_str(out, *(const char *const *)value ? *(const char *const *)value : "{}");
 		break;
 	}
@@ -169,7 +172,7 @@ static void args_add_json(struct buf *out, const struct node *node)
 		buf_add_char(out, node->kind == NODE_MAP ? '}' : ']');
 }
 
-/* Reads a mapping as JSON text, or a text that is JSON already, as older versions wrote it. An
+/* Reads a mapping and gives it as JSON text. Older versions wrote a text with JSON instead. An
  * empty mapping gives NULL. */
 static void args_read_json(struct arena *a, const struct node *node, const char **out)
 {
@@ -263,7 +266,7 @@ int args_yaml_parse(struct arena *a, const char *name, const struct buf *text,
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
-/* True if both texts are equal JSON values. False if one is no JSON, such as NULL or
+/* True if both texts are JSON of the same value. False if a text is no JSON, such as NULL or
  * ARGS_HIDDEN. */
 static bool args_is_same_json(const char *x, const char *y)
 {
@@ -273,8 +276,8 @@ static bool args_is_same_json(const char *x, const char *y)
 			json_parse("", y, strlen(y), &other, NULL) == 0 && json_equal(one, other);
 }
 
-/* Returns the part of `path` behind the checkout `root`, or `path` itself if it lies elsewhere.
- * `path` has no symbolic links, and may be NULL. */
+/* Returns the part of `path` after the folder `root` of a checkout. Returns `path` if it lies
+ * elsewhere. `path` has no symbolic links, and may be NULL. */
 static const char *args_behind_root(const char *path, const char *root)
 {
 	auto_free char *real = root && *root ? realpath(root, NULL) : NULL;
@@ -293,7 +296,8 @@ static bool args_is_same_path(const char *x, const char *x_root, const char *y, 
 	return x && y && str_eq(x, y);
 }
 
-/* Compares a field of two runs by its YAML form. */
+/* Compares a field of two runs by its weight. A field of ARG_DECIDES is compared as the text that
+ * args.yaml has for it. */
 static bool args_is_same(
 		const struct args_field *arg, const struct run_args *x, const struct run_args *y)
 {

@@ -15,14 +15,15 @@
 #define ARGS_FILE "args.yaml"
 #define ARGS_HIDDEN "[hidden]"
 
-/* Options of a run. A text that is NULL or "" was not given. */
+/* Options of a run. A text that is NULL or "" stands for an option that was not given. */
 struct run_args {
 	/* options of the agent */
 	/* name of the configuration: its file's name without ".yaml" */
 	const char *agent_config;
 	const char *agent_config_path; /* path of the configuration; NULL: an installed one */
-	bool original_tools;           /* run MLGym's own commands instead of our equivalents */
-	const char *model;             /* as on the command line: "actions:FILE" */
+	/* the agent uses MLGym's own commands, not Fumehood's equivalents */
+	bool original_tools;
+	const char *model; /* model as on the command line: "actions:FILE" */
 	const char *url, *api_version, *completion_kwargs, *prices;
 	double cost_limit, temperature, top_p;
 	int max_tokens, context_tokens; /* limits in tokens; 0: unlimited */
@@ -30,34 +31,36 @@ struct run_args {
 	bool stream;
 
 	/* options of the environment */
-	const char *task;             /* task and variant: "titanic:micro" */
-	const char *task_config_path; /* path of a task in an MLGym checkout, for MLGym's loader */
+	const char *task; /* task and variant: "titanic:micro" */
+	/* Path of the task's file in the MLGym checkout, so that MLGym can load the task. NULL: the
+	 * task is not from a checkout. */
+	const char *task_config_path;
 	uint64_t seed, data_seed;
 	int max_steps;
 	const char *reward;
-	const char *aliases; /* path of a file that the shells source */
+	const char *aliases; /* path of a script that the sandbox's shells source */
 	const char *python;  /* path of the agent's Python environment */
 	struct texts bind;   /* paths that the sandbox sees: "SRC:DST" */
 	struct texts gpus;   /* numbers of GPUs: "2" is /dev/nvidia2 */
 	bool memory;
 	const char *mlgym_root, *tasks_dir;
-	const char *web_hosts; /* web hosts that the agent may reach; "none": no web */
+	const char *web_hosts; /* web hosts that the agent's tools may connect to; "none": none */
 
 	const char *suffix;
 };
 
 void args_yaml_add(struct buf *out, const struct run_args *args);
 
-/* True if two runs have equal options. Seed, suffix, and the places of files and servers may
- * differ. */
+/* True if two runs have equal options. Options of weight ARG_ANY (args_yaml.c) may differ, such as
+ * the seed, the suffix and the server's URL. */
 bool args_yaml_same(const struct run_args *a, const struct run_args *b);
 
 /* Reads args.yaml in the run's folder into `args`. A missing key leaves its field unchanged, and
- * null clears it. Texts live in the arena. -ENOENT, -EINVAL; -ELOOP if the file is a symbolic
- * link. */
+ * null clears it. Texts live in the arena. -ENOENT: there is no file. -EINVAL: the file is
+ * malformed. -ELOOP: it is a symbolic link. */
 int args_yaml_read(struct arena *a, const char *dir, struct run_args *args, struct fh_error *err);
 
-/* Like args_yaml_read(), but parses `text`. `name` stands for the file in error messages. */
+/* Does the same as args_yaml_read() with a text. `name` stands for the file in error messages. */
 int args_yaml_parse(struct arena *a, const char *name, const struct buf *text,
 		struct run_args *args, struct fh_error *err);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Cap of a normalised text. Normalising makes a text less than ten times longer. */
+/* Most bytes of a normalised text: normalising makes a text less than ten times longer. */
 #define TEXT_BYTES_MAX (10 * TRAJ_BYTES_MAX)
 
 const char *const compare_verdicts[] = { [COMPARE_EQUAL] = "equal",
@@ -32,7 +32,7 @@ enum compare_verdict compare_texts(struct compare_text recorded, struct compare_
 	normalise(&a, recorded.text, recorded.at_s);
 	normalise(&b, now.text, now.at_s);
 	if (a.truncated || b.truncated)
-		return COMPARE_DIFFERENT; /* too little memory to compare counts as different */
+		return COMPARE_DIFFERENT; /* texts that don't fit into memory count as different */
 	return buf_equal(&a, &b) ? COMPARE_NORMALISED : COMPARE_DIFFERENT;
 }
 
@@ -45,7 +45,7 @@ static size_t compare_line_length(const char *s)
 	return n + (s[n] == '\n');
 }
 
-/* Bytes of the whole lines at the end that both texts share. */
+/* Returns the number of bytes of the lines at the end that both texts have in common. */
 static size_t compare_common_end(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	size_t n = 0, whole = 0;

@@ -7,15 +7,15 @@
 #include <stdint.h>
 
 /* Compares texts of two runs of equal actions. normalise() first replaces parts that differ in
- * every run. A number counts as a time only if it is near its own run's time. */
+ * every run. A number counts as a time only if it is near the time of its run. */
 struct compare_text {
 	const char *text;
-	/* time of the run, in seconds since 1970; 0: unknown, and no number counts as a time */
+	/* Time of the run in seconds since 1970. 0: not known; then no number counts as a time. */
 	int64_t at_s;
 };
 
-/* Result of a comparison, best first. compare_texts() never returns COMPARE_UNKNOWN. It is for
- * texts with different words, which original.h compares. */
+/* Result of a comparison, best first. compare_texts() never returns COMPARE_UNKNOWN. It means
+ * that MLGym's text and Fumehood's can't be compared: see original.h. */
 enum compare_verdict {
 	COMPARE_EQUAL,
 	COMPARE_NORMALISED,

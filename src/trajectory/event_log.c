@@ -16,12 +16,12 @@
 struct event_log {
 	struct flushed_file file;
 	char *path;
-	off_t end; /* offset in the file: end of the last whole event */
+	off_t end; /* offset in the file at which the last complete event ends */
 	int error; /* errno of a write that failed; 0: none failed */
 };
 
-/* Starts a log with a lock that keeps other processes from resuming the run. On a file system
- * without locks, the log has none. On success the log owns the descriptor. */
+/* Starts a log. Locks its file, so that no other process resumes the run. On a file system
+ * without locks, there is no lock. On success the log owns the descriptor. */
 static int event_log_start(
 		int fd, const char *path, off_t end, struct event_log **out, struct fh_error *err)
 {
@@ -57,7 +57,7 @@ int event_log_open(const char *path, struct event_log **out, struct fh_error *er
 	return 0;
 }
 
-/* Offset of the end of the last whole line. */
+/* Returns the offset in the file at which the last complete line ends. */
 static off_t event_log_whole_end(int fd)
 {
 	off_t end = lseek(fd, 0, SEEK_END);
@@ -103,8 +103,8 @@ int event_log_resume(const char *path, struct event_log **out, struct fh_error *
 
 static int event_log_fail(struct event_log *log, int error, struct fh_error *err)
 {
-	/* After a failed write the file may end in a part of an event. If cutting that part fails,
-	 * readers skip it. */
+	/* After a failed write the file may end in a part of an event. If ftruncate() can't cut it
+	 * off, readers skip it. */
 	if (!log->error && ftruncate(log->file.fd, log->end) < 0)
 		lseek(log->file.fd, 0, SEEK_END);
 	log->error = error;
@@ -134,7 +134,7 @@ int event_log_sync(struct event_log *log, struct fh_error *err)
 {
 	if (log->error)
 		return event_log_fail(log, log->error, err);
-	/* fdatasync() fails with EINVAL for pipes and /dev/null. */
+	/* Ignore EINVAL, which fdatasync() returns for pipes and /dev/null, and EROFS. */
 	if (fdatasync(log->file.fd) < 0 && errno != EINVAL && errno != EROFS)
 		return event_log_fail(log, errno, err);
 	return 0;

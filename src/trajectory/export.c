@@ -22,10 +22,11 @@ struct export_reading {
 	struct traj *traj;
 	struct arena *arena; /* arena of `traj`, for all that is read */
 	const struct pyjson *open, *end;
-	const struct pyjson *stats; /* cost of the model, from the last event that has it */
-	const struct pyjson **told; /* the reset event, then the event of each step of `traj` */
+	/* calls, tokens and cost of the model, from the last event that has them */
+	const struct pyjson *stats;
+	const struct pyjson **told; /* reset event, then the events of the steps in `traj` */
 	struct export_score *scores;
-	/* counts; `messages` counts message events */
+	/* n_scores: number of scores; messages: number of message events */
 	size_t n_scores, messages;
 };
 
@@ -72,7 +73,7 @@ static const struct pyjson *export_last_told(const struct export_reading *r)
 	return r->told ? r->told[r->traj->n_steps] : NULL;
 }
 
-/* Stores the reset event, or the event of the newest step. */
+/* Stores the event of the reset, or of the newest step, in r->told. */
 static void export_set_told(struct export_reading *r, const struct pyjson *event)
 {
 	size_t at = r->traj->n_steps;
@@ -115,7 +116,10 @@ static void export_dump(struct buf *out, const struct pyjson *v)
 	buf_add_char(out, is_object ? '}' : ']');
 }
 
-/* The agent's state before the current step, as MLGym's state command prints it. */
+/*
+ * Returns the agent's state before the current step, as text that MLGym's state command would
+ * print.
+ */
 static const struct pyjson *export_state_text(struct export_reading *r)
 {
 	const struct pyjson *state = pyjson_get(pyjson_get(export_last_told(r), "info"), "state");
@@ -127,7 +131,7 @@ static const struct pyjson *export_state_text(struct export_reading *r)
 	return export_text(r, buf_str(&out));
 }
 
-/* The string member `key` of an event, or `otherwise` if the event has no such string. */
+/* Returns the string member `key` of an event, or `otherwise` if the event has no such string. */
 static const struct pyjson *export_text_of(
 		const struct pyjson *event, const char *key, const struct pyjson *otherwise)
 {
@@ -274,7 +278,7 @@ static int export_on_end(struct export_reading *r, const struct pyjson *event, s
 	return export_on_spent(r, event, err);
 }
 
-/* A resumed run repeats some steps and messages. Drops the earlier record of those. */
+/* A resumed run repeats some steps and messages. Drops those that the earlier run recorded. */
 static int export_on_resumed(
 		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
@@ -300,8 +304,8 @@ struct export_kind {
 	int (*read)(struct export_reading *r, const struct pyjson *event, struct fh_error *err);
 };
 
-/* Functions by kind of event. Kinds that are missing here, such as "integrity", add nothing to
- * MLGym's files. */
+/* Functions that read events, by the kind of event. Kinds that the table lacks, like "integrity",
+ * add nothing to MLGym's files. */
 static const struct export_kind kinds[] = {
 	{ "open", export_on_open },
 	{ "reset", export_on_reset },
@@ -370,8 +374,8 @@ static const char *export_exit_status(const struct export_reading *r)
 	return ended ? ended : step ? step : "";
 }
 
-/* Number of steps that a replay plays. Leaves out the last step if an error ended the episode in
- * it, such as a provider's outage. Leaves out an interrupted step, too. */
+/* Returns the number of steps that a replay plays. A last step does not count if it was
+ * interrupted, or if an error ended the episode. */
 static size_t export_count_played(const struct export_reading *r)
 {
 	const struct pyjson *last = export_last_told(r);
@@ -383,7 +387,7 @@ static size_t export_count_played(const struct export_reading *r)
 			(r->traj->n_steps && (cut || (ended && !export_is_true(r->end, "over"))));
 }
 
-/* Adds the step that MLGym records at the step limit, after the last allowed step. */
+/* MLGym records one more step when the step limit is reached. Adds it after the last step. */
 static void export_add_limit_step(struct export_reading *r)
 {
 	const struct pyjson *state = export_state_text(r);
@@ -443,6 +447,7 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 {
 	auto_traj struct traj *t = traj_new();
 	struct export_reading r = { .path = name, .traj = t, .arena = &t->arena };
+	const struct pyjson *last;
 	const char *variant, *status;
 	int result;
 
@@ -455,10 +460,11 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 	out->reset = r.told ? r.told[0] : NULL;
 	out->told = r.told;
 	out->n_told = r.told ? t->n_steps + 1 : 0;
+	last = export_last_told(&r);
 	status = export_exit_status(&r);
-	/* A timeout of the episode also sets `truncated`, but MLGym records no extra step for
-	 * it. */
-	if (export_is_true(export_last_told(&r), "truncated") && strstr(status, "(max_steps)"))
+	/* Check the status too: a timeout of the episode also sets `truncated`, but MLGym
+	 * records no extra step for it. */
+	if (export_is_true(last, "truncated") && strstr(status, "(max_steps)"))
 		export_add_limit_step(&r);
 	if (!r.messages)
 		export_make_history(&r);
@@ -469,6 +475,7 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 	out->baseline = pyjson_get(r.open, "baseline");
 	if (!out->baseline)
 		out->baseline = export_text(&r, NULL);
+	out->final = pyjson_get(pyjson_get(last, "info"), "final");
 	out->open = r.open;
 	out->n_messages = r.messages;
 	out->traj = take_ptr(t);

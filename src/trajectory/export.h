@@ -9,20 +9,24 @@
 
 #define EXPORT_EVENTS "events.jsonl"
 #define EXPORT_RESULTS "results.json"
-#define STEPS_MAX 1000000 /* most steps of a run */
+#define STEPS_MAX 1000000 /* most steps that a run may have */
 #define EXPORT_EVENTS_BYTES_MAX (1024L * 1024 * 1024)
 
 /* A run, as read from its events. */
 struct exported {
 	struct traj *traj;
-	const struct pyjson *baseline;     /* the task's baseline score; lives as long as `traj` */
-	const struct pyjson *open, *reset; /* events of these kinds; `reset` may be NULL */
-	const struct pyjson *const *told;  /* the reset event, then the event of each step */
+	const struct pyjson *baseline; /* the task's baseline score; lives as long as `traj` */
+	const struct pyjson *final; /* both scores of a task whose grader has `final`; NULL: none */
+	const struct pyjson *open, *reset; /* events "open" and "reset"; reset is NULL if missing */
+	const struct pyjson *const *told;  /* reset event, then the events of the steps */
 	size_t n_told;
-	size_t n_messages; /* messages in traj->history; 0: the history was made from the steps */
-	size_t n_played;   /* steps that a replay plays: without a last one that an error ended */
-	bool over;         /* the episode ended regularly: not killed, stopped or broken */
-	char *traj_name;   /* name of the .traj, a heap string */
+	/* number of messages in traj->history; 0: the history was made from the steps */
+	size_t n_messages;
+	/* number of steps that a replay plays: a last step that an error ended does not count */
+	size_t n_played;
+	/* true: the episode ended by itself; it was not killed, stopped or ended by an error */
+	bool over;
+	char *traj_name; /* file name of the .traj, a heap string */
 };
 
 /* Reads <dir>/events.jsonl. Ignores an incomplete last line. -EINVAL with "<path>:<line>:<column>:

@@ -36,7 +36,7 @@ int export_write(const char *dir, const struct exported *e, struct fh_error *err
 	if (r < 0)
 		return r;
 	buf_clear(&out);
-	traj_write_results(&out, e->traj, e->baseline);
+	traj_write_results(&out, e->traj, e->baseline, e->final);
 	return export_write_file(dir, EXPORT_RESULTS, &out, err);
 }
 
@@ -59,7 +59,7 @@ static int export_no_single_traj(
 			names.truncated ? ", ..." : "");
 }
 
-/* Finds a file in an untrusted folder. Refuses a symbolic link. */
+/* Finds a file in a folder whose content is untrusted. Refuses a symbolic link. */
 static int export_take_plain(const char *dir, const char *name, char **out, struct fh_error *err)
 {
 	auto_free char *path = path_join(dir, name);

@@ -17,8 +17,8 @@ int export_record(const char *path, char **out, struct fh_error *err);
  * run. */
 int export_traj(const char *path, struct traj **out, struct fh_error *err);
 
-/* Writes the .traj and results.json into the run's folder `dir`. A file is replaced all or
- * nothing. */
+/* Writes the .traj and results.json into the run's folder `dir`. Each file is replaced as a
+ * whole or stays as it was. */
 int export_write(const char *dir, const struct exported *e, struct fh_error *err);
 
 /* Reads the events in the run's folder `dir`, then writes MLGym's files there. */

@@ -9,7 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Delay from the first mark to the flush. The whole flush should end within a second. */
+/*
+ * Milliseconds that the thread waits after a flusher_mark(), before it flushes all marked files. So
+ * a marked file should be on the disk within a second.
+ */
 #define FLUSH_DELAY_MS 400
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

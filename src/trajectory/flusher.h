@@ -13,7 +13,7 @@
  */
 struct flushed_file {
 	int fd;
-	/* Private to flusher.c, and guarded by its lock. */
+	/* The members below are private to flusher.c, whose lock guards them. */
 	bool dirty, busy;
 	int error; /* errno of the first fdatasync(2) that failed; 0: none failed */
 	struct flushed_file *next;

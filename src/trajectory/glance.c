@@ -14,9 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* bytes to read at the start, enough for the reset with the task's description */
+/*
+ * Bytes to read at the start of events.jsonl, enough for the reset event with the task's
+ * description.
+ */
 #define HEAD_BYTES (4L << 20)
-/* bytes to read at the end; only an "end" event with a very long error is longer */
+/*
+ * Bytes to read at the end of events.jsonl. Only an "end" event with a very long error text is
+ * longer.
+ */
 #define TAIL_BYTES (64L << 10)
 
 static const struct pyjson *glance_read_event(
@@ -45,7 +51,7 @@ static void glance_read_head(struct arena *a, int fd, struct glance *out)
 		out->reset = glance_read_event(a, first + 1, (size_t)(second - first - 1), "reset");
 }
 
-/* Reads the last event of the log. NULL if it is not an "end" event. */
+/* Reads the last event of events.jsonl. NULL if it is not an "end" event. */
 static const struct pyjson *glance_read_end(struct arena *a, int fd)
 {
 	auto_free char *text = xcalloc(TAIL_BYTES, 1);

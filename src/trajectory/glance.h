@@ -6,15 +6,18 @@
 
 /* The first and last events of a run, to compare many runs fast. Events in between are not read. */
 struct glance {
-	const struct pyjson *open, *reset, *end; /* events of these kinds; NULL: missing */
-	bool over; /* the episode ended regularly: not killed, stopped or broken */
+	/* the run's event of this kind; NULL: missing, or unreadable */
+	const struct pyjson *open, *reset, *end;
+	/* true: the episode ended by itself; it was not killed, stopped or ended by an error */
+	bool over;
 };
 
-/* Reads the first and last events of a run's folder. Events live in the arena. All are NULL if the
- * log can't be read. */
+/* Reads the first and last events of the run whose folder is `dir`. The events live in the arena.
+ * Events of an events.jsonl that can't be read are NULL. */
 struct glance glance_at(struct arena *a, const char *dir);
 
-/* Gives the seed of a run. False if the run had no reset; then *out is unchanged. */
+/* Gives the seed of a run. If its reset event is missing or has no seed, returns false and leaves
+ * *out unchanged. */
 bool glance_seed(const struct glance *g, uint64_t *out);
 
 #endif

@@ -23,7 +23,7 @@ void info_put_metrics(
 	pyjson_end_object(w);
 }
 
-/* Writes a number; null if it is negative, which means unknown. */
+/* Writes a number; writes null for a negative number, which means unknown. */
 static void info_put_known(struct pyjson_writer *w, const char *key, int64_t v)
 {
 	if (v < 0)
@@ -45,7 +45,7 @@ static const struct pyjson *info_read_tools(struct arena *a, const char *text)
 	return object;
 }
 
-/* Writes `state` with every key of the state command, in the order of its output. */
+/* Writes `state` with every key that the agent's state command prints, in the same order. */
 static void info_put_state(struct pyjson_writer *w, const struct fh_step *step)
 {
 	auto_arena struct arena arena = ARENA_INIT;
@@ -58,6 +58,21 @@ static void info_put_state(struct pyjson_writer *w, const struct fh_step *step)
 		pyjson_put_text(w, "open_file", step->open_file ? step->open_file : "n/a");
 	if (!pyjson_get(tools, "working_dir"))
 		pyjson_put_text(w, "working_dir", step->working_dir);
+	pyjson_end_object(w);
+}
+
+/* Writes both scores of a task whose grader has `final`, at the end of its episode. */
+static void info_put_final(struct pyjson_writer *w, const struct fh_step *step)
+{
+	if (!step->final)
+		return;
+	pyjson_put_object(w, "final");
+	info_put_metrics(w, "score", step->best, step->n_best);
+	info_put_metrics(w, "validated", step->validated, step->n_validated);
+	if (isnan(step->gap))
+		pyjson_put_null(w, "gap");
+	else
+		pyjson_put_double(w, "gap", step->gap);
 	pyjson_end_object(w);
 }
 
@@ -80,6 +95,7 @@ static void info_put(struct pyjson_writer *w, const struct fh_step *step)
 		info_put_metrics(w, "score", step->score, step->n_score);
 	info_put_metrics(w, "baseline", step->baseline, step->n_baseline);
 	info_put_metrics(w, "best", step->best, step->n_best);
+	info_put_final(w, step);
 	if (step->grade_error)
 		pyjson_put_text(w, "grade_error", step->grade_error);
 	if (step->integrity)

@@ -6,14 +6,14 @@
 
 #include <fumehood/env.h>
 
-/* Writes a step as JSON. The event log, `fumehood env` and the servers share this form. */
+/* Writes the result of a step as JSON, in the form that the event log and `fumehood env` share. */
 
 /* Writes metrics as {"accuracy":0.8}, or null if there are none. */
 void info_put_metrics(struct pyjson_writer *w, const char *key, const struct fh_metric *metrics,
 		size_t n);
 
-/* Write members into the currently open object: observation and info. For a step also reward,
- * terminated and truncated. */
+/* Write members into the JSON object that is being written: observation and info.
+ * info_put_step() also writes reward, terminated and truncated. */
 void info_put_reset(struct pyjson_writer *w, const struct fh_step *step);
 void info_put_step(struct pyjson_writer *w, const struct fh_step *step);
 

@@ -35,7 +35,7 @@ static bool norm_is_in(char c, const char *set)
 	return c && strchr(set, c);
 }
 
-/* Whether c is in the set of a pattern, which stands before `end`. */
+/* Whether c is in a set like [a-z], of which `set` is the text after "[" and `end` the "]". */
 static bool norm_is_in_set(char c, const char *set, const char *end)
 {
 	bool excluded = *set == '^', found = false;
@@ -52,8 +52,9 @@ static bool norm_is_in_set(char c, const char *set, const char *end)
 }
 
 /*
- * The functions below return the end of their match at s, or NULL. They move *pattern behind the
- * part that they have read, even without a match. If s is NULL, nothing matches.
+ * The functions below match a part of a pattern with the text at s. They return the end of the
+ * match, or NULL. They move *pattern behind that part, even without a match. If s is NULL, nothing
+ * matches.
  */
 static const char *norm_choice(const char **pattern, const char *s);
 
@@ -85,7 +86,7 @@ static const char *norm_atom(const char **pattern, const char *s)
 	return matches ? s + 1 : NULL;
 }
 
-/* Matches an atom as many times as possible, within the limits that follow it. */
+/* Matches a character, a set or a choice as often as possible, within the limits that follow it. */
 static const char *norm_repeated(const char **pattern, const char *s)
 {
 	const char *atom = *pattern, *next = norm_atom(pattern, s);
@@ -139,17 +140,20 @@ static const char *norm_match(const char *pattern, const char *s)
 #define ZONE " [A-Z]{3,5}"
 #define HALF_DAY "( [AP]M)?"
 #define WEEKDAY "(Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +"
-/* "Nov 21 10:00:01 PM CET 2026", "Nov 21 10:00", "Nov 21  2025" */
+/* Matches texts like "Nov 21 10:00:01 PM CET 2026", "Nov 21 10:00", "Nov 21  2025". */
 #define MONTH_FIRST MONTH " +99? +(99?:99(:99" HALF_DAY "(" ZONE ")?( 9999)?)?|9999)"
-/* "21 Nov 2026 10:00:01 +0000" */
+/* Matches texts like "21 Nov 2026 10:00:01 +0000". */
 #define DAY_FIRST "99? " MONTH " 9999( 99:99:99( [-+]9999|" ZONE ")?)?"
 
 /* All rules, in the order in which they are applied to a line. */
 static const struct norm_rule {
 	const char *firsts; /* characters with which a match may begin */
-	/* characters that must not stand before a match; or LINE_START */
+	/*
+	 * Characters that must not stand just before a match; or LINE_START: a match is at the
+	 * line's start.
+	 */
 	const char *not_after;
-	const char *keep; /* pattern of text before the replaced text, which stays */
+	const char *keep; /* pattern of text before the replaced text; it stays as it is */
 	const char *what; /* pattern of the text to replace */
 	const char *word;
 } rules[] = {
@@ -157,21 +161,21 @@ static const struct norm_rule {
 	{ UPPER, LETTERS, "", WEEKDAY MONTH_FIRST "|" MONTH_FIRST, "<date>" },
 	{ DIGITS "MTWFS", LETTERS DIGITS, "", WEEKDAY DAY_FIRST "|" DAY_FIRST, "<date>" },
 	{ DIGITS, DIGITS ":", "", "99?:99(:99)?([.,]9+)?" HALF_DAY, "<time>" },
-	{ DIGITS, DIGITS ".", "", "9+m[0-9.]+s", "<duration>" }, /* "0m1.2s" */
-	/* A unit stands before any unit that is its prefix: "sec" before "s". */
+	{ DIGITS, DIGITS ".", "", "9+m[0-9.]+s", "<duration>" }, /* times like "0m1.2s" */
+	/* Longer units come before units with which they begin: "sec" before "s". */
 	{ DIGITS ".", DIGITS "." LETTERS, "",
 			"[0-9.]+ ?(seconds|secs|sec|s/it!|s|ms|us|minutes|it/s)!", "<duration>" },
 	{ "0", "", "0x", "[0-9a-f]{6,16}", "<address>" },
 	{ "Pp", WORD, "[Pp](id|ID)s?(\\(s\\))?[ =:]+", "9+(, 9+)*", "<pid>" },
 	{ "[", LINE_START, "\\[9+] ", "9+$", "<pid>" },
 	{ "l", WORD, "line ", "9+:", "<n>:" },
-	/* The start of a folder in `ls -l`: "drwxr-xr-x 2 a b ". */
+	/* Size of a folder in `ls -l`: the pattern before it matches "drwxr-xr-x 2 a b ". */
 	{ "d", LINE_START, "d[-rwxsStT]{9,9}[.+]? +9+ +[^ ]+ +[^ ]+ +", "9+", "<size>" },
 	{ "t", LINE_START, "total ", "9+$", "<size>" },
 };
 
-/* Applies a rule to a line, wherever a match may begin. Right after a replaced text a match may
- * always begin. */
+/* Applies a rule to a line, wherever a match may begin. A match may always begin right after a
+ * replaced text. */
 static void norm_apply(const struct norm_rule *rule, const char *line, struct buf *out)
 {
 	const char *at = line, *done = line;
@@ -198,11 +202,11 @@ static void norm_apply(const struct norm_rule *rule, const char *line, struct bu
 
 /* --- seconds since 1970 ----------------------------------------------------------------------- */
 
-#define SECONDS_DIGITS 10 /* digits of a time from 2001 to 2286 */
+#define SECONDS_DIGITS 10 /* number of digits of the seconds since 1970, from 2001 to 2286 */
 #define NEAR_S (7 * 24 * 3600)
 
-/* True if n digits are a time in seconds, ms, us or ns near at_s. `before` is the character before
- * the digits. */
+/* True if n digits are a time near at_s, in seconds, ms, us or ns since 1970. `before` is the
+ * character before the digits. */
 static bool norm_is_time(const char *digits, size_t n, char before, int64_t at_s)
 {
 	char seconds[SECONDS_DIGITS + 1] = "";
@@ -238,7 +242,7 @@ static void norm_add_without_times(struct buf *out, const char *line, int64_t at
 
 /* ---------------------------------------------------------------------------------------------- */
 
-/* Appends a normalised line. `now` and `next` are scratch buffers: the line before and after a
+/* Appends a normalised line. `now` and `next` are buffers for the line before and after each
  * rule. */
 static void norm_add_line(
 		struct buf *out, const char *line, int64_t at_s, struct buf *now, struct buf *next)

@@ -7,12 +7,12 @@
 
 #include <string.h>
 
-/* Text after MLGym's sentence about a scoring; the path of the scored file follows. */
+/* Text that MLGym prints when it has scored a file; the path of the file follows. */
 #define ARTEFACT " valid submission artefact at "
 
 #define WINDOW "[File: "
 
-/* Parts of observations with equal outcomes: `ours`, and `its` from MLGym. */
+/* Texts in observations that mean the same: `ours` is Fumehood's, `its` is MLGym's. */
 static const struct {
 	const char *ours, *its;
 } outcomes[] = {
@@ -30,8 +30,8 @@ static const char *original_next_line(const char *line)
 
 /* --- ours ------------------------------------------------------------------------------------- */
 
-/* Lines about a scoring in our observation; NULL: none. `first` and `last` differ if the step was
- * scored twice: by the agent, then at the end of the episode. */
+/* The lines about a score in an observation of Fumehood. NULL: there are none. `first` and
+ * `last` differ if the step was scored twice: the agent validated, then the episode ended. */
 struct original_scorings {
 	const char *first, *last, *exited;
 };
@@ -67,7 +67,7 @@ static void original_add_line(struct buf *out, const char *line)
 	buf_add(out, line, strcspn(line, "\n"));
 }
 
-/* Appends the first line with a score from `at` on. Appends nothing if `at` is NULL. */
+/* Appends the first line with a score at or after `at`. Appends nothing if `at` is NULL. */
 static void original_add_our_score(struct buf *out, const char *at)
 {
 	while (at && !str_starts(at, WORDS_EVALUATION))
@@ -92,7 +92,10 @@ static bool original_is_same_outcome(const char *then, const char *now)
 	return false;
 }
 
-/* The score at the end of the episode. MLGym records it in `info`, but in no observation. */
+/*
+ * Returns the score at the end of a recorded episode. MLGym records it in `info`, but in no
+ * observation.
+ */
 static const struct pyjson *original_end_score(const struct traj *t)
 {
 	const struct pyjson *score = t->info.score ? t->info.score->first : NULL;
@@ -103,7 +106,10 @@ static const struct pyjson *original_end_score(const struct traj *t)
 	return score;
 }
 
-/* Appends a score as Python prints a dict. The text of JSON numbers is already Python's. */
+/*
+ * Appends a score as Python prints a dict. JSON numbers are copied: their text is the same in
+ * Python.
+ */
 static void original_add_recorded_score(struct buf *out, const struct pyjson *score)
 {
 	const char *comma = "";
@@ -149,11 +155,14 @@ enum original_words original_translate(const struct traj *recorded, size_t step,
 	bool ends;
 
 	if (artefact && memchr(then, '\n', (size_t)(artefact - then)))
-		artefact = NULL; /* only the first line counts */
+		artefact = NULL; /* the text counts only in the observation's first line */
 	ends = ours.exited && (!artefact || ours.last != ours.first);
 	if (original_is_same_outcome(then, now))
 		return ORIGINAL_UNKNOWN;
-	/* Both show a window of a file. MLGym's editor and ours use different words around it. */
+	/*
+	 * Both observations show a part of a file, which the editors of MLGym and Fumehood
+	 * introduce by different words.
+	 */
 	if (!ours.first && strstr(then, WINDOW) && strstr(now, WINDOW)) {
 		original_add_windows(out_recorded, then);
 		original_add_windows(out_now, now);
@@ -175,7 +184,7 @@ enum original_words original_translate(const struct traj *recorded, size_t step,
 		original_add_recorded_score(out_recorded, original_end_score(recorded));
 		original_add_our_score(out_now, ours.last);
 	}
-	/* At the step limit MLGym adds a line to the observation, and so do we. */
+	/* At the step limit both MLGym and Fumehood add a line to the observation. */
 	if (ends && theirs.exited) {
 		original_add_line(out_recorded, theirs.exited);
 		original_add_line(out_now, ours.exited);

@@ -6,14 +6,15 @@
 #include "trajectory/traj.h"
 
 /*
- * Compares a step that MLGym recorded with a replay of the step in Fumehood. MLGym reports a
- * scoring in other words, and the last score only in `info`. original_translate() extracts the
- * facts that both have: path, scores of the baseline, score.
+ * Compares a step that MLGym recorded with a replay of the step in Fumehood. MLGym uses other words
+ * than Fumehood to report a score, and has the last score only in `info`. original_translate()
+ * extracts what both report: path, scores of the baseline, score.
  */
 enum original_words {
-	ORIGINAL_SAME,       /* nothing was translated: compare the observations */
+	ORIGINAL_SAME,       /* compare the observations themselves */
 	ORIGINAL_TRANSLATED, /* compare out_recorded and out_now instead of the observations */
-	ORIGINAL_UNKNOWN,    /* equal outcomes in words that can't be compared */
+	/* the observations can't be compared: they tell of equal outcomes in different words */
+	ORIGINAL_UNKNOWN,
 };
 
 /* Compares a recorded step with our observation `now`. Appends to out_recorded and out_now only if

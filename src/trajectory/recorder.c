@@ -14,18 +14,21 @@
 
 #include <stdlib.h>
 
-/* Cap of an event. Output is capped at 1 MiB, and one byte takes at most six bytes in JSON. */
+/*
+ * Most bytes of an event. Output has 1 MiB at most, and a byte of it takes at most six bytes in
+ * JSON.
+ */
 #define EVENT_BYTES_MAX (64L * 1024 * 1024)
 
 struct recorder {
 	struct event_log *log;
-	struct buf line; /* events that are not written yet; the memory is reused */
+	struct buf line; /* text of events that are not written yet; the memory is used again */
 	char *dir;
 	char *traj;
 	char *agent;       /* name of the agent in MLGym's files: "primary_<run>" */
-	char *exit_status; /* exit status in the last step; NULL: the episode goes on */
+	char *exit_status; /* exit status that the last step has; NULL: the episode has not ended */
 	int steps;
-	bool over; /* the last step ended the episode regularly */
+	bool over; /* true: the last step ended the episode by itself, not by a stop or an error */
 };
 
 /* --- one event -------------------------------------------------------------------------------- */
@@ -77,6 +80,8 @@ static void recorder_put_open(struct recorder *r, const struct recorder_options 
 	pyjson_put_text(&w, "submission", o->env->submission);
 	pyjson_put_i64(&w, "max_steps", o->env->max_steps);
 	info_put_metrics(&w, "baseline", o->env->baseline, o->env->n_baseline);
+	if (o->env->final)
+		pyjson_put_bool(&w, "final", true);
 	pyjson_put_text(&w, "model", o->model);
 	pyjson_put_text(&w, "agent_config", o->agent_config);
 	pyjson_put_text(&w, "agent_config_path", o->agent_config_path);
@@ -199,7 +204,7 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
 	}
 	recorder_put_state_error(r, step);
 	r->steps = step->step;
-	/* After an interruption or a lost sandbox, the episode has no final score. */
+	/* An episode that was interrupted, or whose sandbox was lost, has no final score. */
 	r->over = (step->terminated || step->truncated) &&
 			step->outcome != FH_OUTCOME_SANDBOX_GONE &&
 			step->outcome != FH_OUTCOME_INTERRUPTED;

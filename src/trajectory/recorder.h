@@ -18,12 +18,12 @@
  */
 struct recorder;
 
-/* Value for fh_env_options.max_text_bytes. A .traj has each text up to four times. With this limit
- * it stays below TRAJ_BYTES_MAX. */
+/* Value for fh_env_options.max_text_bytes. A .traj repeats each text up to four times. With this
+ * limit its size stays below TRAJ_BYTES_MAX. */
 #define RECORDER_TEXT_BYTES (64L * 1024 * 1024)
 
 struct recorder_options {
-	/* the run's existing folder, which has no events.jsonl unless `resume` is set */
+	/* Folder of the run, which exists. It has no events.jsonl unless `resume` is set. */
 	const char *dir;
 	const struct fh_env_info *env;
 	const char *model;
@@ -43,18 +43,21 @@ int recorder_open(const struct recorder_options *options, struct recorder **out,
 int recorder_reset(struct recorder *r, uint64_t seed, const struct fh_step *step,
 		struct fh_error *err);
 
-/* The part of the record that a resumed run keeps. Record it before other events of the resumed
- * run. */
+/* How much of the earlier record a resumed run keeps. Record it before other events of the
+ * resumed run. */
 struct recorder_resumed {
 	int steps, messages; /* number of steps and messages that are kept */
-	int different;       /* observations that differed when the kept steps were played again */
-	const char *task_hash, *agent_hash; /* hashes at the time of the resumption */
+	/* number of observations that differed when the kept steps were played again */
+	int different;
+	/* Hashes of the files of task and agent when the run was resumed. A later `run
+	 * --skip-existing` compares them with its own, to tell whether this run counts. */
+	const char *task_hash, *agent_hash;
 };
 
 int recorder_resumed(
 		struct recorder *r, const struct recorder_resumed *resumed, struct fh_error *err);
 
-/* An answer of a model. Response and thought are NULL if the model only gives actions. */
+/* Decision of a model. Response and thought are NULL if the model gives only actions. */
 struct recorder_turn {
 	const char *action;
 	const char *response;
@@ -65,8 +68,8 @@ struct recorder_turn {
 int recorder_step(struct recorder *r, const struct recorder_turn *turn, const struct fh_step *step,
 		struct fh_error *err);
 
-/* True if recorder_step() waits until the record is on the disk: the step was scored, or ended the
- * episode. */
+/* True if recorder_step() waits until the record is on the disk. It does so if the step was
+ * scored or ended the episode. */
 bool recorder_syncs(const struct fh_step *step);
 
 /* A message of a conversation with a model. The recorded messages become the history of the .traj.
@@ -80,20 +83,20 @@ struct recorder_message {
 int recorder_message(
 		struct recorder *r, const struct recorder_message *message, struct fh_error *err);
 
-/* Records the cost of the model so far, so that it is known after a kill. `model_stats` is an
- * object. */
+/* Records the cost of the model so far, so that it is known even if the process is killed.
+ * `model_stats` is an object. */
 int recorder_spent(struct recorder *r, const struct pyjson *model_stats, struct fh_error *err);
 
 struct recorder_end {
-	const char *exit_status; /* NULL: use the exit status of the last step */
+	const char *exit_status; /* exit status of the episode; NULL: use that of the last step */
 	/* message of the error that broke the run; NULL: no error */
 	const char *error;
-	/* cost of the model, an object; NULL: there were no paid calls */
+	/* Object with calls, tokens and cost of the model; NULL: the run has no language model. */
 	const struct pyjson *model_stats;
 };
 
-/* Ends the record and writes <task>.traj and results.json. The episode counts as finished if its
- * last step ended it and there was no error. */
+/* Ends the record and writes <task>.traj and results.json. The record counts as finished if the
+ * last step ended the episode and there was no error. */
 int recorder_end(struct recorder *r, const struct recorder_end *end, struct fh_error *err);
 
 /* Path of the .traj that recorder_end() writes. The string lives as long as the recorder. */

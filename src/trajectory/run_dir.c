@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUNS_MAX 1000000 /* largest number of a run */
+#define RUNS_MAX 1000000 /* numbers of runs are less than this */
 
 char *run_dir_default(void)
 {
@@ -39,7 +39,7 @@ char *run_dir_part(const char *text)
 		if (*p == ':' || *p == '/' || *p == '\\' || (unsigned char)*p <= ' ' || *p == 0x7f)
 			*p = '-';
 	}
-	/* keeps the folder's name from being hidden, "." or ".." */
+	/* avoid a name that is hidden, or is "." or ".." */
 	if (*part == '.')
 		*part = '-';
 	return part;

@@ -12,17 +12,17 @@
  *   <out>/<model>__<task>__<agent config>__t-<temperature>__p-<top_p>__c-<cost limit>__install-0
  *        [__<suffix>]_run_<number>/
  *
- * ":" and "/" in its parts become "-", as do blanks and control characters.
+ * In the parts of the name ":", "/" and "\" become "-", as do blanks and control characters.
  */
 struct run_name {
 	const char *model;
-	const char *task;         /* task and variant: "titanic:micro" */
+	const char *task;         /* task and variant in the name: "titanic:micro" */
 	const char *agent_config; /* name of the agent's configuration; NULL: "default" */
 	double temperature, top_p, cost_limit;
 	const char *suffix; /* last part of the folder's name; NULL or "": no suffix */
 };
 
-/* Initialises the name of a run without a language model. */
+/* Initial value of a struct run_name, with the numbers of a run without a language model. */
 #define RUN_NAME_INIT                                                                              \
 	{                                                                                          \
 		.temperature = 0, .top_p = 0.95, .cost_limit = 3                                   \
@@ -34,23 +34,28 @@ char *run_dir_default(void);
 /* Copies a text as a part of a file name, onto the heap. Characters that don't fit become "-". */
 char *run_dir_part(const char *text);
 
-/* Makes a run's folder in `out` with the least free number, and missing parents. Concurrent runs
- * get different folders. *out_path is on the heap. */
+/* Makes a folder for a run in `out`, and missing parents. The folder gets the lowest free
+ * number. Runs that start at the same time get different folders. *out_path is on the heap. */
 int run_dir_make(const char *out, const struct run_name *name, char **out_path, int *out_number,
 		struct fh_error *err);
 
-/* Path of the run's folder with that number, a heap string. The folder need not exist. */
+/*
+ * Returns the path of the run's folder with this number, a heap string. The folder need not exist.
+ */
 char *run_dir_path(const char *out, const struct run_name *name, int number);
 
 /* Lists the numbers of existing folders of this name, sorted. Returns how many. *out_numbers is on
  * the heap. */
 size_t run_dir_numbers(const char *out, const struct run_name *name, int **out_numbers);
 
-/* Path of a new log, a heap string: "<dir>/run-<YYYYmmddTHHMMSS>.log" with the current time in
- * UTC. */
+/* Returns the path of a new log, a heap string: "<dir>/run-<YYYYmmddTHHMMSS>.log" with the
+ * current time in UTC. */
 char *run_dir_log(const char *dir);
 
-/* Name of a task's .traj, a heap string: "<task>.traj", or "<task>-<variant>.traj". */
+/*
+ * Returns the file name of a task's .traj, a heap string: "<task>.traj", or
+ * "<task>-<variant>.traj".
+ */
 char *run_dir_traj_name(const char *task, const char *variant);
 
 #endif

@@ -22,7 +22,7 @@ enum need { REQUIRED, OPTIONAL };
 
 struct traj_member {
 	const char *name;
-	size_t offset; /* offset of the member's pointer in its struct */
+	size_t offset; /* offset of the pointer to the member's value, in its struct */
 	unsigned kinds;
 	enum need need;
 	const char *wanted;
@@ -142,7 +142,8 @@ static int traj_read_root(
 	void *items = NULL;
 	int r = traj_read_members(name, root, root_members, ARRAY_SIZE(root_members), &parts, err);
 
-	if (r < 0 || !parts.steps || !parts.history || !parts.info) /* all three are required */
+	/* r is negative if one of the three is missing, because all are REQUIRED */
+	if (r < 0 || !parts.steps || !parts.history || !parts.info)
 		return r;
 	t->environment = parts.environment;
 	r = traj_read_list(&t->arena, name, parts.steps, step_members, ARRAY_SIZE(step_members),
@@ -227,12 +228,15 @@ void traj_write(struct buf *out, const struct traj *t)
 	pyjson_end_object(&w);
 }
 
-void traj_write_results(struct buf *out, const struct traj *t, const struct pyjson *baseline)
+void traj_write_results(struct buf *out, const struct traj *t, const struct pyjson *baseline,
+		const struct pyjson *final)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_INDENTED);
 
 	pyjson_put_object(&w, NULL);
 	pyjson_put_value(&w, "agent", t->info.score);
 	pyjson_put_value(&w, "baseline", baseline);
+	if (final)
+		pyjson_put_value(&w, "final", final);
 	pyjson_end_object(&w);
 }

@@ -8,11 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* MLGym's record of a run, the file <task>.traj. Reading and writing a file gives the same bytes,
- * because values are kept as JSON. A struct traj owns all values that its pointers reach. */
+/* MLGym's record of a run, the file <task>.traj. A file that is read and written again has the
+ * same bytes, because values are kept as JSON. A struct traj owns all values to which its
+ * pointers lead. */
 struct traj_step {
 	const struct pyjson
-			/* a string that holds JSON: {"open_file": ..., "working_dir": ...} */
+			/* String that holds JSON: {"open_file": ..., "working_dir": ...}. */
 			*state;
 	const struct pyjson *response;
 	const struct pyjson *thought;
@@ -64,14 +65,19 @@ static inline void scope_traj(struct traj **t)
 /* Reads a .traj. -EINVAL with "<path>:<line>:<column>: what was expected". */
 int traj_read(const char *path, struct traj **out, struct fh_error *err);
 
-/* Like traj_read(), but parses n bytes of `data`. `name` stands for the file in error messages. */
+/*
+ * Does the same as traj_read() with n bytes of `data`. `name` stands for the file in error
+ * messages.
+ */
 int traj_parse(const char *name, const char *data, size_t n, struct traj **out,
 		struct fh_error *err);
 
-/* Appends the text of a .traj. out->truncated is set if the cap of `out` was hit. */
+/* Appends the text of a .traj. If it exceeds the cap of `out`, sets out->truncated. */
 void traj_write(struct buf *out, const struct traj *t);
 
-/* Appends the text of results.json: the scores of `t` and the scores of the baseline. */
-void traj_write_results(struct buf *out, const struct traj *t, const struct pyjson *baseline);
+/* Appends the text of results.json: the scores of `t`, those of the baseline, and `final` if it is
+ * not NULL. */
+void traj_write_results(struct buf *out, const struct traj *t, const struct pyjson *baseline,
+		const struct pyjson *final);
 
 #endif

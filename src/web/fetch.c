@@ -15,21 +15,22 @@
 #define TRIES 3
 #define REDIRECTS 5
 #define PAUSE_MS 1000
-#define PAUSE_ASKED_MS_MAX 10000 /* a fetch fails if the server asks for a longer pause */
+/* most milliseconds that a busy server may ask to wait; if it asks for more, the fetch fails */
+#define PAUSE_ASKED_MS_MAX 10000
 
 struct fetch {
 	TAILQ_ENTRY(fetch) link;
 	uint64_t who;
-	bool is_left;   /* the owner freed the fetch, and only a name lookup is still running */
-	bool is_copied; /* inherited by a fork: sockets and threads belong to the parent */
+	bool is_left;   /* the owner freed the fetch, but a thread still looks up a name for it */
+	bool is_copied; /* this process is a fork: sockets and threads belong to its parent */
 	struct http *http;
 	struct http_call *call; /* current request; NULL: none */
 	struct http_headers headers;
 	char *hosts, *url;
-	bool is_public; /* refuse private addresses of servers */
+	bool is_public; /* refuse servers with private addresses */
 	int64_t timeout_ms;
 	int tries, redirects;
-	int64_t again_ns; /* clock_now_ns() of the next try; INT64_MAX: none */
+	int64_t again_ns; /* clock_now_ns() at which the next try begins; INT64_MAX: none */
 	struct buf body;
 	bool over;
 	struct fh_error failure;
@@ -71,8 +72,8 @@ static void fetches_watch_forks(void)
 	pthread_atfork(fetches_before_fork, fetches_after_fork, fetches_in_child);
 }
 
-/* Frees fetches whose name lookups have ended, and counts the remaining ones. The caller holds
- * fetches_lock. */
+/* Frees fetches that their owners gave up and whose name lookups have ended. Returns the number
+ * of the others, and of those of `who` in *out_of_who. The caller holds fetches_lock. */
 static int fetches_count(uint64_t who, int *out_of_who)
 {
 	struct fetch *next;
@@ -95,7 +96,7 @@ static int fetches_count(uint64_t who, int *out_of_who)
 	return n;
 }
 
-/* Adds a new fetch to the process' list. -EBUSY at a limit. */
+/* Adds a new fetch to the process' list. -EBUSY: too many fetches go on. */
 static int fetch_enter(uint64_t who, struct fetch **out, struct fh_error *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -165,7 +166,7 @@ static void fetch_on_end(void *user, const struct http_end *end)
 	if (end->error == HTTP_ANSWERED && end->status == 200) {
 		f->over = true;
 	} else if (end->error == HTTP_ANSWERED && is_redirect) {
-		/* Don't send the key to the redirect's place. */
+		/* Drop the header with the API key: the redirect may lead to another server. */
 		http_headers_release(&f->headers);
 		f->tries = 0;
 		if (++f->redirects > REDIRECTS)
@@ -267,7 +268,7 @@ void fetch_free(struct fetch *f)
 		TAILQ_REMOVE(&fetches, f, link);
 	pthread_mutex_unlock(&fetches_lock);
 	if (is_left)
-		return; /* fetches_count() frees the fetch later */
+		return; /* fetches_count() frees the fetch when its name lookup has ended */
 	if (!f->is_copied)
 		http_close(f->http);
 	free(f);

@@ -11,34 +11,37 @@
 
 /*
  * A download of one document from the web for an untrusted program. URL and redirects must be in an
- * allow-list (hosts.h). If the server is busy, two retries follow.
+ * allow-list (hosts.h). If the server is busy, the download is tried twice more.
  *
  * The number of fetches in a process is limited. A freed fetch still counts while a thread looks up
  * a name for it (http.h).
  */
 struct fetch;
 
-#define FETCHES_MAX 16       /* most fetches of a process */
-#define FETCHES_OF_ONE_MAX 4 /* most fetches with the same `who` */
+#define FETCHES_MAX 16       /* most fetches that a process runs at a time */
+#define FETCHES_OF_ONE_MAX 4 /* most fetches with the same `who` at a time */
 
 struct fetch_request {
-	uint64_t who;      /* number of the episode, for its limit */
+	uint64_t who;      /* number of the episode that asks, for FETCHES_OF_ONE_MAX */
 	const char *hosts; /* allow-list of hosts.h */
 	const char *url;
-	/* request header with a key; NULL: none; not sent after a redirect */
+	/*
+	 * Header of the request with an API key; NULL: none. It is not sent to the target of a
+	 * redirect.
+	 */
 	const char *key_header, *key;
 	size_t bytes_max;
 	int64_t timeout_ms; /* timeout of each try */
 };
 
-/* Whether the limit of the process allows another fetch now. */
+/* Whether FETCHES_MAX allows another fetch now. */
 bool fetch_has_room(void);
 
 /* Starts a fetch. The request may be freed afterwards. -EINVAL or -EACCES: the URL is not allowed.
  * -EBUSY: a limit is reached. The error's text may be shown to the untrusted program, and so may
  * that of fetch_result(). */
 int fetch_begin(const struct fetch_request *request, struct fetch **out, struct fh_error *err);
-void fetch_free(struct fetch *f); /* cancels the fetch if it goes on; NULL is fine */
+void fetch_free(struct fetch *f); /* cancels the fetch if it is running; NULL is fine */
 
 /* Descriptor to poll for fetch_advance(). Remove it from an epoll before fetch_free(). */
 int fetch_fd(const struct fetch *f);
@@ -50,8 +53,8 @@ bool fetch_advance(struct fetch *f); /* true: the fetch has ended */
 /* Bytes of the document that have arrived so far. */
 size_t fetch_received(const struct fetch *f);
 
-/* Gives the document of a fetch that has ended. The fetch owns it. -EIO, -EACCES, -EFBIG or
- * -ETIMEDOUT if it failed. */
+/* Gives the document of a fetch that has ended; it belongs to the fetch. -EIO, -EACCES, -EFBIG
+ * or -ETIMEDOUT if the fetch failed. */
 int fetch_result(const struct fetch *f, const struct buf **out_body, struct fh_error *err);
 
 #endif

@@ -29,10 +29,12 @@ TAILQ_HEAD(http_calls, http_call);
 struct http {
 	CURLM *multi;
 	int epoll_fd, timer_fd;
-	/* clock_now_ns() of libcurl's next timeout, and of http_wake_at() */
+	/*
+	 * clock_now_ns() at which libcurl wants to be called, and the time given to http_wake_at()
+	 */
 	int64_t curl_ns, wake_ns;
-	int64_t armed_ns;            /* time that the timer is set to */
-	struct http_calls unwatched; /* calls whose sockets epoll refused */
+	int64_t armed_ns;            /* clock_now_ns() for which the timer is set */
+	struct http_calls unwatched; /* calls whose sockets could not be added to the epoll */
 	struct http_names names;
 };
 
@@ -75,8 +77,8 @@ static int http_on_timer(CURLM *multi, long timeout_ms, void *user)
 	return 0;
 }
 
-/* Adds a socket of libcurl's to the epoll, changes its events or removes it. `known` is not NULL if
- * the epoll has the socket. */
+/* Called by libcurl. Adds a socket to the epoll, changes its events or removes it. `known` is
+ * not NULL if the epoll has the socket already. */
 static int http_on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
 {
 	struct http *h = user;
@@ -99,7 +101,10 @@ static int http_on_socket(CURL *easy, curl_socket_t fd, int what, void *user, vo
 	libcurl.easy_getinfo(easy, CURLINFO_PRIVATE, &call);
 	if (!call || call->is_unwatched)
 		return 0;
-	/* The call gets no events, so http_advance() has to end it. It can't end within libcurl. */
+	/*
+	 * The call gets no events. http_advance() has to end it, because libcurl, which runs now,
+	 * can't.
+	 */
 	call->is_unwatched = true;
 	snprintf(call->sentence, sizeof(call->sentence), "its socket can't be waited for: %s",
 			strerror(error));
@@ -192,7 +197,10 @@ void http_close(struct http *h)
 void http_headers_add(
 		struct http_headers *h, const char *name, const char *prefix, const char *value)
 {
-	/* Allocate the full size: growing would leave copies of the key in freed memory. */
+	/*
+	 * Allocate the full size at once: growing would leave copies of the API key in freed
+	 * memory.
+	 */
 	size_t n = strlen(name) + strlen(": ") + strlen(prefix) + strlen(value) + 1;
 	char *line = xcalloc(1, n);
 	struct curl_slist *longer;
@@ -206,7 +214,7 @@ void http_headers_add(
 
 void http_headers_release(struct http_headers *h)
 {
-	if (!h->list) /* no header was added, so libcurl may not be loaded */
+	if (!h->list) /* no headers: libcurl may not be loaded, so don't call it */
 		return;
 	for (struct curl_slist *line = h->list; line; line = line->next)
 		explicit_bzero(line->data, strlen(line->data));
@@ -239,10 +247,17 @@ static void http_set_options(struct http_call *call, int64_t connect_ms)
 		libcurl.easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->n_body);
 		libcurl.easy_setopt(easy, CURLOPT_POSTFIELDS, request->body);
 	}
+	if (request->head)
+		libcurl.easy_setopt(easy, CURLOPT_NOBODY, 1L);
 	libcurl.easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
+	if (request->stall_ms) {
+		libcurl.easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+		libcurl.easy_setopt(easy, CURLOPT_LOW_SPEED_TIME,
+				(long)((request->stall_ms + 999) / 1000));
+	}
 	libcurl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
 	libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	/* Don't wait for threads that look up names when a handle is freed. */
+	/* Don't wait for threads that look up names when libcurl frees a call. */
 	libcurl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 	libcurl.easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	libcurl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, http_on_data);
@@ -268,7 +283,7 @@ int http_start(struct http *h, const struct http_request *request, struct http_c
 		.names = &h->names,
 		.call = call,
 		.easy = call->easy,
-		/* Must be earlier than libcurl's own timeout, after which libcurl forgets the
+		/* End the lookup before libcurl's own timeout: after that libcurl forgets the
 		 * lookup's thread. */
 		.deadline_ns = clock_now_ns() + connect_ms * 9 / 10 * NS_PER_MS,
 		.needs_public = request->is_public,
@@ -307,6 +322,15 @@ bool http_is_event_stream(const struct http_call *call)
 
 	libcurl.easy_getinfo(call->easy, CURLINFO_CONTENT_TYPE, &type);
 	return type && strncasecmp(type, "text/event-stream", strlen("text/event-stream")) == 0;
+}
+
+const char *http_header(const struct http_call *call, const char *name)
+{
+	struct curl_header *header;
+
+	return libcurl.easy_header(call->easy, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK
+			? header->value
+			: NULL;
 }
 
 /* --- ends ------------------------------------------------------------------------------------- */

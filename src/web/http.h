@@ -9,19 +9,19 @@
 #include <stdint.h>
 
 /*
- * Concurrent HTTP requests that never block. A single descriptor covers all sockets and timers. The
- * cost of an event does not depend on the number of requests. Proxies come from the usual
- * variables, certificates from SSL_CERT_FILE. Redirects are not followed: the key would be sent
- * along, and the new place may not be allowed.
+ * Concurrent HTTP requests that never block. A caller polls a single descriptor for all sockets and
+ * timers. An event takes the same time for any number of requests. Proxies come from the usual
+ * variables, certificates from SSL_CERT_FILE. Redirects are not followed: an API key would be sent
+ * along, and an allow-list may not have the new place.
  *
- * libcurl wipes all memory that it frees, so that keys and conversations don't stay behind. It
- * can't if something else in the process used libcurl first.
+ * libcurl overwrites all memory that it frees, so that API keys and conversations don't stay there.
+ * It can't if other code in the process used libcurl first.
  */
 struct http;
 struct http_call;
 
 int http_open(struct http **out, struct fh_error *err);
-void http_close(struct http *h); /* call it after all calls have ended; NULL is fine */
+void http_close(struct http *h); /* end all calls of `h` first; NULL is fine */
 
 /*
  * True while threads still look up names for calls that were cancelled or timed out. Such a thread
@@ -36,7 +36,7 @@ int http_fd(const struct http *h);
 /* Makes http_fd() readable when clock_now_ns() reaches when_ns, too. INT64_MAX: never. */
 void http_wake_at(struct http *h, int64_t when_ns);
 
-/* Advances all calls without blocking. Their callbacks `data` and `end` run within it. */
+/* Advances all calls without blocking, and runs their callbacks `data` and `end`. */
 void http_advance(struct http *h);
 
 /* Checks a URL. -EINVAL unless it is http or https, without a user and password. */
@@ -46,7 +46,7 @@ int http_check_url(const char *url, struct fh_error *err);
  * strings. */
 struct http_url {
 	char *whole;
-	char *scheme, *host; /* both in lower case */
+	char *scheme, *host; /* scheme and host, in lower case */
 	char *port;          /* the scheme's default port if the URL names none */
 };
 
@@ -65,7 +65,7 @@ void http_headers_add(
 void http_headers_release(struct http_headers *h);
 
 enum http_error {
-	HTTP_ANSWERED, /* the answer is complete, with any HTTP status */
+	HTTP_ANSWERED, /* the server's answer is complete, with any HTTP status */
 	HTTP_BROKEN,   /* the connection failed or was lost: a retry may succeed */
 	HTTP_TIMEOUT,
 	HTTP_REFUSED, /* the callback `data` returned false */
@@ -77,23 +77,25 @@ struct http_end {
 	const char *sentence;   /* reason of the failure; "" for HTTP_ANSWERED */
 	int status;             /* HTTP status; 0 if no answer came */
 	int64_t retry_after_ms; /* milliseconds that the server asks to wait; negative: none */
-	const char *location;   /* absolute URL of a redirect; NULL: no redirect */
+	const char *location;   /* absolute URL of a redirect's target; NULL: no redirect */
 };
 
-/* A request: POST of a JSON body, or GET if `body` is NULL. All pointers must stay valid until
- * `end` or http_cancel(). */
+/* A request: HEAD, POST of a JSON body, or GET if `body` is NULL. All pointers must stay valid
+ * until `end` or http_cancel(). */
 struct http_request {
 	const char *url;
 	const struct http_headers *headers;
 	const char *body;
 	size_t n_body;
+	bool head;
 	int64_t timeout_ms;
+	int64_t stall_ms; /* HTTP_TIMEOUT after this time without a byte; 0: none */
 	/* Refuse private, loopback and link-local addresses with HTTP_USELESS. They are not refused
 	 * if a proxy is set, because the proxy looks the name up. */
 	bool is_public;
 	void *user;
-	/* Called with each piece of the answer's body, already decompressed, so that it may be
-	 * large. False ends the call with HTTP_REFUSED. */
+	/* Called with each piece of the answer's body, which libcurl has decompressed and which
+	 * may be large. If it returns false, the call ends with HTTP_REFUSED. */
 	bool (*data)(void *user, const char *data, size_t n);
 	/* Called when the call has ended. The call is freed afterwards. */
 	void (*end)(void *user, const struct http_end *end);
@@ -102,11 +104,18 @@ struct http_request {
 int http_start(struct http *h, const struct http_request *request, struct http_call **out,
 		struct fh_error *err);
 
-/* Ends the call without calling `end`. Don't use it within `data` or `end`. */
+/* Ends the call; its callback `end` is not called. Don't use it within `data` or `end`. */
 void http_cancel(struct http_call *call);
 
-/* Status of the answer, and whether its body is a stream of events. For use within `data`. */
+/*
+ * Status of the server's answer, and whether its body is a stream of events. For use within the
+ * callback `data`.
+ */
 int http_status(const struct http_call *call);
 bool http_is_event_stream(const struct http_call *call);
+
+/* Value of a header of the server's answer; NULL: the answer lacks it. Use it within `data` and
+ * `end`. The value is valid until the next call of http_header(). */
+const char *http_header(const struct http_call *call, const char *name);
 
 #endif

@@ -18,8 +18,8 @@ void http_name_answered(struct http_name *n)
 	n->is_asking = false;
 }
 
-/* Called when libcurl begins to look up a name: adds the name to `asking`, sorted by deadline. The
- * place is searched from the end, because timeouts are similar. */
+/* Called when libcurl begins to look up a name: adds the name to `asking`, sorted by deadline.
+ * It searches the list from the end, because timeouts are similar. */
 static int http_name_on_ask(void *resolver, void *reserved, void *user)
 {
 	struct http_name *n = user;
@@ -40,8 +40,8 @@ static int http_name_on_ask(void *resolver, void *reserved, void *user)
 
 static bool http_name_is_public4(const uint8_t *bytes)
 {
-	/* Private IPv4 addresses: IANA's special-purpose registry (RFC 6890), and all from
-	 * 224.0.0.0 on. */
+	/* IPv4 addresses that are not public: the private, local and shared ones of RFC 6890, and
+	 * all from 224.0.0.0 on. */
 	static const struct {
 		uint32_t net;
 		int bits;
@@ -76,8 +76,8 @@ static bool http_name_is_public(const struct sockaddr *address)
 		return http_name_is_public4(a + offsetof(struct sockaddr_in, sin_addr));
 	if (address->sa_family != AF_INET6)
 		return false;
-	/* Public IPv6 addresses begin with the bits 001 (RFC 4291). Some of them contain an IPv4
-	 * address. */
+	/* Public IPv6 addresses begin with the bits 001 (RFC 4291). If an address contains an IPv4
+	 * address, that address decides. */
 	a += offsetof(struct sockaddr_in6, sin6_addr);
 	if (memcmp(a, mapped, sizeof(mapped)) == 0 ||
 			memcmp(a, translated, sizeof(translated)) == 0)
@@ -102,7 +102,10 @@ static bool http_name_has_proxy(void)
 	return false;
 }
 
-/* Opens a socket for libcurl, because libcurl's own sockets would stay open across exec. */
+/*
+ * Opens a socket for libcurl with close-on-exec: sockets that libcurl opens would stay open across
+ * exec.
+ */
 static curl_socket_t http_name_open_socket(
 		void *user, curlsocktype purpose, struct curl_sockaddr *address)
 {
@@ -118,8 +121,8 @@ static curl_socket_t http_name_open_socket(
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* Called when a socket is connected, which ends the lookup. With a proxy, the socket may be older
- * than the lookup. */
+/* Called when a socket of libcurl is connected, which shows that the lookup has ended. With a
+ * proxy, the socket may be older than the lookup. */
 static int http_name_on_connected(void *user, char *ip, char *own_ip, int port, int own_port)
 {
 	struct http_name *n = user;
@@ -152,5 +155,6 @@ void http_name_leave(struct http_name *n)
 	n->is_left = true;
 	libcurl.easy_setopt(n->easy, CURLOPT_TIMEOUT_MS, 0L);
 	libcurl.easy_setopt(n->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)INT_MAX);
-	libcurl.easy_setopt(n->easy, CURLOPT_HTTPHEADER, NULL); /* the caller frees the headers */
+	/* Clear the headers, because the owner of the call frees them. */
+	libcurl.easy_setopt(n->easy, CURLOPT_HTTPHEADER, NULL);
 }

@@ -10,8 +10,8 @@
 /*
  * Lookups of the names in URLs. libcurl calls getaddrinfo() in a thread, which can't be stopped and
  * may run as long as resolv.conf allows. If the call is cancelled or times out meanwhile, it is
- * left behind, without timeout and owner. When the thread ends, the call is refused a socket and
- * ends. So the number of calls that were left is the number of such threads.
+ * kept in the list `left`, without timeout and owner. When the thread ends, the call gets no socket
+ * and ends. So the length of this list is the number of such threads.
  */
 TAILQ_HEAD(http_name_list, http_name);
 
@@ -27,7 +27,7 @@ struct http_name {
 	CURL *easy;
 	int64_t deadline_ns; /* clock_now_ns() at which the lookup times out */
 	bool needs_public;   /* refuse private, loopback and link-local addresses */
-	bool is_private;     /* a private address was refused */
+	bool is_private;     /* the name had a private address, which was refused */
 	bool is_asking, is_left;
 	TAILQ_ENTRY(http_name) link; /* link in `left` if is_left, or in `asking` if is_asking */
 };
@@ -39,7 +39,7 @@ void http_name_answered(struct http_name *n); /* notes that the lookup has ended
 /* Takes the lookup out of its list, before its call is freed. */
 void http_name_forget(struct http_name *n);
 
-/* Leaves the call of a running lookup behind: the lookup moves from `asking` to `left`. */
+/* Moves a running lookup from `asking` to `left`: its call was cancelled or timed out. */
 void http_name_leave(struct http_name *n);
 
 #endif

@@ -41,7 +41,7 @@ static struct fh_error libcurl_load_error; /* result of loading; code 0: libcurl
 static void libcurl_load_once(void)
 {
 	struct fh_error *err = &libcurl_load_error;
-	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL); /* never unload it */
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL); /* never unloaded */
 	CURLcode result = CURLE_OK;
 
 	if (!library)

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 /*
- * libcurl, loaded at its first use: loading it takes three times as long as starting this program.
+ * libcurl, loaded at its first use: loading it takes three times as long as starting Fumehood.
  * libcurl_load() fills the struct `libcurl` with the functions that are used.
  */
 #define LIBCURL_FUNCTIONS(X)                                                                       \

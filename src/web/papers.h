@@ -21,8 +21,8 @@
 void papers_add_url(struct buf *out, const char *term, size_t most);
 const char *papers_key(void); /* API key from the environment; NULL: none */
 
-/* Appends the first `most` papers of the server's answer. Each is a line of JSON with paperId,
- * title, abstract and pdf_url. -EINVAL: the answer is malformed. */
+/* Appends the first `most` papers of the server's answer. Each paper is a line of JSON with
+ * paperId, title, abstract and pdf_url. -EINVAL: the answer is malformed. */
 int papers_add_lines(
 		struct buf *out, const char *answer, size_t n, size_t most, struct fh_error *err);
 

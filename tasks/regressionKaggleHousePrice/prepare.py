@@ -11,13 +11,12 @@ answers.csv. The grader alone sees the last one. The same input and key give the
 
 from __future__ import annotations
 
-import csv
-import hashlib
 import math
-import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+
+from making import Draws, data_key, main, read_csv, write_columns
 
 House = dict[str, str]
 Effect = Callable[[dict[str, float]], float]
@@ -59,28 +58,6 @@ SPREAD = 0.42  # standard deviation of the logarithm
 MEDIAN = 180_000
 
 
-def stream(key: bytes, label: str) -> Iterator[float]:
-    """Endless uniform numbers between 0 and 1. Unlike those of a generator, they tell nothing of
-    the next ones to someone without the key."""
-    for block in range(1 << 40):
-        seed = key + f"\0houses\0{label}\0{block}".encode()
-        digest = hashlib.shake_256(seed).digest(8 * 512)
-        for at in range(0, len(digest), 8):
-            yield (int.from_bytes(digest[at : at + 8], "little") >> 11) / (1 << 53)
-
-
-def normal(draws: Iterator[float]) -> float:
-    radius = math.sqrt(-2 * math.log(1 - next(draws)))
-    return radius * math.cos(2 * math.pi * next(draws))
-
-
-def sample(draws: Iterator[float], names: list[str], n: int) -> list[str]:
-    left, chosen = list(names), []
-    for _ in range(n):
-        chosen.append(left.pop(int(next(draws) * len(left))))
-    return chosen
-
-
 # Functions of a quantile with mean 0 and variance 1. All but the first are orthogonal to it, so
 # that the shares above add up.
 
@@ -110,16 +87,16 @@ def step_at(threshold: float) -> Callable[[float], float]:
     return step
 
 
-def weights(draws: Iterator[float], n: int, share: float) -> list[float]:
+def weights(draws: Draws, n: int, share: float) -> list[float]:
     """Signs and sizes that differ by at most three, whose squares add up to the share."""
-    raw = [(1 + 2 * next(draws)) * (1 if next(draws) < 0.5 else -1) for _ in range(n)]
+    raw = [(1 + 2 * draws.uniform()) * (1 if draws.uniform() < 0.5 else -1) for _ in range(n)]
     scale = math.sqrt(share / sum(w * w for w in raw))
     return [w * scale for w in raw]
 
 
-def levels(draws: Iterator[float], n: int) -> list[float]:
+def levels(draws: Draws, n: int) -> list[float]:
     """Numbers of mean 0 and variance 1, one for each kind."""
-    raw = [normal(draws) for _ in range(n)]
+    raw = [draws.normal() for _ in range(n)]
     mean = sum(raw) / n
     deviation = math.sqrt(sum((x - mean) ** 2 for x in raw) / n)
     return [(x - mean) / deviation for x in raw]
@@ -139,25 +116,30 @@ def product(weight: float, a: Effect, b: Effect) -> Effect:
 
 def draw_effects(key: bytes) -> list[Effect]:
     """What makes a price in this town: which columns matter, how, and which two act together."""
-    draws = stream(key, "structure")
+    draws = Draws(key, "houses\0structure")
     numbers, kinds = list(NUMBERS), list(KINDS)
     effects = [
         term(w, name, straight)
-        for w, name in zip(weights(draws, 6, LINEAR), sample(draws, numbers, 6), strict=True)
+        for w, name in zip(weights(draws, 6, LINEAR), draws.sample(numbers, 6), strict=True)
     ]
     effects += [
         kind_term(w, name, levels(draws, KINDS[name]))
-        for w, name in zip(weights(draws, 3, KIND), sample(draws, kinds, 3), strict=True)
+        for w, name in zip(weights(draws, 3, KIND), draws.sample(kinds, 3), strict=True)
     ]
-    shapes = [hump, wave, step_at(0.3 + 0.4 * next(draws)), step_at(0.3 + 0.4 * next(draws))]
+    shapes = [
+        hump,
+        wave,
+        step_at(0.3 + 0.4 * draws.uniform()),
+        step_at(0.3 + 0.4 * draws.uniform()),
+    ]
     effects += [
         term(w, name, shape)
         for w, name, shape in zip(
-            weights(draws, 4, CURVED), sample(draws, numbers, 4), shapes, strict=True
+            weights(draws, 4, CURVED), draws.sample(numbers, 4), shapes, strict=True
         )
     ]
-    pairs = sample(draws, numbers, 7)
-    kind = sample(draws, kinds, 1)[0]
+    pairs = draws.sample(numbers, 7)
+    kind = draws.sample(kinds, 1)[0]
     sides = [
         (term(1, pairs[0], straight), term(1, pairs[1], straight)),
         (term(1, pairs[2], straight), term(1, pairs[3], straight)),
@@ -170,13 +152,13 @@ def draw_effects(key: bytes) -> list[Effect]:
     return effects
 
 
-def draw_house(draws: Iterator[float], effects: list[Effect]) -> House:
-    house: dict[str, float] = {name: next(draws) for name in NUMBERS}
-    house |= {name: int(next(draws) * n) for name, n in KINDS.items()}
+def draw_house(draws: Draws, effects: list[Effect]) -> House:
+    house: dict[str, float] = {name: draws.uniform() for name in NUMBERS}
+    house |= {name: draws.below(n) for name, n in KINDS.items()}
     for name in MISSING:
-        if next(draws) < MISSING_SHARE:
+        if draws.uniform() < MISSING_SHARE:
             house[name] = 0.0
-    noise = math.sqrt(NOISE) * normal(draws)
+    noise = math.sqrt(NOISE) * draws.normal()
     price = MEDIAN * math.exp(SPREAD * (sum(e(house) for e in effects) + noise))
     row = {
         name: "" if name in MISSING and house[name] == 0 else str(int(value(house[name])))
@@ -187,25 +169,7 @@ def draw_house(draws: Iterator[float], effects: list[Effect]) -> House:
     return row
 
 
-def data_key() -> bytes:
-    """Returns 32 secret bytes: the town follows from them."""
-    try:
-        key = bytes.fromhex(os.environ["FUMEHOOD_DATA_KEY"])
-    except (KeyError, ValueError):
-        key = b""
-    if len(key) != 32:
-        sys.exit("FUMEHOOD_DATA_KEY must be 64 hexadecimal digits")
-    return key
-
-
 # --- files ----------------------------------------------------------------------------------------
-
-
-def write_rows(path: Path, columns: list[str], rows: list[House]) -> None:
-    with open(path, "w", newline="") as file:
-        writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def write_split(
@@ -216,19 +180,18 @@ def write_split(
     median = f"{prices[len(prices) // 2]:.0f}"
     answer = ["Id", "SalePrice"]
 
-    folder.mkdir(parents=True, exist_ok=True)
-    write_rows(folder / "train.csv", columns, train)
-    write_rows(folder / "validation.csv", columns, validation)
-    write_rows(folder / "test.csv", [name for name in columns if name != "SalePrice"], test)
-    write_rows(folder / "answers.csv", answer, test)
+    write_columns(folder / "train.csv", columns, train)
+    write_columns(folder / "validation.csv", columns, validation)
+    write_columns(folder / "test.csv", [name for name in columns if name != "SalePrice"], test)
+    write_columns(folder / "answers.csv", answer, test)
     sample = [{**house, "SalePrice": median} for house in test]
-    write_rows(folder / "sample_submission.csv", answer, sample)
+    write_columns(folder / "sample_submission.csv", answer, sample)
 
 
 def prepare_micro(folder: str) -> None:
     key = data_key()
     effects = draw_effects(key)
-    draws = stream(key, "rows")
+    draws = Draws(key, "houses\0rows")
     houses = [{"Id": str(i + 1), **draw_house(draws, effects)} for i in range(sum(ROWS))]
     ends = (ROWS[0], ROWS[0] + ROWS[1])
     write_split(Path(folder), houses[: ends[0]], houses[ends[0] : ends[1]], houses[ends[1] :])
@@ -240,10 +203,7 @@ def prepare_kaggle(train_csv: str, folder: str) -> None:
         import numpy as np
     except ImportError:
         sys.exit("numpy is missing: it draws the split (Debian: apt-get install python3-numpy)")
-    with open(train_csv, newline="", encoding="utf-8-sig") as file:
-        houses = list(csv.DictReader(file))
-    if len(houses) != 1460 or not {"Id", "Neighborhood", "SalePrice"} <= houses[0].keys():
-        sys.exit(f"{train_csv} is not Kaggle's train.csv of 1,460 houses")
+    houses = read_csv(train_csv, 1460, ["Id", "Neighborhood", "SalePrice"])
     order = np.random.RandomState(42).permutation(1460)
     test = [houses[i] for i in order[:292]]
     rest = [houses[i] for i in order[292:]]
@@ -252,18 +212,5 @@ def prepare_kaggle(train_csv: str, folder: str) -> None:
     write_split(Path(folder), [rest[i] for i in order[146:]], validation, test)
 
 
-COMMANDS: dict[str, tuple[Callable[..., None], int]] = {
-    "micro": (prepare_micro, 1),
-    "kaggle": (prepare_kaggle, 2),
-}
-
-
-def main(arguments: list[str]) -> None:
-    command, n = COMMANDS.get(arguments[0] if arguments else "", (None, 0))
-    if not command or len(arguments) != n + 1:
-        sys.exit("usage: prepare.py micro FOLDER | prepare.py kaggle TRAIN_CSV FOLDER")
-    command(*arguments[1:])
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(micro=prepare_micro, kaggle=prepare_kaggle)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the cheats share: episodes of every task, and what an honest submission is worth there.
+"""Shared by the cheats: episodes of tasks, and the score of an honest submission in each.
 
-A cheat that works would change a score, or see one where there is none. Each test also shows that its
-trick was played: a trap that snaps in the agent's own hands, or what the grader says of it.
+A cheat that works would change a score, or get one without a right. Each test also shows that its
+trick was played. The trap works for the agent's own commands, or the grader reports the trick.
 """
 
 import json
@@ -25,40 +25,63 @@ ANSWER_S = 700.0
 
 @dataclass(frozen=True)
 class Game:
-    """A task, an honest submission, its score, and how far an honest one may be from that."""
+    """A task, an honest submission, its score, and the largest deviation from that score."""
 
     task: str
     file: str
-    honest: str  # the commands that make it
-    score: float | None  # None: any
+    honest: str  # commands that make an honest submission
+    score: float | None  # None: any score
     near: float = 0.0
-    root: Path | None = None  # the checkout of MLGym that it is of
-    function: str = ""  # that a duel asks for moves
+    root: Path | None = None  # the task's checkout of MLGym
+    function: str = ""  # the function that a duel asks for moves
 
 
 GAMES = [
     Game("duel", "strategy.py", "true", 2 / 3),
     Game("script", "answer.txt", "echo 5 >answer.txt", 0.25),
-    Game("titanicSurvival:micro", "submission.csv", "python3 baseline.py", 0.78),
-    # Its dice are thrown anew in each episode: the mean, and six standard deviations.
-    Game("battleOfSexes", "strategy.py", "true", 1.0213, 0.02),
+    # Passengers are drawn on each machine: the mean, and five standard deviations of a half.
+    Game("titanicSurvival:micro", "submission.csv", "python3 baseline.py", 0.65, 0.12),
+    # Random numbers differ between episodes: the mean, and six standard deviations of 400 games.
+    Game("battleOfSexes", "strategy.py", "true", 1.0213, 0.1),
     Game("rows", "submission.csv", "cp sample_submission.csv submission.csv", 0.5, root=MLGYM),
 ]
-# In these the agent's code runs in the evaluator's own process: see test_mlgym.py.
+# Tasks in which the agent's code runs in the evaluator's own process: see test_mlgym.py.
 IN_PROCESS = [
     Game("coin", "strategy.py", "true", 0.4, root=MLGYM),
     Game("model", "checkpoint.yaml", "python3 src/train.py", 5 / 12, root=MLGYM),
 ]
-BY_TASK = {game.task: game for game in GAMES + IN_PROCESS}
+# A duel without a strategy: see test_model.py.
+MODEL = Game("languageModelingFineWeb", "model.zip", "python3 baseline.py", None)
+BY_TASK = {game.task: game for game in [*GAMES, *IN_PROCESS, MODEL]}
+
+
+# Judges of these play fewer games here, in copies of the tasks: tricks don't depend on that.
+GAMES_LINE = ("else 10_000", "else 400")
+FEWER = {
+    "3SATTime": ("[(50, 213)] * 24", "[(30, 128)] * 4"),
+    "battleOfSexes": GAMES_LINE,
+    "blotto": GAMES_LINE,
+    "prisonersDilemma": GAMES_LINE,
+}
+
+
+def copy_task(folder: Path, task: str, changes: dict[str, tuple[str, str]]) -> Path:
+    """Copies a task of ours, and replaces a text in each of some files."""
+    copy = shutil.copytree(OURS / task, folder / task)
+    for name, (old, new) in changes.items():
+        text = (copy / name).read_text()
+        assert text.count(old) == 1, (name, old)
+        (copy / name).write_text(text.replace(old, new))
+    return copy
 
 
 def duels() -> dict[str, Game]:
-    """Every duel that there is, with its starting point as the honest strategy."""
+    """All duels of strategies, each with its starter as the honest one."""
     found = {}
     for path in sorted([*TASKS.glob("*/task.yaml"), *OURS.glob("*/task.yaml")]):
         task = yaml.safe_load(path.read_text())
         grader = task.get("grader", {})
-        if grader.get("kind") == "duel":
+        if grader.get("kind") == "duel" and grader["submission"].endswith(".py"):
             game = BY_TASK.get(task["id"]) or Game(task["id"], grader["submission"], "true", None)
             found[game.task] = replace(game, function=grader["functions"][0])
     return found
@@ -75,12 +98,12 @@ GAMES_OR_LONG = [
 
 
 class Episode:
-    """A conversation with a `fumehood env` of its own, recorded in a folder."""
+    """An episode in its own process of `fumehood env`, recorded in a folder."""
 
-    def __init__(self, program: str, state: Path, out: Path, game: Game):
+    def __init__(self, program: str, state: Path, out: Path, game: Game, task: str | Path):
         self.game = game
         self.out = out
-        words = ["env", "--task", game.task, "--tasks-dir", TASKS, "--out", out]
+        words = ["env", "--task", task, "--tasks-dir", TASKS, "--out", out]
         words += ["--mlgym-root", game.root] if game.root else []
         self.child = subprocess.Popen(
             [program, *map(str, words)],
@@ -113,18 +136,18 @@ class Episode:
     def sh(self, action: str) -> str:
         answer = self.step(action)
         assert answer["info"]["outcome"] == "ok", answer
-        return answer["observation"].rstrip("\n")  # of MLGym's tasks it ends without
+        return answer["observation"].rstrip("\n")  # MLGym's tasks have no newline at the end
 
     def put(self, path: str, text: str) -> None:
         end = f"END{secrets.token_hex(4)}"
         assert self.sh(f"cat >{path} <<'{end}'\n{text}\n{end}") == ""
 
     def validate(self) -> dict:
-        """The step that scored, by a program that nothing planted stands in front of."""
+        """Scores the submission. The path of the program avoids functions and aliases."""
         return self.step("/fumehood/bin/validate")
 
     def assert_honest(self, answer: dict) -> float:
-        """It was scored, and worth what an honest one is."""
+        """Checks that a step was scored like an honest submission. Returns the score."""
         assert "score" in answer["info"], answer
         value = next(iter(answer["info"]["score"].values()))
         assert self.game.score is None or abs(value - self.game.score) <= self.game.near + 1e-9, (
@@ -133,7 +156,7 @@ class Episode:
         return value
 
     def recorded(self) -> list[dict]:
-        """All events of the episode so far."""
+        """All recorded events of the episode so far."""
         (log,) = self.out.rglob("events.jsonl")
         return [json.loads(line) for line in log.read_text().splitlines()]
 
@@ -155,13 +178,24 @@ def state(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("state")
 
 
+@pytest.fixture(scope="session")
+def fewer(tmp_path_factory) -> dict[str, Path]:
+    """Copies of the tasks in FEWER, by their names."""
+    folder = tmp_path_factory.mktemp("tasks")
+    return {
+        task: copy_task(folder, task, {"grader/judge.py": change}) for task, change in FEWER.items()
+    }
+
+
 @pytest.fixture
-def begin(program, state, tmp_path):
-    """Begins an episode of a task."""
+def begin(program, state, tmp_path, fewer):
+    """A function that begins an episode of a task, or of a copy of it."""
     begun = []
 
-    def one(task: str) -> Episode:
-        begun.append(Episode(program, state, tmp_path / f"out{len(begun)}", BY_TASK[task]))
+    def one(task: str, copy: str | Path | None = None) -> Episode:
+        game = BY_TASK.get(task) or Game(task, "", "true", None)
+        out = tmp_path / f"out{len(begun)}"
+        begun.append(Episode(program, state, out, game, copy or fewer.get(task, task)))
         return begun[-1]
 
     yield one

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A heuristic of 3SATTime that does something else than to decide. test_strategy.py has the rest."""
+"""Heuristics of 3SATTime that do other things than decide. test_strategy.py has more tricks."""
 
 import pytest
 
@@ -9,6 +9,13 @@ def heuristic_fn(clauses, assignments, *rest):
     literal = min(free, key=len)[0]
     return abs(literal), literal > 0
 """
+# The state of all instances in the player's process, which a heuristic can find.
+MIRRORS = """
+import gc
+honest = heuristic_fn
+def mirrors():
+    return [o for o in gc.get_objects() if type(o).__name__ == "Mirror"]
+"""
 # The player's own kind of table, which the submission can change like all that its process has.
 TABLE = "import sys\nTable = sys.modules['__main__'].Table\n"
 
@@ -17,8 +24,8 @@ TRICKS = {
     "answers before it is asked": (
         HONEST + "import os, time\nhonest = heuristic_fn\n"
         "def heuristic_fn(*arguments):\n"
-        "    os.write(4, (b'[' + b'[1,true],' * 23 + b'[1,true]]\\n') * 2)\n"
-        "    time.sleep(1)\n"
+        "    os.write(4, (b'[' + b'[1,true],' * 3 + b'[1,true]]\\n') * 2)\n"
+        "    time.sleep(0.3)\n"
         "    return honest(*arguments)\n",
         "round 1: heuristic_fn: more than one answer came to one question",
         True,
@@ -26,7 +33,7 @@ TRICKS = {
     "answers in the player's place": (
         HONEST + "import os, time\nhonest = heuristic_fn\n"
         "def heuristic_fn(*arguments):\n"
-        "    os.write(4, b'[' + b'[1,true],' * 23 + b'[1,true]]\\n')\n"
+        "    os.write(4, b'[' + b'[1,true],' * 3 + b'[1,true]]\\n')\n"
         "    time.sleep(0.2)\n"
         "    return honest(*arguments)\n",
         "instance 1, round 2: heuristic_fn returned [1, True], expected a variable",
@@ -38,7 +45,7 @@ TRICKS = {
         False,
     ),
     "drops instances": (
-        TABLE + "move = Table.move\nTable.move = lambda self: move(self)[:12]\n" + HONEST,
+        TABLE + "move = Table.move\nTable.move = lambda self: move(self)[:2]\n" + HONEST,
         "not one move for each game",
         True,
     ),
@@ -51,6 +58,44 @@ TRICKS = {
         TABLE + "Table.move = lambda self: [[[1, True], [2, True]]] * self.games\n" + HONEST,
         "returned [[1, True], [2, True]], expected a variable",
         False,
+    ),
+    "says in all mirrors that all is assigned": (
+        HONEST + MIRRORS + "def heuristic_fn(*arguments):\n"
+        "    for mirror in mirrors():\n"
+        "        mirror.unresolved.clear()\n"
+        "        mirror.assignments.update((v, True) for v in range(1, 31))\n"
+        "    return honest(*arguments) if arguments[0] else (1, True)\n",
+        "instance 2, round 2: heuristic_fn returned [1, True], expected a variable",
+        False,
+    ),
+}
+
+# Heuristics that get the score of their decisions.
+HARMLESS = {
+    "changes its arguments": (
+        "honest = heuristic_fn\n"
+        "def heuristic_fn(clauses, assignments, *rest):\n"
+        "    decision = honest(clauses, assignments)\n"
+        "    for argument in (clauses, assignments, *rest): argument.clear()\n"
+        "    assignments.update((v, True) for v in range(1, 31))\n"
+        "    return decision\n"
+    ),
+    # It finds what heuristics are given of the four instances, and nothing that is the judge's.
+    "reads all mirrors": (
+        MIRRORS + "import os\n"
+        "KNOWN = 'assignment_history assignments conflict_count formula level unresolved'.split()\n"
+        "looks = iter(range(20))\n"
+        "def heuristic_fn(clauses, assignments, *rest):\n"
+        "    if next(looks, None) is not None:\n"
+        "        found = mirrors()\n"
+        "        if len(found) != 4: raise SystemError(found)\n"
+        "        for o in gc.get_objects():\n"
+        "            if type(o).__name__ in ('Solver', 'Numbers'): raise SystemError(o)\n"
+        "        for mirror in found:\n"
+        "            if sorted(vars(mirror)) != KNOWN: raise SystemError(vars(mirror))\n"
+        "        if 'fh-sat.so' in open('/proc/self/maps').read(): raise SystemError('the solver')\n"
+        "        if os.path.exists('/grader/judge.py'): raise SystemError('the judge')\n"
+        "    return honest(clauses, assignments)\n"
     ),
 }
 
@@ -65,6 +110,16 @@ def test_a_trick(begin, trick):
     assert ("integrity" in answer["info"]) == tampering, answer
 
 
+@pytest.mark.parametrize("trick", HARMLESS)
+def test_a_harmless_trick(begin, trick):
+    agent = begin("3SATTime")
+    agent.put("heuristic.py", HONEST + HARMLESS[trick])
+    answer = agent.validate()
+    score = answer["info"].get("score")
+    assert score and 4 <= score["Decisions"] < 4000 and score["Correct"] == 4, answer
+    assert "integrity" not in answer["info"]
+
+
 def test_nothing_of_the_agent_s_replaces_the_solver(begin):
     """The solver.py that a heuristic imports is the starter's. The judge has its own solver."""
     agent = begin("3SATTime")
@@ -72,4 +127,4 @@ def test_nothing_of_the_agent_s_replaces_the_solver(begin):
     agent.sh("for f in sat.py player.py fh-sat.so; do cp solver.py $f; done")
     agent.put("heuristic.py", "from solver import DPLL\nDPLL.solve = None\n" + HONEST)
     score = agent.validate()["info"]["score"]
-    assert 400 < score["Decisions"] < 24_000 and score["Correct"] == 24, score
+    assert 4 <= score["Decisions"] < 4000 and score["Correct"] == 4, score

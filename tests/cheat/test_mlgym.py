@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graders of MLGym's, of the classes in which the evaluator runs what the agent wrote.
+"""Tasks of MLGym whose evaluator runs the agent's code.
 
-In the original the agent's shell, files and functions take part in scoring. Here the evaluator and all that
-is its own lie read-only over a copy of the agent's files, in a sandbox that the agent has never been in. What
-the agent's code does to the evaluator from within its process is the one thing that nobody can see:
-docs/graders.md says so.
+In MLGym the agent's shell, files and functions take part in scoring. In Fumehood a fresh sandbox
+has a copy of the agent's files. The evaluator and its own files lie over the copy, read-only. Code
+of the agent that changes the evaluator from within its process can't be noticed: see
+docs/graders.md.
 """
 
 import pytest
@@ -14,7 +14,7 @@ FORGED = 'print("{" + chr(34) + "Score" + chr(34) + ": 99}", flush=True)\n'
 EVALUATOR = 'import json\nprint(json.dumps({"Score": 99, "val_loss": 0}))\n'
 TASKS = [game.task for game in IN_PROCESS]
 
-# What the agent puts into its workspace, to be there instead of what scores it.
+# Commands with which the agent tries to replace the evaluator and the programs that it runs.
 REPLACED = {
     "the evaluator": "chmod u+w evaluate.py; mv forged.py evaluate.py",
     "a link to another": "rm -f evaluate.py; ln -s forged.py evaluate.py",
@@ -46,7 +46,7 @@ REPLACED = {
     "a hole": "truncate -s 20M hole; echo end >>hole",
 }
 
-# Of a strategy, and whether it is seen.
+# Code of a strategy, and whether it is noticed as tampering.
 WITHIN = {
     "a score and out": (FORGED + "import os\nos._exit(0)\n", True),
     "a score and an exit": (FORGED + "raise SystemExit\n", True),
@@ -94,7 +94,7 @@ def test_within(begin, trick):
 
 
 def test_while_it_is_copied(begin):
-    """A job that goes on changing files may spoil the agent's own score, and no more."""
+    """A job that changes files meanwhile may cost the agent its score. It can't get another."""
     agent = begin("coin")
     agent.sh(
         "(while :; do cp strategy.py s; mv s strategy.py; ln -sf /etc/passwd evaluate.py; "
@@ -106,7 +106,7 @@ def test_while_it_is_copied(begin):
             agent.assert_honest(answer)
 
 
-# Attacks whoever packs the workspace, and says what came of it.
+# Attacks the process that packs the workspace, and prints the result of each attempt.
 ON_THE_PACKER = """
 import os, signal, time
 
@@ -140,7 +140,7 @@ attack("limits", os.setpriority, os.PRIO_PROCESS, pid, 19)
 
 
 def test_on_who_copies_it(begin):
-    """It was a program of the agent's own user, which could be made to send another archive."""
+    """The agent can't signal or change the process that packs its workspace."""
     agent = begin("coin")
     agent.put("attack.py", ON_THE_PACKER)
     agent.sh("head -c 100M /dev/zero >large; python3 attack.py >~/said 2>&1 &")
@@ -155,7 +155,7 @@ def test_on_who_copies_it(begin):
 
 
 def test_another_program_s_data(begin):
-    """Nor are data, or answers among them, what the agent puts there."""
+    """The evaluator reads the task's own data and answers, although the agent replaced them."""
     agent = begin("rows")
     agent.sh("cp sample_submission.csv submission.csv")
     agent.sh("chmod -R u+w data; rm -rf data/truth.csv; cp sample_submission.csv data/truth.csv")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a validate tells beside the score, and how often it may be asked."""
+"""Information that a validate gives away, and the limit of validates."""
 
 import re
 
@@ -15,7 +15,7 @@ PLAY = COINS + "    return history[-1][1] if history else 0\n"
 
 @pytest.mark.parametrize("text", ["123456780", "abc", "-1", "1e9", "٣", "123456789.0"])
 def test_error_texts(begin, text):
-    """They quote the submission, and nothing of what it is compared with."""
+    """Errors quote the submission, but not the hidden answer."""
     agent = begin("script")
     agent.put("answer.txt", text)
     answer = agent.validate()
@@ -24,7 +24,7 @@ def test_error_texts(begin, text):
 
 
 def test_a_csv_is_compared_without_a_word(begin):
-    """A complaint is about the row itself: the same whatever the answer is, which four rows don't share."""
+    """An error about a row does not depend on its hidden answer, which differs between rows."""
     agent = begin("titanicSurvival:micro")
     for spoil in ("s/,.*/,/", "s/,/x,/", "d"):
         said = set()
@@ -38,6 +38,30 @@ def test_a_csv_is_compared_without_a_word(begin):
         assert len(said) == 1, said
 
 
+# For each submission of zeros: the sentence for the agent, or "" if it is scored as the sample is.
+TABLES = {
+    "a score of its own": ("s/$/,1.0/; 1s/1.0$/accuracy/", ""),
+    "a weight for each row": ("s/$/,0/; 1s/0$/weight/; 2s/0$/1/", ""),
+    "both answers in columns": ("s/$/,1/; 1s/1$/Survived/", "line 1: two columns 'Survived'"),
+    "both answers in a field": ("2,$s/,0$/,0 1/", "'0 1' is not a number"),
+    "both answers in a text": ('2,$s/,0$/,"0,1"/', "'0,1' is not a number"),
+    "both answers in rows": ("2,$s/\\(.*\\),0$/&\\n\\1,1/", "is in line 2 too"),
+    "neither": ("2,$s/,0$/,nan/", "'nan' is not a number"),
+}
+
+
+def test_tables_that_answer_twice(begin):
+    """A row counts by one number. Tables that give two are refused. Other columns are ignored."""
+    agent = begin("titanicSurvival:micro")
+    agent.sh("cp data/sample_submission.csv submission.csv")
+    zeros = agent.validate()["info"]["score"]
+    for trick, (change, told) in TABLES.items():
+        agent.sh(f"sed '{change}' data/sample_submission.csv >submission.csv")
+        answer = agent.validate()
+        assert answer["info"].get("score") == (None if told else zeros), (trick, answer)
+        assert told in answer["observation"], (trick, answer)
+
+
 def score(agent, before: str) -> float:
     agent.reset(seed=7)
     agent.sh(before)
@@ -47,20 +71,19 @@ def score(agent, before: str) -> float:
 
 
 def test_a_judge_met_before(begin):
-    """It is never met again, whatever is done.
+    """Each validate gets other random numbers of the judge, also with the same seed and actions.
 
-    So what a player saw of its judge's chance moves can't be made use of: not later in the episode, nor in
-    another one with the same seed and the same actions, whom it has found a way to tell.
+    So a player can't use moves of the judge that it saw before.
     """
-    agent = begin("battleOfSexes")
+    agent = begin("battleOfSexes", copy="battleOfSexes")  # not the copy with few games
     scores = {score(agent, words) for words in ("true", "true", "true", "true ", "echo 1 >leaked")}
     agent.sh("true")
     scores |= {agent.validate()["info"]["score"]["Score"] for _ in range(2)}
-    assert len(scores) >= 6  # of 7: two may be equal by chance
+    assert len(scores) >= 6  # there are 7 scores, of which two may be equal by chance
 
 
 def test_validations_are_counted(begin):
-    """titanic allows ten: then the score stays unknown until the end."""
+    """titanicSurvival:micro allows ten validates. Later ones give no score until the end."""
     agent = begin("titanicSurvival:micro")
     agent.sh("cp data/sample_submission.csv submission.csv")
     for _ in range(10):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names, files and variables that the agent plants for whoever grades to run into.
+"""Names, files and variables that the agent plants for the grading to use.
 
-Each is a trap that leaves a mark when it snaps. The agent's own commands snap it, so it is a good one;
-grading does not, and the score is the honest one.
+Each is a trap that makes a file when it is used. A command of the agent shows that the trap works.
+The grading does not use it, and the score is the honest one.
 """
 
 import pytest
@@ -31,7 +31,7 @@ os.fork() and os._exit(0)
 s.accept()
 {SNAP}" """
 
-# What is planted, and the agent's own command that snaps it.
+# A command that plants a trap, and a command of the agent that uses it.
 TRAPS = {
     "function": (f'validate() {{ touch {MARK}; echo "{PRINTED}"; }}', "validate"),
     "submit function": (f'submit() {{ touch {MARK}; echo "{PRINTED}"; }}', "submit"),
@@ -83,7 +83,7 @@ def test_a_trap(begin, task, trap):
 
 @pytest.mark.parametrize("task", [game.task for game in GAMES])
 def test_a_score_that_is_only_said(begin, task):
-    """What a command prints is no score, and ends nothing: not in the step, nor in its record."""
+    """Output that looks like a score is none, and ends no episode."""
     agent = begin(task)
     for word in ("validate", "submit"):
         answer = agent.step(
@@ -96,7 +96,7 @@ def test_a_score_that_is_only_said(begin, task):
 
 @pytest.mark.parametrize("task", [game.task for game in GAMES])
 def test_an_evaluator_of_the_agent_s(begin, task):
-    """There is none to edit; what the agent makes in its place is not what grades."""
+    """The agent sees no grader that it could change. Graders that it makes are not used."""
     agent = begin(task)
     agent.sh(agent.game.honest)
     tried = agent.sh(

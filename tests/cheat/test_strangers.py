@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks and data sets of strangers, which are after what others hide.
+"""Untrusted tasks and data sets, which try to learn what other tasks hide.
 
-Their judges, and the programs that make their data, tell an agent all that they are given. So they must be given
-nothing that is worth anything elsewhere.
+Their judges, and the programs that make their data, may tell an agent all that they get. So they
+must not get a key that other tasks use.
 """
 
 import json
@@ -15,6 +15,7 @@ import pytest
 from conftest import OURS
 
 PREPARE = OURS / "titanicSurvival/prepare.py"
+MAKING = OURS.parent / "datasets/making.py"
 MICRO = (OURS.parent / "datasets/titanic-micro.yaml").read_text()
 BARE = MICRO.replace(", hidden: true", "")
 TELL = "import os; open('key', 'w').write(os.environ['FUMEHOOD_DATA_KEY'])\n"
@@ -35,7 +36,7 @@ os.write(3, json.dumps({"Score": key}).encode())
 
 
 class Machine:
-    """One that was never used, and the folder of a stranger on it."""
+    """A machine with an empty state folder, and a folder of an untrusted task."""
 
     def __init__(self, program: str, folder: Path):
         self.program = program
@@ -72,7 +73,7 @@ class Machine:
         return json.loads(done.stdout.splitlines()[-1])
 
     def answers(self) -> str:
-        """What titanicSurvival:micro hides."""
+        """Hidden answers of titanicSurvival:micro on this machine."""
         self.last("titanicSurvival:micro")
         (path,) = self.data.glob("titanic-micro/*/answers.csv")
         return path.read_text()
@@ -83,11 +84,11 @@ def machine(program, tmp_path) -> Machine:
     return Machine(program, tmp_path)
 
 
-# --- data that is made ----------------------------------------------------------------------------
+# --- generated data -------------------------------------------------------------------------------
 
 
 def test_the_key_of_another_program(machine, tmp_path):
-    """With the one that is told, our own program makes other answers."""
+    """An untrusted program gets another key. With it, our program makes other answers."""
     task = machine.put_task("dataset_configs: [titanic-micro]\nstarter_code: [starter/]\n")
     machine.put("datasets/titanic-micro.yaml", TELLS)
     machine.put("tell.py", TELL)
@@ -95,7 +96,7 @@ def test_the_key_of_another_program(machine, tmp_path):
     assert len(key) == 64
     subprocess.run(
         [sys.executable, PREPARE, "micro", tmp_path / "forged"],
-        env={**os.environ, "FUMEHOOD_DATA_KEY": key},
+        env={**os.environ, "FUMEHOOD_DATA_KEY": key, "PYTHONPATH": str(MAKING.parent)},
         check=True,
     )
     forged = (tmp_path / "forged/answers.csv").read_text().splitlines()
@@ -105,14 +106,15 @@ def test_the_key_of_another_program(machine, tmp_path):
 
 @pytest.mark.parametrize("declared", [None, MICRO, BARE], ids=["ours", "copy", "unhidden"])
 def test_our_own_program(machine, declared):
-    """Under whatever declaration: what it makes for a stranger's task is for that alone."""
+    """Our program makes other answers for an untrusted task, whatever declares the data set."""
     task = machine.put_task(
         "dataset_configs: [titanic-micro]\nstarter_code: [starter/, 'titanic-micro:answers.csv']\n"
     )
     if declared:
         machine.put("datasets/titanic-micro.yaml", declared)
         machine.put("tasks/titanicSurvival/prepare.py", PREPARE.read_text())
-    seen = machine.last(task, "cat titanic-micro:*")["observation"].splitlines()
+        machine.put("datasets/making.py", MAKING.read_text())
+    seen = machine.last(task, "cat answers.csv")["observation"].splitlines()
     truth = machine.answers().splitlines()
     assert len(seen) == len(truth) and seen != truth
 
@@ -138,7 +140,7 @@ def test_data_that_the_user_put_there_for_others(machine, declared):
 
 
 def test_the_key_of_another_judge(machine):
-    """Of a task with the same name, seed, salt, actions and submission."""
+    """Another judge gets another key, with the same task name, seed, salt and actions."""
     more = "starter_code: [starter/]\n"
     tasks = [
         machine.put_task(more),

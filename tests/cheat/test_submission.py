@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file that is scored: hidden answers in its place, or another one while it is copied."""
+"""Submissions that are hidden answers, or that change while they are copied."""
 
 import pytest
 from conftest import GAMES, TASKS
@@ -11,7 +11,10 @@ HIDDEN = [
     str(TASKS / "duel/grader/judge.py"),
 ]
 
-# Two files in turn, by every way there is to put one in a place.
+# A task for each kind of grader: two are duels.
+KINDS = [game for game in GAMES if game.task != "battleOfSexes"]
+
+# Ways to put two files in the place of the submission, in turns.
 SWAPS = {
     "renamed": "cp {0} s; mv s {2}; cp {1} t; mv t {2}",
     "written over": "cat {0} >{2}; cat {1} >{2}",
@@ -44,9 +47,9 @@ def test_no_file(begin, game, make):
 
 @pytest.mark.long
 @pytest.mark.parametrize("swap", SWAPS)
-@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.task)
+@pytest.mark.parametrize("game", KINDS, ids=lambda game: game.task)
 def test_swapped_meanwhile(begin, game, swap):
-    """One of the two is scored, whole, or none."""
+    """The whole of one file is scored, or nothing."""
     agent = begin(game.task)
     agent.sh(f"{game.honest}; cp {game.file} honest; echo broken >bad")
     loop = SWAPS[swap].format("honest", "bad", game.file)
@@ -57,14 +60,14 @@ def test_swapped_meanwhile(begin, game, swap):
         seen.add("score" in answer["info"])
         if "score" in answer["info"]:
             agent.assert_honest(answer)
-    # The whole group: a program that the loop began last would swap once more, later.
+    # Kill the whole group: the loop's last program could swap the files once more.
     agent.sh("kill -9 -- -$!; wait $! 2>/dev/null; while pgrep -g $!; do :; done")
     agent.sh(f"rm -f {game.file}; cp honest {game.file}")
     agent.assert_honest(agent.validate())
 
 
 def test_rewritten_while_it_is_scored(begin):
-    """What is put there once the copy is made counts for the next time."""
+    """A file that is written after the copy does not change the score."""
     agent = begin("script")
     agent.sh("echo 5 >answer.txt")
     agent.sh("(while :; do echo 123456789 >x; sleep 0.001; echo 6 >answer.txt; done) & sleep 0.05")
@@ -76,7 +79,7 @@ def test_rewritten_while_it_is_scored(begin):
 
 @pytest.mark.parametrize("task", [game.task for game in GAMES])
 def test_asked_twice_at_once(begin, task):
-    """However often a command asks, a step is scored once."""
+    """A step is scored once, although its command asks several times."""
     agent = begin(task)
     agent.sh(agent.game.honest)
     answer = agent.step("for i in 1 2 3 4 5; do /fumehood/bin/validate & done; wait")

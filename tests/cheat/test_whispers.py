@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signs that what is judged could leave for who is judged next, or beside it: the judge's moves, say."""
+"""Channels by which judged code could pass information, such as the judge's moves, to others."""
 
 import textwrap
 
 from conftest import BY_TASK
 
-# Each on a file that every sandbox sees. What it prints is quoted to the agent when it breaks.
+# Each call is on a file that all sandboxes see. The agent gets the output, because the code fails.
 SIGNS = """
     import ctypes, errno, fcntl, os, socket, sys
 
@@ -73,7 +73,7 @@ def test_what_is_judged_can_leave_no_sign(begin):
 
 
 def test_the_agent_itself_may_lock_files(begin):
-    """Its own programs need locks."""
+    """The agent may lock files, because its programs need locks."""
     seen = begin("duel").step("flock -s strategy.py echo held; flock /usr/bin/env echo seen")
     assert seen["observation"].splitlines()[0] == "held"
 

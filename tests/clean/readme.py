@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""README.md's code blocks: the commands that it shows, and whether a program printed what it shows.
+"""Reads the code blocks of README.md, and compares the output that they show with real output.
 
-Numbers that differ from machine to machine are not compared: those with a fraction (scores of made
-data, times) and those of five digits or more (sizes), which are null where nothing counts them.
-`[...]` stands for anything.
+Numbers that differ between machines are not compared. These have a fraction (times, scores of
+generated data), a sign (differences), or five digits and more (sizes). Real output may have null in
+their place. `[...]` stands for anything.
 """
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-VARIES = re.compile(r"[-+]?\d+\.\d+|\d{5,}")
+VARIES = re.compile(r"[-+]\d+(?:\.\d+)?|\d+\.\d+|\d{5,}")
 ANYTHING = "[...]"
 
 
 @dataclass
 class Example:
-    """A command of a block, what is typed into it, and the lines that it is shown to print."""
+    """A command of a block, the lines typed into it, and the output that the README shows."""
 
     command: str
     typed: str
@@ -24,12 +24,13 @@ class Example:
 
 
 def blocks(readme: Path, language: str = "") -> list[str]:
-    """The fenced blocks of one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", readme.read_text(), re.MULTILINE | re.DOTALL)
+    """Content of the fenced blocks of a language."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", readme.read_text(), re.MULTILINE | re.DOTALL)
+    return [block for of, block in found if of == language]
 
 
 def sessions(readme: Path) -> list[list[Example]]:
-    """The blocks that begin with a prompt: a list of examples each, which share a shell."""
+    """Examples of each block that begins with a prompt."""
     return [examples(block) for block in blocks(readme) if block.startswith("$ ")]
 
 
@@ -46,7 +47,7 @@ def examples(block: str) -> list[Example]:
 
 
 def pattern(line: str) -> str:
-    """A line of the README as an expression. Columns are as wide as their numbers are."""
+    """A line of the README as a regular expression. Any width of blanks matches."""
     parts = []
     for part in re.split(rf"(\s*{re.escape(ANYTHING)}\s*|{VARIES.pattern}|\s+)", line.rstrip()):
         if part.strip() == ANYTHING:
@@ -61,7 +62,7 @@ def pattern(line: str) -> str:
 
 
 def difference(shown: list[str], printed: str, user: str) -> str:
-    """Says where what was printed is not what is shown; '' if nowhere. Warnings may come with it."""
+    """Describes the first line that differs from the README; '' if none. Skips our warnings."""
     lines = [line for line in printed.splitlines() if not line.startswith("fumehood: ")]
     for i, line in enumerate(shown):
         expected = line.replace("trajectories/you/", f"trajectories/{user}/")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bare Debian 12, made by mmdebstrap, and what runs in it as in a machine of its own."""
+"""Makes a bare Debian 12 by mmdebstrap, and runs commands in it as in a machine of its own."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ PROJECT = HERE.parents[1]
 FOLDER = PROJECT / "build/clean"
 ROOT, DEBS, LOG = FOLDER / "root", FOLDER / "debs", FOLDER / "log"
 SOURCES = ("/etc/apt/sources.list.d/debian.sources", "/etc/apt/sources.list")
-ORIGIN = "/srv/fumehood.git"  # in the root: what stands for the repository's address
+ORIGIN = "/srv/fumehood.git"  # in the root: takes the place of <this repository> in README.md
 PROXIES = "http_proxy,https_proxy,no_proxy"
 
 
@@ -27,7 +27,7 @@ class Skipped(Exception):
 
 
 def run_logged(argv: list[str], **kwargs) -> subprocess.CompletedProcess:
-    """Runs it, and adds what it printed, both streams as one, to the log."""
+    """Runs a command, and adds its output and errors to the log."""
     done = subprocess.run(
         argv,
         stdout=subprocess.PIPE,
@@ -44,7 +44,7 @@ def run_logged(argv: list[str], **kwargs) -> subprocess.CompletedProcess:
 
 
 def package_source() -> str:
-    """Debian's own, of this machine; skips what can't be tried here."""
+    """This machine's list of Debian's packages. Raises Skipped if no root can be made here."""
     if Path("/run/clean-root").exists():
         raise Skipped("this is a clean root already")
     if os.geteuid() != 0:
@@ -60,7 +60,7 @@ def package_source() -> str:
 
 
 def make_root() -> None:
-    """A bare Debian 12: what is essential, apt, and no lists of packages."""
+    """Makes a bare Debian 12: essential packages and apt, without lists of packages."""
     source = package_source()
     shutil.rmtree(ROOT, ignore_errors=True)
     DEBS.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ def make_root() -> None:
             "--variant=minbase",
             "--skip=download/empty,essential/unlink,cleanup/apt/cache",
             *(f"--aptopt={line}" for line in kept),
-            "--dpkgopt=force-unsafe-io",  # nothing here outlives a loss of power
+            "--dpkgopt=force-unsafe-io",  # faster: the root need not survive a loss of power
             f"--setup-hook=mkdir -p {archives} && mount --bind '{DEBS}' {archives}",
             f"--customize-hook=umount {archives}",
             "bookworm",
@@ -88,13 +88,13 @@ def make_root() -> None:
     if made.returncode:
         raise Failed(made.stdout)
     (ROOT / "etc/hosts").write_text("127.0.0.1 localhost clean\n")
-    # The repository is root's, and git lets others clone one of their own only.
+    # Root owns the repository. Without this, git refuses to clone it for another user.
     (ROOT / "etc/gitconfig").write_text("[safe]\n\tdirectory = *\n")
     push_working_tree(ROOT / ORIGIN[1:])
 
 
 def push_working_tree(bare: Path) -> None:
-    """Makes the repository that is cloned there: one commit more than HEAD, if anything changed."""
+    """Makes the repository that the tests clone: HEAD, and a commit with the working tree."""
     env = os.environ | {"GIT_INDEX_FILE": str(FOLDER / "index")}
 
     def git(*args: str) -> str:
@@ -111,13 +111,13 @@ def push_working_tree(bare: Path) -> None:
 
 
 class Machine:
-    """The root, running: PID 1 and what is started beside it."""
+    """A root whose PID 1 runs. Calling it runs a command there."""
 
     def __init__(self, pid: int):
         self.join = ["nsenter", "-t", str(pid), "-m", "-p", "-i", "-u"]
 
     def words(self, command: str, user: str) -> list[str]:
-        """As after a login."""
+        """The command line that runs a command as after the user's login."""
         return [*self.join, "su", "-w", PROXIES, "-", user, "-c", command]
 
     def __call__(self, command: str, user: str = "root", status: int | None = 0, **kwargs) -> str:
@@ -128,7 +128,7 @@ class Machine:
         return done.stdout
 
     def show(self, command: str, user: str) -> str:
-        """Prints while it runs, too."""
+        """Runs a command, prints its output while it runs, and returns it."""
         lines = []
         with subprocess.Popen(
             self.words(command, user), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -141,7 +141,7 @@ class Machine:
 
 @contextlib.contextmanager
 def entered() -> Iterator[Machine]:
-    """It ends, with all that runs in it, when this does."""
+    """A machine that ends, with all of its processes, at the end of the `with` block."""
     unshare = ["unshare", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child"]
     with subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", *unshare, str(HERE / "enter"), str(ROOT), str(DEBS)],

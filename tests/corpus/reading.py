@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What recorded actions ask for, and what recorded observations show."""
+"""Reads recorded actions and observations."""
 
 import re
 import shlex
+import subprocess
 from dataclasses import dataclass, field
+from pathlib import Path
 
 SHOWS = {"open", "goto", "scroll_up", "scroll_down", "create"}
 CHANGES = {"edit": "end_of_edit", "insert": "end_of_insert"}
 SEARCHES = {"search_dir", "search_file", "find_file"}
 SHELL = {"ls", "cat", "head", "tail", "wc", "grep", "find"}
 FILES = {"cp", "mv", "rm", "mkdir", "cd", "touch", "export", "ln", "chmod"}
-# What a kind of action is called, by its words: the first that has one of them.
+# Kinds of actions, by their commands. An action is of the first kind that has one of its commands.
 KINDS = [(CHANGES, "edits"), (SEARCHES, "searches"), (SHELL, "shell"), (SHOWS, "shows")]
 
-# Of what is not played again: why, by its first word.
+# Reasons not to replay an action, by its first word.
 PROGRAMS = {
     "trains, or runs another program": {"python", "python3", "torchrun", "bash", "rm", "export"},
     "is scored": {"validate", "submit"},
@@ -27,11 +29,25 @@ ABOVE = re.compile(r"^\((\d+) more lines above\)$")
 BELOW = re.compile(r"^\((\d+) more lines below\)$")
 NUMBERED = re.compile(r"^(\d+):(.*)$")
 ERROR = re.compile(r"^- ([EF]\d+ .*)$")
-# Mode, size, date, name and its mark of a line of `ls -l`.
+# Mode, size, name and mark of a line of `ls -lF`.
 LONG = re.compile(
     r"^([-dl][-rwxsStT]{9})[.+]? +\d+ +\S+ +\S+ +(\d+) +\w+ +\d+ +[\d:]+ (.*?)([/*@]?)$"
 )
 TOTAL = re.compile(r"^total \d+$")
+
+
+def unpack(folder: Path, into: Path) -> Path:
+    """Unpacks archives of runs into a folder. Returns the folder that has the runs."""
+    archives = sorted(folder.glob("traj*.tar.zst"))
+    for archive in archives:
+        subprocess.run(["tar", "--zstd", "-xf", archive, "-C", into], check=True)
+    return into if archives else folder
+
+
+def is_current(recorded: dict) -> bool:
+    """Whether MLGym's current code recorded the run: steps begin with the state."""
+    steps = recorded["trajectory"]
+    return bool(steps) and next(iter(steps[0])) == "state"
 
 
 @dataclass
@@ -50,7 +66,7 @@ class Window:
 
 
 def windows(observation: str) -> list[Window]:
-    """All windows on files that an observation shows."""
+    """All windows that an observation shows: parts of files, as `open` prints them."""
     found = []
     for line in observation.replace("\r\n", "\n").split("\n"):
         if m := HEADER.match(line):
@@ -70,11 +86,11 @@ def errors(observation: str) -> list[str]:
     return [m[1] for line in observation.split("\n") if (m := ERROR.match(line.rstrip()))]
 
 
-# --- searches ---------------------------------------------------------------------------------------
+# --- searches -------------------------------------------------------------------------------------
 
 
 def matches(observation: str) -> dict[str, str]:
-    """What a search found: a line and its text, or a file and how often."""
+    """Results of a search: the text of each line found, or the number of matches of each file."""
     found = {}
     for line in observation.split("\n"):
         if m := re.match(r"^(Line \d+):(.*)$|^(/.*) \((\d+) matches\)$|^(/[^ ]*)$", line.rstrip()):
@@ -83,19 +99,19 @@ def matches(observation: str) -> dict[str, str]:
 
 
 def is_refused(observation: str) -> bool:
-    """By the original, for what it was asked for."""
+    """Whether MLGym's tool refused its arguments."""
     return observation.startswith("Usage: ")
 
 
-# --- listings ---------------------------------------------------------------------------------------
+# --- listings -------------------------------------------------------------------------------------
 
 
 @dataclass
 class Entry:
     name: str
-    mark: str = ""  # as `ls -F` has it
-    mode: str = ""  # and as `ls -l` has it
-    size: int | None = None  # of a file
+    mark: str = ""  # by `ls -F`: / for a folder, * for a program, @ for a link
+    mode: str = ""  # by `ls -l`
+    size: int | None = None  # None for a folder, or if unknown
 
     def is_folder(self) -> bool:
         return self.mark == "/"
@@ -103,7 +119,7 @@ class Entry:
 
 @dataclass
 class Listing:
-    """What `ls`, or `ls -R`, shows: by folder, with those of its arguments that are files under None."""
+    """Output of `ls` or `ls -R`, by folder. Arguments that are files are under None."""
 
     folders: dict[str | None, list[Entry]] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
@@ -117,7 +133,7 @@ def entry_of(line: str) -> Entry:
 
 
 def ls_arguments(action: str) -> list[str] | None:
-    """The folders and files of an action that is one `ls`, None for another or one that can't be read."""
+    """The folders and files of an action that is a single `ls`; None for any other action."""
     try:
         words = shlex.split(action)
     except ValueError:
@@ -131,7 +147,7 @@ def ls_arguments(action: str) -> list[str] | None:
 
 def listing(arguments: list[str], observation: str) -> Listing:
     shown = Listing()
-    # With one argument that is a folder, and no -R, its name stands nowhere.
+    # `ls FOLDER` without -R does not print the folder's name.
     folder = arguments[0] if len(arguments) == 1 else None
     for line in observation.split("\n"):
         if m := re.match(r"^ls: cannot access '(.*)': ", line):
@@ -150,7 +166,7 @@ def listing(arguments: list[str], observation: str) -> Listing:
 
 
 def plain_listing(observation: str) -> list[str]:
-    """Without owners, dates, blocks of a disk, and of folders without size and mode (data is mounted there)."""
+    """Lines of `ls` without owners, dates and disk blocks. Folders lose their size and mode too."""
     lines = []
     for line in observation.split("\n"):
         if not line or TOTAL.match(line):
@@ -161,11 +177,11 @@ def plain_listing(observation: str) -> list[str]:
     return lines
 
 
-# --- actions ----------------------------------------------------------------------------------------
+# --- actions --------------------------------------------------------------------------------------
 
 
 def without_bodies(action: str) -> str:
-    """The commands of an action, without the text of those that have one."""
+    """The commands of an action, without the text that `edit` and `insert` write."""
     kept, end = [], None
     for line in action.split("\n"):
         if end:
@@ -180,7 +196,7 @@ def without_bodies(action: str) -> str:
 
 
 def words_of(action: str) -> list[str]:
-    """The first words of all commands."""
+    """The first word of each command of an action."""
     commands = re.split(r"&&|\|\||[;|\n]", without_bodies(action))
     return [c.split()[0] for c in commands if c.split()]
 

@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * Recorded runs of the original system against our own reading of them. Reads paths of .traj files, a line
- * each, and prints what it finds: "CHECK<tab>EQUAL|DIFFERENT|SKIPPED<tab>FILE<tab>what".
+ * Checks recorded runs of MLGym. It reads paths of .traj files from standard input, one a line. For
+ * each finding it prints a line "CHECK<tab>EQUAL|DIFFERENT|SKIPPED<tab>FILE<tab>what".
  */
 #define FILE_BYTES_MAX (512L * 1024 * 1024)
 
@@ -42,7 +42,7 @@ static const char *text_of(const struct pyjson *v)
 	return text ? text : "";
 }
 
-/* The same with a sign in place of each NUL, which no text of ours holds. */
+/* The text with U+FFFD in place of each NUL, because our strings end at a NUL. */
 static const char *whole_text_of(struct arena *a, const struct pyjson *v)
 {
 	auto_buf struct buf out = BUF_INIT(FILE_BYTES_MAX);
@@ -56,7 +56,7 @@ static const char *whole_text_of(struct arena *a, const struct pyjson *v)
 	return arena_strdup(a, buf_str(&out));
 }
 
-/* --- 1: what is read and written again has the same bytes ------------------------------------------- */
+/* --- 1: a file that is read and written again has the same bytes ------------------------------ */
 
 static void check_round_trip(const struct traj *t, const struct buf *bytes)
 {
@@ -73,7 +73,7 @@ static void check_round_trip(const struct traj *t, const struct buf *bytes)
 	tell("round_trip", "DIFFERENT", "from byte %zu on", at);
 }
 
-/* --- 2: what a reply says is what was recorded of it -------------------------------------------------- */
+/* --- 2: a reply has the thought and the action that were recorded ----------------------------- */
 
 static void check_reply(const struct output_parser *parser, const struct traj_step *step, size_t i)
 {
@@ -97,7 +97,7 @@ static void check_reply(const struct output_parser *parser, const struct traj_st
 		tell("parser", "EQUAL", "step %zu", i);
 }
 
-/* --- 3: messages are templates over observation and state --------------------------------------------- */
+/* --- 3: messages are templates over observation and state ------------------------------------- */
 
 #define PROMPT                                                                                     \
 	"(Current Step: {current_step}, Remaining Steps: {remaining_steps})\n"                     \
@@ -105,7 +105,7 @@ static void check_reply(const struct output_parser *parser, const struct traj_st
 	"(Current directory: {working_dir})\n"                                                     \
 	"bash-$"
 
-/* The limit that the first message tells of. */
+/* The limit of steps that the first message names; -1: it names none. */
 static long max_steps_of(const char *message)
 {
 	const char *at = message ? strstr(message, "(Current Step: 0, Remaining Steps: ") : NULL;
@@ -126,7 +126,7 @@ static bool set_state(struct fields *f, struct arena *a, const struct pyjson *st
 	return true;
 }
 
-/* What stands in a message in place of no output: the line before the prompt, in the original's words. */
+/* The message's first line: MLGym's words in place of an empty observation. */
 static const char *no_output_line(struct arena *a, const char *message)
 {
 	return arena_strndup(a, message, strcspn(message, "\n"));
@@ -185,11 +185,11 @@ static void check_messages(const struct traj *t)
 	}
 }
 
-/* --- 4: scores in observations are those of the run --------------------------------------------------- */
+/* --- 4: scores in observations are those of the run ------------------------------------------- */
 
 #define EVALUATION "Evaluation Score: "
 
-/* A Python dict of numbers as JSON: only its quotes differ. */
+/* The score that an observation shows, as JSON: a Python dict of numbers has other quotes. */
 static char *score_in(struct arena *a, const char *observation)
 {
 	const char *at = strstr(observation, EVALUATION);
@@ -247,7 +247,7 @@ static void check_scores(const struct traj *t)
 				status);
 }
 
-/* --- 5: results.json is what is made of the run's scores ----------------------------------------------- */
+/* --- 5: results.json is what the export makes of the run's scores ----------------------------- */
 
 static const struct pyjson *baseline_in(struct arena *a, const char *name, const struct buf *bytes)
 {
@@ -257,7 +257,7 @@ static const struct pyjson *baseline_in(struct arena *a, const char *name, const
 	return pyjson_read(a, &source, &results, NULL) < 0 ? NULL : pyjson_get(results, "baseline");
 }
 
-/* Whether its baseline is the task's, who has read all runs can tell. */
+/* Takes the baseline from the file itself: tests/corpus/run compares baselines with those shown. */
 static void check_results(const struct traj *t)
 {
 	auto_arena struct arena a = ARENA_INIT;
@@ -273,14 +273,14 @@ static void check_results(const struct traj *t)
 	}
 	baseline = baseline_in(&a, name, &bytes);
 	if (baseline)
-		traj_write_results(&ours, t, baseline);
+		traj_write_results(&ours, t, baseline, NULL);
 	if (baseline && buf_equal(&ours, &bytes))
 		tell("results", "EQUAL", "%zu bytes", bytes.len);
 	else
 		tell("results", "DIFFERENT", "%s does not hold the scores of the run", name);
 }
 
-/* -------------------------------------------------------------------------------------------------- */
+/* --------------------------------------------------------------------------------------------- */
 
 static void check(const struct output_parser *parser)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded actions, played again: windows, edits, searches and plain commands on files that are known."""
+"""Replays recorded actions on known files: windows, edits, searches and plain commands."""
 
 import json
 import posixpath
@@ -25,7 +25,7 @@ from reading import (
 from world import Env, Starter, World
 
 READ_ONLY = re.compile(r"cannot edit read-only file (\S+)")
-# Not the same from one version of Python to the next, or from one machine to another.
+# Line numbers in errors of the linter, which differ between versions of Python.
 LINE_NUMBER = re.compile(r"on line \d+|line \d+:")
 
 LOST = "the original lost what the command printed"
@@ -53,12 +53,12 @@ class Finding:
 
 
 class Run:
-    """A recorded run on its way through an episode."""
+    """Replays a recorded run in an episode."""
 
     def __init__(self, env: Env, recorded: dict, starter: Starter | None):
         self.steps = recorded["trajectory"]
         observations = [s["observation"] or "" for s in self.steps]
-        # Evaluators are, and it shows when somebody tries to edit one.
+        # Evaluators are read-only. A refused edit of one names it.
         read_only = {m[1] for o in observations for m in READ_ONLY.finditer(o)}
         self.env = env
         self.has_starter = starter is not None
@@ -89,7 +89,7 @@ class Run:
 
     def play(self, i: int, kind: str, step: dict) -> Finding:
         action, recorded = step["action"], step["observation"] or ""
-        # Without a checkout it is not known whether there was something to create.
+        # Without a checkout it is unknown whether a file that `create` names existed.
         if kind == "shows" and not (self.has_starter and "create" in words_of(action)):
             for w in windows(recorded)[:1]:
                 self.world.rebuild(w)
@@ -116,11 +116,11 @@ class Run:
         )
 
     def state(self, answer: dict) -> dict:
-        """With the variable that MLGym's state command prints."""
+        """State after a step, with the open file as MLGym's state command prints it."""
         shown = self.env.step('printf %s "${CURRENT_FILE:-n/a}"')["observation"]
         return answer["info"]["state"] | {"open_file": shown}
 
-    # --- what can be compared -------------------------------------------------------------------------
+    # --- steps that can't be compared -------------------------------------------------------------
 
     def reason_to_skip(self, kind: str, step: dict) -> str:
         observation = step["observation"] or ""
@@ -164,10 +164,10 @@ class Run:
         paths = [posixpath.join(state["working_dir"], w) for w in words]
         return "" if paths and all(map(self.world.is_known, paths)) else UNREAD
 
-    # --- what is learnt from the answer, before it is asked for ------------------------------------------
+    # --- files that the recorded observation names, made before the action is played --------------
 
     def learn(self, kind: str, step: dict) -> bool:
-        """True when the answer itself was needed to know which files there are."""
+        """Makes files that the recorded observation names. Whether any had to be made."""
         action, observation = step["action"], step["observation"] or ""
         here = json.loads(step["state"])["working_dir"]
         if kind == "shell" and (arguments := ls_arguments(action)) is not None:
@@ -183,7 +183,7 @@ class Run:
         return False
 
     def catch_up(self, step: dict) -> None:
-        """Goes on as it was recorded: what is open, and what is in it."""
+        """Opens the file that was open in the record, and writes it first if a window shows all."""
         observation = step["observation"] or ""
         shown = windows(observation)
         if not shown or errors(observation):
@@ -195,7 +195,7 @@ class Run:
             self.world.known[last.path] = False
         self.env.step(f"[ -f '{last.path}' ] && open '{last.path}' > /dev/null")
 
-    # --- comparing: what is different, and whether something was put aside ---------------------------------
+    # --- comparing: the difference, and whether something was left out ----------------------------
 
     def compare(self, kind: str, step: dict, own: str) -> tuple[str, bool]:
         recorded = step["observation"] or ""
@@ -224,7 +224,7 @@ class Run:
 
 
 def first_windows(steps: list[dict]) -> dict[str, Window]:
-    """Files that are shown whole before anybody changed them."""
+    """Files whose first window shows them whole, before an edit."""
     found: dict[str, Window] = {}
     for step in steps:
         only_shows = kind_of(step["action"]) == "shows" and "create" not in words_of(step["action"])

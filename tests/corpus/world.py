@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files of a recorded run, as far as they are known, in an episode of our own."""
+"""Makes the files of a recorded run, as far as they are known, in an episode of ours."""
 
 import json
 import posixpath
@@ -11,14 +11,14 @@ from pathlib import Path
 from reading import Entry, Listing, Window
 
 WORKSPACE = "/home/agent/workspace"
-# What an agent of MLGym's is given in the place of its bash tools (src/agent/own_tools.c).
+# Our tools that replace the bash tools of MLGym's agents.
 OWN_TOOLS = Path(__file__).resolve().parents[2] / "src/agent/own_tools.c"
 TOOLS = "open goto scroll_down scroll_up create edit insert search_dir search_file find_file"
-STARTER = "/starter"  # where an episode sees the data of MLGym's checkout
+STARTER = "/starter"  # folder of an episode that has the data of MLGym's checkout
 
 
 class Env:
-    """One `fumehood env`, an episode for each run."""
+    """A process of `fumehood env`, with an episode for each recorded run."""
 
     def __init__(self, program: str, tasks: Path, checkout: Path | None):
         bind = ["--bind", f"{checkout / 'data'}:{STARTER}"] if checkout else []
@@ -59,22 +59,22 @@ class Env:
 
 
 def own_tools() -> str:
-    """The script in the C file: its lines are strings of JSON, too."""
+    """The script in the C file. The lines are C strings, which can be read as JSON."""
     script = OWN_TOOLS.read_text().partition("own_tools_script[] =")[2].partition(";\n")[0]
     return "".join(map(json.loads, re.findall(r'^\t(".*")$', script, re.MULTILINE)))
 
 
-# --- how a task begins --------------------------------------------------------------------------------
+# --- files that a task begins with ----------------------------------------------------------------
 
 
 def lists(config: str, key: str) -> list[str]:
-    """A list of a task's file."""
+    """Items of a list in a task's configuration."""
     found = re.search(rf"^{key}:\n((?: *- .*\n)+)", config, re.MULTILINE)
     return [line.strip("- ") for line in found[1].splitlines()] if found else []
 
 
 class Starter:
-    """What the workspace of one of MLGym's tasks holds at first, from a checkout."""
+    """Files that the workspace of a task of MLGym begins with, from a checkout."""
 
     def __init__(self, checkout: Path, task: str):
         files = sorted((checkout / "configs/tasks").glob("*.yaml"), key=lambda f: f.stem != task)
@@ -101,18 +101,22 @@ class Starter:
         return found
 
 
-# --- what is known of it ------------------------------------------------------------------------------
+# --- files of a recorded run ----------------------------------------------------------------------
 
 
 class World:
-    """Of each file, whether it is as it was then; of folders, which have just what they had."""
+    """Files of a recorded run.
+
+    `known` tells of each file whether its content is the recorded one. `listed` has the folders
+    that hold exactly the recorded files.
+    """
 
     def __init__(
         self, env: Env, starter: Starter | None, read_only: set[str], shown: dict[str, Window]
     ):
         self.env = env
         self.known: dict[str, bool] = {}
-        self.doubted: set[str] = set()  # a program that was left out may have written them
+        self.doubted: set[str] = set()  # files that may differ from the recorded ones
         self.listed: set[str] = set()
         self.modes = dict.fromkeys(read_only, "444")
         env.ask(op="reset", seed=0)
@@ -122,8 +126,10 @@ class World:
             self.begin(starter, shown)
 
     def begin(self, starter: Starter, shown: dict[str, Window]) -> None:
-        """The checkout may have another version of a file than the run had, which shows when it is opened, or in
-        its size."""
+        """Copies the starting files of the checkout.
+
+        They stay doubted until a window confirms them: the run may have had other versions.
+        """
         files = starter.files()
         self.env.step(starter.commands())
         self.known = dict.fromkeys(files, True)
@@ -137,7 +143,7 @@ class World:
         return bool(self.known.get(path))
 
     def is_listed(self, folder: str) -> bool:
-        """With all folders that lie in it."""
+        """Whether `listed` has the folder, and all known folders in it."""
         beneath = [f for f in self.known if f.startswith(folder.rstrip("/") + "/")]
         return {folder, *map(posixpath.dirname, beneath)} <= self.listed
 
@@ -145,7 +151,7 @@ class World:
         self.doubted = set(self.known)
         self.listed.clear()
 
-    # From windows.
+    # Files made from windows.
 
     def write(self, w: Window) -> None:
         word = "END_OF_REBUILT_FILE"
@@ -162,7 +168,10 @@ class World:
         self.doubted.discard(w.path)
 
     def rebuild(self, w: Window) -> None:
-        """A file that is shown whole, unless that is what it holds: a window does not tell how its last line ends."""
+        """Writes a file that a window shows whole, unless it has that content already.
+
+        A newline at the end is not compared, because a window does not show it.
+        """
         if not w.is_whole() or (self.is_known(w.path) and w.path not in self.doubted):
             return
         if self.is_known(w.path):
@@ -172,18 +181,20 @@ class World:
                 return
         self.write(w)
 
-    # From listings, and from what a search finds.
+    # Files made from listings and from results of searches.
 
     def make(self, commands: list[str]) -> bool:
-        """Runs them; of files that are new, or of another size, nobody knows what is in them. Whether there were
-        such."""
+        """Runs commands of adding(). Returns whether they made or resized files.
+
+        The content of such files is unknown.
+        """
         shown = self.env.step("\n".join(["true", *commands]))["observation"]
         new = [line[4:] for line in shown.splitlines() if line.startswith("NEW ")]
         self.known |= dict.fromkeys(new, False)
         return bool(new)
 
     def learn_listing(self, shown: Listing, working_dir: str) -> bool:
-        """Makes folders that were not known as they are shown; whether there were such."""
+        """Makes files and folders as a listing shows them. Returns whether it told anything new."""
         commands, learnt = [], False
         for folder, entries in shown.folders.items():
             path = posixpath.normpath(posixpath.join(working_dir, folder or ""))
@@ -217,7 +228,7 @@ class World:
 
 
 def adding(path: str, entry: Entry) -> str:
-    """The commands that make it so."""
+    """Commands that make a file or folder like an entry of a listing. They print NEW for a file."""
     at = shlex.quote(path)
     if entry.is_folder():
         return f"[ -d {at} ] || {{ rm -f {at}; mkdir {at}; }}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the end-to-end tests share: the program itself, run as a user runs it."""
+"""Shared by the end-to-end tests: runs the program as a user does."""
 
 import contextlib
 import json
@@ -16,11 +16,11 @@ ROOT = Path(__file__).resolve().parents[2]
 TASKS = ROOT / "tests" / "tasks"
 
 
-PATIENCE_S = 300  # what takes longer hangs
+PATIENCE_S = 300  # a program that needs longer hangs
 
 
 def until(condition, what: str) -> None:
-    """Waits for a condition; how long it takes does not matter."""
+    """Waits for a condition. Fails after PATIENCE_S."""
     end = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < end, f"waited too long: {what}"
@@ -28,7 +28,7 @@ def until(condition, what: str) -> None:
 
 
 def beneath(top: int, word: str) -> bool:
-    """Whether a process that descends from this one has the word in its command line."""
+    """Whether a descendant of the process `top` has the word in its command line."""
     parents, named = {}, []
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -44,13 +44,13 @@ def beneath(top: int, word: str) -> bool:
 
 
 def default_signals():
-    """For a program that is sent signals: what a suite in the background ignores, it would too."""
+    """Resets signals. A suite in the background ignores some, which children would inherit."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
 
 
 class Fumehood:
-    """The program in a folder of its own, with its own state and the tasks of the tests."""
+    """Runs the program in a folder of its own, with a state folder of the tests."""
 
     def __init__(self, program: str, folder: Path, state: Path):
         self.program = program
@@ -60,7 +60,7 @@ class Fumehood:
         self.env.update(FUMEHOOD_STATE=str(state), TERM="xterm")
 
     def __call__(self, *args, status=0, **kwargs):
-        """Runs it to its end and checks its exit status (None: any)."""
+        """Runs the program to its end, and checks its exit status (None: any)."""
         kwargs.setdefault("stdin", subprocess.DEVNULL if "input" not in kwargs else None)
         done = subprocess.run(
             [self.program, *map(str, args)],
@@ -82,20 +82,20 @@ class Fumehood:
         return subprocess.Popen([self.program, *map(str, args)], cwd=self.folder, **kwargs)
 
     def actions(self, *actions: str) -> str:
-        """A model that plays these actions."""
+        """Name of a model that plays these actions."""
         path = self.folder / "played.jsonl"
         path.write_text("".join(json.dumps(a) + "\n" for a in actions))
         return f"actions:{path}"
 
     def run_words(self, *args) -> list:
-        """The words of `run` with the tasks of the tests and a folder of its own."""
+        """Arguments of `run` with the tasks of the tests and a folder for records."""
         return ["run", "--tasks-dir", TASKS, "--out", self.out, *args]
 
     def run(self, *args, **kwargs):
         return self(*self.run_words(*args), **kwargs)
 
     def run_json(self, *args, status=0) -> list:
-        """`run --json`: the objects that it printed."""
+        """Runs `run --json`. Returns the objects that it printed."""
         done = self.run("--json", *args, status=status)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -109,7 +109,7 @@ def program() -> str:
 
 @pytest.fixture(scope="session")
 def state(tmp_path_factory) -> Path:
-    """Baselines are scored once for all tests."""
+    """A state folder shared by all tests, so that baselines are scored once."""
     return tmp_path_factory.mktemp("state")
 
 
@@ -119,7 +119,7 @@ def fumehood(program, state, tmp_path) -> Fumehood:
 
 
 class Door:
-    """A conversation with one `fumehood env`."""
+    """A process of `fumehood env`."""
 
     def __init__(self, fumehood, *args):
         pipe = subprocess.PIPE
@@ -146,7 +146,7 @@ class Door:
 
 @pytest.fixture
 def door(fumehood):
-    """To an episode that has begun, and has steps for many tries."""
+    """A `fumehood env` whose episode has begun, with 1000 steps."""
     d = Door(fumehood, "--task", "rows", "--max-steps", "1000")
     d.ask(op="reset", seed=0)
     yield d
@@ -156,5 +156,5 @@ def door(fumehood):
 
 @pytest.fixture
 def copy(tmp_path):
-    """A checkout of MLGym that a test may spoil."""
+    """A copy of the checkout of MLGym, which a test may change."""
     return shutil.copytree(ROOT / "tests/fixtures/mlgym-root", tmp_path / "checkout")

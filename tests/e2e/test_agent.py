@@ -21,7 +21,7 @@ ROWS = [act("ls"), act("cp sample.csv submission.csv 2>/dev/null; validate"), ac
 
 
 class Server:
-    """Says what a script says."""
+    """A language model that gives the replies of a script."""
 
     def __init__(self, folder, script: dict):
         path = folder / "script.json"
@@ -61,7 +61,7 @@ def serve(tmp_path):
 
 @pytest.fixture
 def play(fumehood):
-    """Runs episodes and gives the results, or one."""
+    """A function that runs episodes. It returns a list of results, or a single result."""
 
     def run(server, *args, model="openai:m", path="/v1", status=0):
         fumehood.env.update(OPENAI_API_KEY="sk-none-secret", ANTHROPIC_API_KEY="sk-ant-secret")
@@ -143,7 +143,7 @@ WRONG_USE = {"text": "So.", "uses": [{"id": "a", "name": "fly", "arguments": {"t
     ],
 )
 def test_too_many_wrong_replies_end_the_episode(serve, play, last, agent, response):
-    """The record has the last of them, as MLGym's do."""
+    """The record has the last wrong reply, as in MLGym."""
     result = play(serve({"tries": [{"text": "none"}] * 2 + [last]}), "--agent", agent)
     assert actions(result) == ["exit_format"] and result["api_calls"] == 3
     assert result["exit_status"].endswith("(exit_format)")

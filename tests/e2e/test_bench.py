@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bench`: what it prints, and how it is asked and stopped. How fast anything is, is not tested."""
+"""`fumehood bench`: its output, its options and its end. Speed is not tested."""
 
 import json
 import os
@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 from conftest import beneath, until
+
+pytestmark = pytest.mark.once
 
 NUMBERS = ["p50", "p95", "p99", "floor_p50", "ratio"]
 FIELDS = ["name", "unit", "n", *NUMBERS, "reason"]
@@ -20,7 +22,7 @@ def bench(fumehood, *args) -> dict:
 
 
 def results(report: dict) -> dict:
-    """By name. A figure has its numbers, or a reason why not: other work on this machine, say."""
+    """Results by name. A figure has its numbers, or a reason such as other work on the machine."""
     for result in report["results"]:
         assert list(result) == FIELDS
         if result["reason"]:
@@ -52,7 +54,7 @@ def test_figures_and_floors(fumehood):
 
 @pytest.mark.long
 def test_figures_beside_others_are_not_given(fumehood):
-    """Other work on the CPUs changes each time, and nothing that the program counts of its own."""
+    """Other work on the CPUs makes times useless. Numbers of descriptors are still given."""
     with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as other:
         try:
             report = bench(fumehood, "--only", "alive", "--alive", "1", "-n", "5")
@@ -96,7 +98,7 @@ def test_nothing_grows(fumehood):
     found = {result["name"]: result for result in report["results"]}
     assert found["sustained"]["n"] == 1 and found["soak"]["n"] > 10
     assert found["soak_memory"]["p50"] < 32 << 20  # a sanitizer keeps some of what was freed
-    assert found["soak_fds"]["p50"] < 100  # of 400 resets
+    assert found["soak_fds"]["p50"] < 100  # growth in 400 episodes
     assert found["soak_mounts"]["p50"] == 0
 
 
@@ -109,6 +111,12 @@ def test_table(fumehood):
     end = table[0].index("ratio") + len("ratio")
     for line in table[1:]:
         assert line[end - 1] in "x-" and line[end : end + 3] == "   " and line[end + 3] in "<bu"
+
+
+@pytest.mark.long
+def test_simulators(fumehood):
+    found = results(bench(fumehood, "--only", "simulators", "-n", "5"))
+    assert list(found) == ["sim_car", "sim_car_gymnasium", "sim_breakout", "sim_maze"]
 
 
 @pytest.mark.parametrize(

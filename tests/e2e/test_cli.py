@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: help, spelling, complaints, and where they go."""
+"""The command line: help, spelling of options, and error messages."""
 
 import json
 import os
@@ -17,7 +17,7 @@ def commands_in(text: str) -> list[str]:
 
 
 def walk(fumehood, path=()):
-    """Every command with its help."""
+    """Yields each command with its help text."""
     text = fumehood(*path, "--help").stdout
     yield path, text
     if "Commands\n" in text:
@@ -116,7 +116,7 @@ WRONG = [
     ("env", "--task is missing; `fumehood task list` shows what there is"),
     (
         "bench --only step,speed",
-        "--only wants one of reset, step, teardown, validate_csv, tools, agent, alive, soak, not 'speed'",
+        "--only wants one of reset, step, teardown, validate_csv, tools, agent, alive, soak, simulators, not 'speed'",
     ),
     ("help frobnicate", "unknown command 'frobnicate'"),
     ("help run foo", "unknown command 'run foo'"),
@@ -138,7 +138,7 @@ REFUSED = [
     ("--task rows:noSuchVariant", "noSuchVariant"),
     (
         "--task rows --model parrot",
-        "no model 'parrot'; there are: baseline, demo, actions:FILE, replay:FILE.traj or FILE.jsonl, human, human_thought, and the "
+        "no model 'parrot'; there are: baseline, solution, demo, actions:FILE, replay:FILE.traj or FILE.jsonl, human, human_thought, and the "
         "language models openai:NAME, anthropic:NAME, litellm:NAME",
     ),
     ("--task rows --model baseline:x", "the model 'baseline' takes nothing after ':'"),
@@ -149,6 +149,7 @@ REFUSED = [
     ("--task rows --bind /usr", "bind '/usr': at '/usr' it would hide what a sandbox needs"),
     ("--task rows --bind /etc:/usr//", "bind '/etc': at '/usr' it would hide what a sandbox needs"),
     ("--task rows --bind /etc:/data/../usr", "the target '/data/../usr' must not hold '..'"),
+    ("--task rows --bind /etc:/data/..", "the target '/data/..' must not hold '..'"),
     ("--task rows --bind /usr:x", "--bind '/usr:x': the path inside should begin with '/'"),
 ]
 
@@ -193,7 +194,7 @@ def test_a_full_standard_output_is_not_done(fumehood):
 
 
 def on_terminal(fumehood, args, **env) -> str:
-    """What it writes to a terminal."""
+    """Output of the program on a terminal."""
     ours, theirs = pty.openpty()
     child = fumehood.start(
         *args, stdin=theirs, stdout=theirs, stderr=theirs, env={**fumehood.env, **env}

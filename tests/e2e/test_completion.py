@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a word on the command line can become, as the program says and as shells show."""
+"""Completion of words on the command line, by the program and by shells."""
 
 import os
 import pty
@@ -12,7 +12,7 @@ import time
 import pytest
 from conftest import TASKS
 
-# The words after "fumehood" (a blank at the end: one more is to come), and what the last one can become.
+# The words after "fumehood", and the completions of the last. It is empty after a blank at the end.
 CAN_BECOME = [
     ("ru", ["run"]),
     ("task ", ["list", "show", "check", "new", "--help"]),
@@ -24,10 +24,10 @@ CAN_BECOME = [
     ("task --h", ["--help"]),
     ("bench --only te", ["teardown"]),
     ("bench --only step,a", ["step,agent", "step,alive"]),
-    ("config docs l", ["limits"]),
+    ("config docs l", ["limits", "layout"]),
     ("task show titanicSurvival:", ["titanicSurvival:micro", "titanicSurvival:full"]),
     ("task show titanic:m", ["titanic:micro"]),
-    ("task show battleOfSexes:", []),
+    ("task show battleOfSexes:m", ["battleOfSexes:micro"]),
     ("run --run", ["--runs"]),
     ("run --runs 2 --job", ["--jobs"]),
     ("doctor ", ["--help", "--json"]),
@@ -40,7 +40,7 @@ CAN_BECOME = [
     ("run --task rows titanicSurvival:m", ["titanicSurvival:micro"]),
     (f"task show --tasks-dir {TASKS} rows:q", ["rows:quick"]),
     (f"task show --tasks-dir={TASKS} rows:q", ["rows:quick"]),
-    ("task check --run battle", ["battleOfSexes"]),
+    ("task check --run battle", ["battleOfSexes", "battleOfSexes:micro", "battleOfSexes:full"]),
     ("task show titanicSurvival ", []),
     ("run --agent too", ["tool_calling", ":files"]),
     ("run --agent=./a", [":files --agent="]),
@@ -91,7 +91,7 @@ class Terminal:
         os.close(self.fd)
 
 
-# How each is started, and what makes it complete for us.
+# Arguments that start a shell, and a command that loads our completion.
 SHELLS = {
     "bash": (
         ["bash", "--norc", "--noprofile", "-i"],
@@ -108,7 +108,7 @@ SHELLS = {
     ),
 }
 
-# What is typed before a tab, and the words that it becomes.
+# Text that is typed before a tab, and the words that it becomes.
 TYPED = [
     ("fumehood sandbox she", "fumehood|sandbox|shell"),
     ("fumehood run --reward imp", "fumehood|run|--reward|improvement"),
@@ -124,7 +124,7 @@ TYPED = [
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_shell_completes(fumehood, shell):
-    """A tab in a real one, whose line is then written to a file, word by word."""
+    """Types a tab in a real shell. The shell then writes the words of the line to a file."""
     if not shutil.which(shell):
         pytest.skip(f"{shell} is not installed")
     argv, setup = SHELLS[shell]

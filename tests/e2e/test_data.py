@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data that is made on a machine: by whoever comes first, for all, and for nobody else."""
+"""Generated data: the first process that needs it makes it for all others on the machine."""
 
 import json
 import subprocess
@@ -7,9 +7,9 @@ import subprocess
 import pytest
 from conftest import ROOT, Fumehood
 
-PREPARE = ROOT / "tasks/titanicSurvival/prepare.py"
+PROGRAM = (ROOT / "tasks/titanicSurvival/prepare.py", ROOT / "datasets/making.py")
 
-# What one does who has read the source: makes the data with a guess, and answers from that.
+# A script that cheats: it generates the data with a guessed key, and submits those answers.
 FORGE = """
 import csv, os, subprocess
 os.environ["FUMEHOOD_DATA_KEY"] = "0" * 64
@@ -27,7 +27,7 @@ with open("submission.csv", "w") as out:
 
 @pytest.fixture
 def machine(program, tmp_path):
-    """Machines that were never used."""
+    """A function that makes a machine with an empty state folder."""
 
     def make(name: str) -> Fumehood:
         folder = tmp_path / name
@@ -51,8 +51,8 @@ def test_machines_score_alike_and_answer_differently(machine):
     a, b = machine("a"), machine("b")
     for each in (a, b):
         played = play(each, "--model", "demo")
-        assert played["baseline"] == {"accuracy": 0.78}
-        assert played["best"] == {"accuracy": 870 / 1100}
+        assert 0.55 < played["baseline"]["accuracy"] < 0.75
+        assert played["best"]["accuracy"] > played["baseline"]["accuracy"] + 0.03
     assert answers(a) != answers(b)
 
 
@@ -71,18 +71,22 @@ def test_processes_that_come_first_together(machine):
         one.start(*words, str(one.folder / f"out{i}"), stdout=subprocess.PIPE, text=True)
         for i in range(6)
     ]
+    scores = set()
     for process in started:
         out, _ = process.communicate(timeout=300)
         assert process.returncode == 0
-        assert json.loads(out.splitlines()[-1])["best"] == {"accuracy": 0.78}
-    assert answers(one)
+        played = json.loads(out.splitlines()[-1])
+        assert played["best"] == played["baseline"]
+        scores.add(played["best"]["accuracy"])
+    assert answers(one) and len(scores) == 1
 
 
 def test_who_has_read_the_source_knows_no_more(machine):
     one = machine("one")
-    actions = one.actions(f"cat >forge.py <<'END'\n{FORGE}END\npython3 forge.py && validate")
-    played = play(one, "--model", actions, "--bind", f"{PREPARE}:/data/prepare.py")
-    assert 0.4 < played["best"]["accuracy"] < 0.78
+    actions = one.actions(f"cat >forge.py <<'END'\n{FORGE}END\npython3 forge.py", "submit")
+    binds = [word for path in PROGRAM for word in ("--bind", f"{path}:/data/{path.name}")]
+    played = play(one, "--model", actions, *binds)
+    assert 0.4 < played["best"]["accuracy"] < 0.62  # 0.51 by chance
 
 
 def test_a_task_is_told_before_its_data_is_made(machine):

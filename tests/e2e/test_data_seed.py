@@ -14,7 +14,7 @@ LOOK = "sha256sum data/train.csv"
 
 @pytest.fixture
 def machine(fumehood):
-    """A machine that has made no data yet."""
+    """A machine that has generated no data yet."""
     fumehood.env["FUMEHOOD_STATE"] = str(fumehood.folder / "state")
     return fumehood
 
@@ -44,7 +44,7 @@ def test_a_data_seed_gives_other_data_and_another_baseline(machine):
     assert [opened(run)["data_seed"] for run in runs] == [0, 1, 1]
     assert len(set(made(machine, "kaggleHousePrice-micro"))) == 2
     assert len(list(Path(machine.env["FUMEHOOD_STATE"]).glob("baselines/*.json"))) == 2
-    # No data seed is the data seed 0.
+    # Without --data-seed the data seed is 0.
     assert observations(machine.run_json(*words)[0])[0] == zero
 
 
@@ -53,7 +53,7 @@ def test_a_replay_has_the_data_seed_of_the_record(machine):
     (run,) = machine.run_json(*words, "--data-seed", 5)
     again = ("replay", "--compare", "--out", machine.out / "again", run["trajectory"])
     machine(*again)
-    # Another data seed shows that the comparison can fail.
+    # Another data seed fails, which shows that the comparison works.
     assert "1 different" in machine(*again, "--data-seed", 6, status=1).stdout
     assert len(made(machine, "titanic-micro")) == 2
 
@@ -106,7 +106,7 @@ def test_a_served_environment_tells_its_data_seed(machine):
 def test_check_plays_the_data_of_a_seed(machine):
     done = machine("task", "check", "--run", "--data-seed", 4, "titanic", "--json")
     report = json.loads(done.stdout)
-    assert report["ok"] and report["played"]["baseline"] == {"accuracy": 0.78}
+    assert report["ok"] and 0.55 < report["played"]["baseline"]["accuracy"] < 0.75
     assert len(made(machine, "titanic-micro")) == 1
 
 
@@ -130,6 +130,7 @@ def test_what_is_no_data_seed(machine, seed):
     assert "--data-seed wants a whole number from 0 to 9007199254740991" in told
 
 
+@pytest.mark.once
 def test_all_leaves_out_what_has_no_generated_data(machine):
     done = machine.run("--task", "all", "--data-seed", 1, "--model", "baseline", "--json")
     runs = [json.loads(line) for line in done.stdout.splitlines()]

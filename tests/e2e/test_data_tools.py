@@ -113,7 +113,8 @@ CASES = [
 ]
 
 
-# Archives have the time that they were made at: an id is the answer, the same in every process.
+# Archives contain the time, so that ids made of them would differ between processes. The first line
+# of the answer is the id.
 @pytest.mark.parametrize(("data", "lines"), CASES, ids=[lines[0] for _, lines in CASES])
 def test_describe(door, data, lines):
     shown = [line.replace("\n", "\\x0a") for line in told(door, data)]

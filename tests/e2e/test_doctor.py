@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fumehood doctor: what it says of machines that lack something, each made of this one."""
+"""fumehood doctor, on machines that lack something. Each is this machine with a part removed."""
 
 import json
 import os
@@ -12,11 +12,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 HINT = "; run `fumehood doctor`"
-USER = 54321  # who has no subordinate ids
-MOUNTS = "unshare --mount"  # of its own, as root
+USER = 54321  # a user without subordinate ids
+MOUNTS = "unshare --mount"  # runs a command in a new mount namespace, as root
 USER_NAMESPACE = "unshare --map-root-user"
+LANDLOCK_CREATE_RULESET = 444
+NO_LANDLOCK = f"python3 {ROOT}/tests/e2e/without_call.py {LANDLOCK_CREATE_RULESET}"
 
-# The check, what to run the program with, commands before it, and words of its detail and its fix.
+# A check, a command that runs the program, commands before it, and words of the detail and fix.
 LACKS = [
     ("kernel", "setarch --uname-2.6", "", "Linux 2.6", "a kernel of 6.1 or later"),
     (
@@ -42,6 +44,13 @@ LACKS = [
         "memory is limited for each process, not for the episode",
         "make folders in its own group",
     ),
+    (
+        "unix sockets",
+        NO_LANDLOCK,
+        '"$0" sandbox exec --network host -- true',
+        "agents reach all abstract unix sockets",
+        "a kernel of 6.12 or later",
+    ),
     ("python", MOUNTS, "mount --bind /dev/null /usr/bin/python3", "can't be run", "python3"),
 ]
 
@@ -53,7 +62,7 @@ def checks_of(done: subprocess.CompletedProcess) -> dict[str, dict]:
 
 
 def test_what_it_says_is_so(fumehood):
-    """Of control groups: whoever may use them is warned of nothing when there is a limit."""
+    """Checks agree with `sandbox exec`: whether sandboxes work, whether limits give warnings."""
     checks = checks_of(fumehood("doctor", "--json", status=None))
     limited = fumehood("sandbox", "exec", "--memory", "512M", "--", "true", status=None)
     assert checks["sandbox"]["ok"] == (limited.returncode == 0)
@@ -105,7 +114,7 @@ def test_a_program_without_its_plugin_says_how_to_get_it(fumehood):
 
 
 def as_root(fumehood, script: str, *args, status: int = 0) -> subprocess.CompletedProcess:
-    """Runs a script in a mount namespace of its own; $0 is the program."""
+    """Runs a script as root in a new mount namespace. $0 is the program."""
     if os.geteuid() != 0:
         pytest.skip("only root can change what a machine has")
     done = subprocess.run(
@@ -121,7 +130,7 @@ def as_root(fumehood, script: str, *args, status: int = 0) -> subprocess.Complet
     return done
 
 
-# /etc is changed for this namespace alone. Each of two users asks before either has been given ids.
+# /etc is changed for this namespace alone. Both users run doctor before either gets ids.
 TWO_USERS = """
 program=$0
 mount -t tmpfs none /mnt && mkdir -m 1777 /mnt/{up,work,state} && chmod 755 /mnt/up
@@ -147,7 +156,7 @@ for user in ann ben; do doctor $user | jq .ok; done
 
 
 def test_two_users_are_given_different_ids(fumehood):
-    """The advice for each names the user, overlaps nothing that is taken, and works as it stands."""
+    """The advice names the user, and ids that nobody has. It works when it is run as shown."""
     lines = as_root(fumehood, TWO_USERS).stdout.splitlines()
     advice, given, ok = lines[:2], lines[2:5], lines[5:]
     ranges = [(100000 + n * 65536, 100000 + n * 65536 + 65535) for n in (2 * 997, 1 + 997)]
@@ -159,7 +168,7 @@ def test_two_users_are_given_different_ids(fumehood):
     assert ok == ["true", "true"]
 
 
-# Makes $1 a root of this machine's own folders.
+# Makes the folder $1 a root file system, with this machine's own folders.
 A_ROOT = """
 root=$1
 cd "$root" && mkdir proc dev sys usr etc tmp state program && ln -s usr/{bin,sbin,lib,lib64} .
@@ -172,7 +181,10 @@ export FUMEHOOD_STATE=/state
 
 @pytest.mark.parametrize("before", ["", 'mount --rbind "$root" "$root"'])
 def test_a_chroot_is_said_to_be_one(fumehood, before):
-    """Its root may be a mount, which only a process outside shows. What doctor says of it helps."""
+    """doctor tells that it runs in a chroot. The fix that it names works.
+
+    If the root is a mount, the chroot can only be seen by the root of a process outside.
+    """
     program = Path(fumehood.program)
     run = f"{program.parent.name}/{program.name}"
     root = fumehood.folder / "root"
@@ -188,12 +200,12 @@ def test_a_chroot_is_said_to_be_one(fumehood, before):
 
 
 def limited(fumehood, limit: str, *args) -> subprocess.CompletedProcess:
-    """Runs the program where /proc/sys/user/max_{limit} is too low."""
+    """Runs the program in a user namespace where /proc/sys/user/max_... is too low."""
     if os.geteuid() != 0:
         pytest.skip("only root can map all ids into a user namespace")
     lower = f'echo {limit.replace(" ", " >/proc/sys/user/max_")} && exec "$0" "$@"'
     with subprocess.Popen(
-        # A shell that is executed once the ids are mapped is root.
+        # The shell that is executed after the ids are mapped is root.
         ["unshare", "--user", "sh", "-c", 'read go && exec sh -c "$@"', "sh"]
         + [lower, fumehood.program, *map(str, args)],
         env=fumehood.env,
@@ -214,7 +226,7 @@ def limited(fumehood, limit: str, *args) -> subprocess.CompletedProcess:
 
 LIMITS = [
     "0 user_namespaces",
-    "1 user_namespaces",  # the nursery's, and no sandbox'
+    "1 user_namespaces",  # enough for the nursery, but not for a sandbox
     "0 mnt_namespaces",
     "0 pid_namespaces",
     "0 ipc_namespaces",
@@ -262,7 +274,7 @@ def test_every_command_without_ids_leads_to_doctor(fumehood, command):
 
 
 def test_a_shortage_does_not_lead_to_doctor(fumehood):
-    """It would find nothing. However few descriptors there are, the message ends with the reason."""
+    """doctor would not find a lack of descriptors, so that the message ends with the reason."""
     said = []
     for most in range(8, 24):
         done = subprocess.run(
@@ -274,6 +286,6 @@ def test_a_shortage_does_not_lead_to_doctor(fumehood):
             check=False,
         )
         said.append(done.stderr)
-    if os.geteuid() == 0:  # who maps the ids itself
+    if os.geteuid() == 0:  # root writes uid_map itself
         assert any("/uid_map: Too many open files" in text for text in said), said
     assert not any(HINT in text for text in said), said

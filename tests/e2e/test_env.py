@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fumehood env: the contract over standard input and output, and what is wrong with a line."""
+"""fumehood env: requests and answers on standard input and output, and wrong requests."""
 
 import json
 
@@ -158,7 +158,7 @@ def test_no_seed_follows_the_largest(fumehood):
     "reward,shares", [("delta", [0, 1, 0]), ("improvement", [0, 1, 1]), ("none", [0, 0, 0])]
 )
 def test_rewards(fumehood, reward, shares):
-    """Shares of how much better than the baseline the score is, scored twice."""
+    """Rewards as shares of the improvement over the baseline, when validate runs twice."""
     door = Door(fumehood, "--task", "rows", "--reward", reward)
     door.ask(op="reset")
     door.step("sed 's/,-.*/,0/; s/,[1-9].*/,1/; s/x/sign/' data.csv >submission.csv")

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GPUs: which devices who has. Here they are null devices by the names of NVIDIA's, in a /dev of its own."""
+"""GPUs: the devices that episodes and sandboxes have.
+
+The tests make null devices with names of NVIDIA's devices, in a /dev of their own.
+"""
 
 import json
 import os
@@ -34,6 +37,7 @@ starter_code: [starter/]
 baseline: cp x y
 grader: {kind: script, submission: x, program: grader/count.py, timeout: 20s}
 """
+PLAYED = "{kind: duel, submission: x.py, program: grader/ask.py, functions: [count], timeout: 20s}"
 COUNT = """\
 import json, os
 devices = [name for name in os.listdir("/dev") if name.startswith("nvidia") and name[6:].isdigit()]
@@ -41,6 +45,18 @@ visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
 numbers = {"gpus": len(devices), "visible": len(visible.split(",")) if visible else 0}
 os.write(3, json.dumps(numbers).encode())
 """
+ASK = """\
+import duel
+
+def play(player, numbers):
+    (counted,) = player.table("count", 1, lambda answer: True, "numbers").moves()
+    return dict(zip(("gpus", "visible"), counted))
+
+duel.judge(play)
+"""
+PLAYER = COUNT.replace(
+    "os.write(3, ", "def count(history):\n    return list(numbers.values())\nprint("
+)
 
 
 @pytest.fixture
@@ -91,7 +107,7 @@ def test_a_sandbox_has_its_devices_and_no_other(machine, words, names):
 
 
 def test_devices_stay_as_they_are(machine):
-    """What an agent can't do to the devices that all have, it can't do to these."""
+    """An agent can't change devices of GPUs, or make others."""
     tries = ["touch /dev/x", "mknod /dev/y c 1 3", "rm /dev/nvidia0", "chmod 0 /dev/nvidia0"]
     done = machine("sandbox", "exec", "--gpus", "0", "--", "sh", "-c", "; ".join(tries), status=1)
     assert len(done.stderr.splitlines()) == len(tries)
@@ -140,7 +156,7 @@ def test_a_gpu_is_one_run_s_until_it_ends_however_it_ends(machine):
 
 
 def played(machine, *words) -> list[str]:
-    """What the first action of each episode has shown."""
+    """Observations of the first action of each episode."""
     words = ["--task", "rows", "--model", machine.actions(f"{SHOWN}; sleep 0.5"), *words]
     paths = [done["trajectory"] for done in machine.run_json(*words)]
     told = [json.loads(Path(path).read_text()) for path in paths]
@@ -214,14 +230,18 @@ def test_env(machine):
     assert numbers_in(shown) == [1, 2] and "visible: 0,1\n" in shown
 
 
+@pytest.mark.parametrize("grader", ["script", "duel"])
 @pytest.mark.parametrize("n", [0, 2])
-def test_a_grader_has_those_of_its_episode(machine, tmp_path, n):
+def test_a_grader_has_those_of_its_episode(machine, tmp_path, n, grader):
     task = tmp_path / "tasks/graded"
     for folder in ("starter", "grader"):
         (task / folder).mkdir(parents=True)
-    (task / "task.yaml").write_text(GRADED)
+    text = GRADED if grader == "script" else re.sub("grader: .*", f"grader: {PLAYED}", GRADED)
+    (task / "task.yaml").write_text(text)
     (task / "starter/x").write_text("x\n")
+    (task / "starter/x.py").write_text(PLAYER)
     (task / "grader/count.py").write_text(COUNT)
+    (task / "grader/ask.py").write_text(ASK)
     words = ["--json", "--task", task, "--out", machine.out, "--gpus-per-agent", n]
     done = json.loads(machine("run", *words, "--model", machine.actions("ls")).stdout)
     assert done["best"] == {"gpus": n, "visible": n}

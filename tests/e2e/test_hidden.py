@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an agent must not see stays hidden, wherever it lies and however it is shown."""
+"""Hidden files stay hidden from agents, also in bound and listed folders."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def test_a_bind_of_what_is_not_hidden_is_not(fumehood):
 @pytest.mark.parametrize("spelt", ["real", "link"])
 @pytest.mark.parametrize("what", ["", "judge.key", "data", "titanic-micro/*/answers.csv"])
 def test_a_bind_of_the_state(fumehood, spelt, what):
-    """Wherever that is said to lie."""
+    """A bind of hidden files of the state folder is refused, also by links."""
     real = fumehood.folder / "real"
     real.mkdir()
     (fumehood.folder / "link").symlink_to("real")
@@ -39,7 +39,7 @@ def test_a_bind_of_the_state(fumehood, spelt, what):
     for path in (source, fumehood.folder / "link" / source.relative_to(real)):
         done = fumehood(*words, "--bind", f"{path}:/x", status=2)
         assert "the agent could read hidden files in '/" in done.stderr
-    # A stranger's task asks for it itself.
+    # An untrusted task asks for the bind itself.
     fumehood("task", "new", "mine")
     with (fumehood.folder / "mine/task.yaml").open("a") as out:
         out.write(f"sandbox: {{bind: ['{source}:/x']}}\n")
@@ -63,13 +63,18 @@ def seen():
 
 
 def looks(fumehood, script, *args) -> str:
-    """What a script shows to the agent of a second episode."""
+    """Observation of a script in the second episode of a `fumehood env`."""
     asked = [{"op": "reset"}, {"op": "reset"}, {"op": "step", "action": script}]
     lines = "".join(json.dumps(line) + "\n" for line in asked)
     done = fumehood("env", *args, input=lines)
     return json.loads(done.stdout.splitlines()[-1])["observation"]
 
 
+# New tasks have equal answers, and `task check` finds those of others: these tests take turns.
+NEW_TASKS = pytest.mark.xdist_group("new tasks in /opt")
+
+
+@NEW_TASKS
 def test_the_folder_of_a_task_that_is_named_by_its_path(fumehood, seen):
     fumehood("task", "new", "mine", "--tasks-dir", seen)
     (fumehood.folder / "link").symlink_to(seen / "mine")
@@ -87,6 +92,7 @@ def test_records(fumehood, seen):
     assert "plain\nruns\n" in found and "Permission denied" in found and "events" not in found
 
 
+@NEW_TASKS
 def test_records_and_tasks_that_come_while_others_play(fumehood, seen):
     for name in ("a", "b"):
         fumehood("task", "new", name, "--tasks-dir", seen)

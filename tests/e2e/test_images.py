@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tasks about images: each wrong submission gives the agent a sentence that says what to mend."""
+"""Image classification tasks: each wrong submission gives a sentence that names the fault."""
 
 import json
 from pathlib import Path

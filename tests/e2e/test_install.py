@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An installed copy works by itself, for every user, and leaves nothing behind when it is removed."""
+"""An installed copy works without the source, for all users. Removing it leaves nothing behind."""
 
 import json
 import os
@@ -13,8 +13,11 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
+pytestmark = pytest.mark.once
+
 INSTALL = ROOT / "scripts/install"
-PATH = "/usr/sbin:/usr/bin:/sbin:/bin"  # where distributions put meson, without what lies in /usr/local
+# Folders of the distribution's meson. /usr/local could have another.
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +102,7 @@ def test_manual_pages_and_completions_are_where_they_are_looked_for(prefix: Path
 
 
 def test_documents_and_licences_are_complete(prefix: Path) -> None:
-    """A link of theirs leads to a file that is there, but for those to the program's source."""
+    """Links in installed pages lead to installed files, except links to source code."""
     docs = prefix / "share/doc/fumehood"
     assert "Apache License" in (docs / "LICENSE").read_text()
     assert "GNU GENERAL PUBLIC LICENSE" in (docs / "LICENSE.GPL-3.0").read_text()
@@ -111,7 +114,7 @@ def test_documents_and_licences_are_complete(prefix: Path) -> None:
             assert source or (page.parent / link).exists(), (page, link)
 
 
-# In a mount namespace with an /etc and a /usr/local of its own. Ann has ids by useradd.
+# Makes /etc and /usr/local of a mount namespace its own. useradd gives ann subordinate ids.
 MACHINE = """
 mount -t tmpfs none /mnt && mkdir -m 1777 /mnt/{up,work,home} && chmod 755 /mnt/up
 mount -t overlay overlay -o lowerdir=/etc,upperdir=/mnt/up,workdir=/mnt/work /etc
@@ -139,7 +142,7 @@ def on_a_machine(build: Path, script: str) -> str:
 
 @pytest.mark.long
 def test_programs_find_the_library_and_users_the_program(build: Path) -> None:
-    """Without a word about where they lie: a C program, and an ordinary user in another folder."""
+    """pkg-config finds the library for a C program. Another user can run the installed program."""
     if build.name != "build":
         pytest.skip("a program without sanitizers can't use a library with them")
     shown = on_a_machine(
@@ -185,7 +188,7 @@ def test_a_user_without_rights_reads_one_sentence(build: Path) -> None:
 
 @pytest.mark.long
 def test_another_version_replaces_all_of_the_last(build: Path, tmp_path: Path) -> None:
-    """Folders that were there before, or hold something of others, stay when it is removed."""
+    """Removing keeps folders that existed before, or that hold other files."""
     prefix = tmp_path / "prefix"
     (prefix / "bin").mkdir(parents=True)
     prefix.chmod(0o700)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys of language models: where they come from, where they go, and where they are not shown."""
+"""Keys of language models: their sources, the servers that get them, and hiding them in records."""
 
 import re
 from pathlib import Path
@@ -34,7 +34,7 @@ from test_agent import ROWS, act, play, serve, trajectory  # noqa: F401
         ([], act("echo {ESCAPED}, {KEY}", "It is {ESCAPED}.") | {"thinking": "{ESCAPED}"}),
     ],
 )
-def test_a_key_that_is_repeated_in_a_reply(serve, play, model, path, more, agent, said):  # noqa: F811
+def test_a_key_repeated_in_a_reply(serve, play, model, path, more, agent, said):  # noqa: F811
     last = act("submit") if not agent else {"uses": [{"id": "b", "name": "submit"}]}
     result = play(serve([said, last]), *agent, *more, model=model, path=path)
     steps = trajectory(result)["trajectory"]
@@ -45,7 +45,7 @@ def test_a_key_that_is_repeated_in_a_reply(serve, play, model, path, more, agent
 
 
 def test_a_key_that_an_agent_puts_together(serve, play):  # noqa: F811
-    """A server that has the key says it in halves: what a step shows of it is hidden too."""
+    """A key that an agent joins from two halves is hidden in observations too."""
     halves = "k=sk-none-sec k=${k}ret; echo $k; mkdir $k; cd $k; seq 9 >$k; open $k"
     result = play(serve([act(halves), act("ls"), act("submit")]))
     steps = trajectory(result)["trajectory"]

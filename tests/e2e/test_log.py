@@ -21,7 +21,7 @@ MESSAGES = [
 
 
 def records_of(text: str) -> list[dict]:
-    """Those about episodes; what this machine can't enforce depends on the machine."""
+    """Log records about episodes. Others, such as missing limits, depend on the machine."""
     records = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     assert all(re.fullmatch(r"[-0-9]{10}T[:0-9]{8}\.\d{3}Z", r["time"]) for r in records)
     return [r for r in records if "task" in r]
@@ -56,7 +56,7 @@ def test_env_as_json(fumehood):
 
 
 def test_each_run_keeps_its_own(fumehood):
-    """In its folder, as text, at info, whatever is printed."""
+    """The log in a run's folder is text at level info, whatever the options say."""
     model = fumehood.actions(*EPISODE)
     fumehood.run("--task", "rows", "--model", model, "--runs", "2", "--jobs", "2")
     logs = sorted(fumehood.out.glob("*_run_*/run-*.log"))
@@ -85,7 +85,7 @@ def test_the_level_is_of_the_option_then_of_the_variable(fumehood):
 
 
 def test_a_failure_is_an_error(fumehood):
-    """A folder stands where the .traj would be written."""
+    """A folder with the name of the .traj makes the run fail at its end."""
     model = fumehood.actions("sleep 1000")
     words = fumehood.run_words("--task", "rows", "--model", model, "--max-steps", "1")
     child = fumehood.start(*words, stderr=subprocess.PIPE, text=True)

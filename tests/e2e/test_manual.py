@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manual pages: one for each command, without fault in the eyes of the tools that show them."""
+"""Manual pages: one for each command. The tools that show pages find no fault."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-# A checker of pages, and what it may say: a page of ours has no date.
+# Checkers of pages, and a message that is allowed, because our pages have no date.
 CHECKERS = [
     (["mandoc", "-Tlint", "-Wwarning"], r'missing date, using "": TH'),
     (["groff", "-man", "-ww", "-Tutf8", "-Kutf8", "-z"], None),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be wrong with a checkout of MLGym, and is said: where it lies, what its tasks lack."""
+"""Messages about wrong checkouts of MLGym: their folder, their keys, missing packages."""
 
 import json
 import shutil
@@ -14,7 +14,7 @@ from test_mlgym_root import CHECKOUT
 @pytest.mark.parametrize("name", ["--mlgym-root", "MLGYM_CONFIG_ROOT", "MLGYM_TASK_CONFIG_DIR"])
 @pytest.mark.parametrize("folder", ["nowhere", "README.md", "data", "configs/agents"])
 def test_what_is_no_checkout_is_an_error(fumehood, name, folder):
-    """Not one of our tasks that has the name."""
+    """Our own task of the same name is not played instead."""
     words = ("--mlgym-root", CHECKOUT / folder) if name.startswith("--") else ()
     if not words:
         fumehood.env[name] = str(CHECKOUT / folder)
@@ -82,7 +82,7 @@ def test_an_integer_of_any_size_is_a_score(fumehood, copy):
 
 
 def test_check_plays_the_baseline(fumehood, tmp_path):
-    """What is published was found on another machine; the program is played on this one."""
+    """`task check --run` runs the baseline, and compares its score with the published one."""
     words = ("task", "check", "--run", "--mlgym-root", CHECKOUT)
     told = fumehood(*words, "coin", "rows", "model").stdout
     for line in (
@@ -108,7 +108,7 @@ def test_check_plays_the_baseline(fumehood, tmp_path):
 
 
 def test_what_programs_import_is_looked_for(fumehood, tmp_path):
-    """Before anything runs: an evaluator that can't be run scores nobody."""
+    """Missing imports of evaluators and starter code are reported before a run."""
     root = tmp_path / "checkout"
     shutil.copytree(CHECKOUT, root)
     folder = root / "data/rows"
@@ -139,7 +139,7 @@ def test_what_programs_import_is_looked_for(fumehood, tmp_path):
 
 
 def test_check_with_a_python(fumehood, tmp_path):
-    """Imports and packages are looked for in that environment, and programs run with it."""
+    """`task check --python` looks for imports and packages there, and runs programs with it."""
     root = tmp_path / "checkout"
     shutil.copytree(CHECKOUT, root)
     folder, model = root / "data/rows", root / "data/model"
@@ -217,7 +217,7 @@ def test_a_mistyped_key_that_breaks_its_task(fumehood, copy, key, typed):
 
 
 def test_mistyped_keys_of_other_files(fumehood, copy):
-    """Of variants that are not played, of data sets and of agents, in each command."""
+    """Each command warns of unknown keys of data sets, agents, and variants that are not played."""
     task = copy / "configs/tasks/rows.yaml"
     last = len(task.read_text().splitlines())
     task.write_text(task.read_text() + "variants:\n  small:\n    max_step: 3\n")
@@ -281,14 +281,15 @@ def test_tasks_are_named_by_files_from_any_folder(fumehood):
         told = fumehood.run("--mlgym-root", CHECKOUT, "--task_config_path", path).stderr
         assert "is played" not in told
     words = ["--mlgym-root", CHECKOUT, "--task_config_path", "tasks/battleOfSexes.yaml"]
-    assert "No such file" in fumehood.run(*words, status=2).stderr  # not ours
+    # Our own task of that name is not played instead.
+    assert "No such file" in fumehood.run(*words, status=2).stderr
     told = fumehood("task", "show", "--mlgym-root", CHECKOUT, "zzzzzz", status=2).stderr
     names = told.split("there are: ")[1].strip().split(", ")
     assert "coin" in names and len(names) == len(set(names))
 
 
 def test_a_file_of_a_checkout_says_which(fumehood, copy):
-    """No task of ours is played in its place."""
+    """A task's file identifies its checkout. Our own tasks are not played instead."""
     path = copy / "configs/tasks/coin.yaml"
     (done,) = fumehood.run_json("--task_config_path", path, "--model", "baseline")
     args = yaml.safe_load((Path(done["trajectory"]).parent / "args.yaml").read_text())
@@ -301,7 +302,7 @@ def test_a_file_of_a_checkout_says_which(fumehood, copy):
 
 @pytest.mark.parametrize("root", [(), ("--mlgym-root", "")])
 def test_a_task_of_ours_for_a_file_that_is_not_there(fumehood, root):
-    """MLGym's command lines work as typed, and say which task is played."""
+    """MLGym's command lines work without a checkout. A warning names our task that is played."""
     path = "configs/tasks/battleOfSexes.yaml"
     words = [*root, "--task_config_path", path, "--model", fumehood.actions("submit")]
     said = f"there is no file '{path}' here: Fumehood's own task 'battleOfSexes' is played"
@@ -390,7 +391,7 @@ def test_options_that_can_not_be_honoured(fumehood, tmp_path):
     ],
 )
 def test_options_of_language_models_are_checked(fumehood, tmp_path, name, value, why):
-    """Where none plays, too: whoever adds one would find out late."""
+    """Options of language models are checked even if no language model plays."""
     wrong = tmp_path / "wrong.json"
     wrong.write_text('{"m": {"input": 1}}')
     value = str(wrong) if value == wrong.name else value

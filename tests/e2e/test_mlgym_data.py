@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data of a checkout of MLGym that is missing wholly or in part, and what is said of it."""
+"""Messages about data of a checkout of MLGym that is missing wholly or in part."""
 
 import json
 import shutil
@@ -8,7 +8,10 @@ import pytest
 
 
 def test_missing_data(fumehood, copy):
-    """Which files, what makes them, and one exit status."""
+    """Run, env and task check name the missing files and have exit status 1.
+
+    "task show" names them too, and the scripts that make them, with exit status 0.
+    """
     shutil.move(copy / "data/rows/data", copy / "elsewhere")
     root = ("--mlgym-root", copy)
     lacks = f"data set 'rows' lacks its files: there is no folder {copy}/data/rows/data"
@@ -42,7 +45,7 @@ def empty(folder):
 
 @pytest.mark.parametrize("hidden", [".keep", None])
 def test_an_empty_folder_of_data(fumehood, copy, hidden):
-    """Its evaluator names what it reads; without a name it lacks all."""
+    """Files that the evaluator reads by name are missing. If it names none, all files are."""
     data = copy / "data/rows/data"
     empty(data)
     if hidden:
@@ -67,7 +70,7 @@ def test_an_empty_folder_of_data(fumehood, copy, hidden):
     ],
 )
 def test_data_that_lacks_a_file(fumehood, copy, line, lacks):
-    """A file that the evaluator can't run without."""
+    """Data is missing only if the evaluator reads the file: not if it writes or looks for it."""
     with (copy / "data/rows/evaluate.py").open("a") as file:
         file.write(f"if 0:\n    {line}\n")
     done = fumehood("task", "check", "--mlgym-root", copy, "rows", status=1 if lacks else 0)
@@ -84,7 +87,7 @@ def test_known_data_that_lacks_a_file(fumehood, copy):
 
 
 def test_data_is_looked_for_where_a_variant_is_played(fumehood, copy):
-    """Only the named or default variant must have it."""
+    """Only the named or default variant needs its data."""
     path = copy / "configs/tasks/coin.yaml"
     path.write_text(
         path.read_text() + "variants: {fed: {dataset_configs: [datasets/rows.yaml]}, dry: {}}\n"

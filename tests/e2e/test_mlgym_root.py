@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # long-file: all that a checkout is used for, with the fixtures that lay one out
-"""A checkout of MLGym's own configurations, used as they are: one of ours, laid out like it, and the original
-where FUMEHOOD_MLGYM names it."""
+"""Configurations of a checkout of MLGym, used as they are.
+
+Most tests use a checkout of ours with the same layout. Some use the one that FUMEHOOD_MLGYM names.
+"""
 
 import importlib.metadata
 import json
@@ -21,7 +23,7 @@ IDS = {"coin": "coin", "rows": "rowsOfNumbers", "model": "modelOfALine"}
 
 
 def play(fumehood, task, *actions, root=CHECKOUT, **kwargs):
-    """The answers of `env` to a reset and these actions."""
+    """Answers of `env` to a reset and these actions."""
     lines = [{"op": "reset"}, *({"op": "step", "action": a} for a in actions), {"op": "close"}]
     done = fumehood(
         "env",
@@ -56,7 +58,7 @@ def test_baselines(fumehood, task, score):
 
 
 def test_arguments_that_the_original_reads(fumehood):
-    """Its loader makes objects of the groups, and fails without a task, an agent or with a text for a mapping."""
+    """MLGym can load args.yaml, which needs a task, an agent, and the right types."""
     (done,) = fumehood.run_json("--mlgym-root", CHECKOUT, "--task", "rows", "--model", "baseline")
     args = yaml.safe_load((Path(done["trajectory"]).parent / "args.yaml").read_text())
     task, model = args["environment"]["task_config_path"], args["agent"]["model"]
@@ -66,7 +68,7 @@ def test_arguments_that_the_original_reads(fumehood):
 
 
 def test_a_task_that_publishes_no_scores(fumehood, tmp_path):
-    """Its baseline is what its first program comes to."""
+    """Without published scores, the score of the first baseline program is the baseline."""
     shutil.copytree(CHECKOUT, tmp_path / "root")
     path = tmp_path / "root/configs/tasks/coin.yaml"
     published = "baseline_scores:\n- Score: 0.4\n  Errors: 6\n"
@@ -105,7 +107,7 @@ def test_what_is_wrong(fumehood):
 
 @pytest.fixture
 def lacking(tmp_path) -> Path:
-    """A checkout with a task that wants what the machine has, and what none has."""
+    """A checkout with a task that needs packages of this machine, and packages that don't exist."""
     root = tmp_path / "lacking"
     shutil.copytree(CHECKOUT, root)
     wants = [
@@ -123,7 +125,7 @@ def lacking(tmp_path) -> Path:
 
 
 def installed():
-    """What programs in a sandbox have."""
+    """Five packages that programs in a sandbox have."""
     places = [p for p in sys.path if p.endswith("-packages") and p.startswith("/usr/")]
     return list(importlib.metadata.distributions(path=places))[:5]
 
@@ -207,7 +209,10 @@ def test_a_language_model_needs_torchrun(fumehood):
 
 
 def test_memory(fumehood, tmp_path):
-    """One episode's is there in the next, only where it was asked for; and in a replay, as it was."""
+    """Memory passes from one episode to the next with --memory_enabled alone.
+
+    A replay has the memory that the episode began with.
+    """
     root = tmp_path / "checkout"
     shutil.copytree(CHECKOUT, root)
     words = ["--mlgym-root", root, "--task", "coin", "--memory_enabled", "True"]
@@ -287,7 +292,7 @@ def test_a_memory_that_is_none_and_one_behind_a_link(fumehood, tmp_path):
 
 @pytest.mark.parametrize("there", [True, False])
 def test_a_memory_behind_a_link_out_of_the_task(fumehood, tmp_path, there):
-    """A task may be a stranger's: no file of the user's is its memory, and none is made."""
+    """A task may be untrusted. It can't read or make files of the user as its memory."""
     root, private = tmp_path / "checkout", tmp_path / "private.json"
     shutil.copytree(CHECKOUT, root)
     if there:
@@ -333,12 +338,12 @@ def test_a_run_that_goes_on_has_the_memory_that_it_began_with(fumehood, tmp_path
     assert json.loads(kept.read_text())["texts"] == ["theirs", "mine"]
 
 
-# --- agents -------------------------------------------------------------------------------------------
+# --- agents ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def lead(fumehood, tmp_path):
-    """Has a language model that says these actions play a task, and gives the trajectory."""
+    """A function that plays a task with a scripted language model. Returns the trajectory."""
     servers = []
 
     def run(root, task, agent, *said, more=()) -> dict:
@@ -375,14 +380,14 @@ def test_command_files(lead):
     kept = json.loads(steps[1]["state"])
     assert list(kept) == ["open_file", "files", "working_dir"]
     assert kept["open_file"] == "/home/agent/workspace/target.py" and kept["files"] == [3, None]
-    assert json.loads(steps[4]["state"])["open_file"] == "n/a"  # of a new shell
+    assert json.loads(steps[4]["state"])["open_file"] == "n/a"  # the shell is new
     assert "(Current Step: 1, Remaining Steps: 49)" in told["history"][3]["content"]
     assert json.dumps(told["info"]["score"]) == json.dumps([{"Score": 0.4, "Errors": 6}] * 2)
     assert "Evaluation Score: {'Score': 0.4, 'Errors': 6}" in steps[2]["observation"]
 
 
 def test_a_checkout_that_is_the_current_folder(fumehood, tmp_path):
-    """MLGym's own command lines are for its folder, and name no root."""
+    """MLGym's command lines run in its folder, without --mlgym-root."""
     root = tmp_path / "checkout"
     shutil.copytree(CHECKOUT, root)
     (root / "mlgym").mkdir()
@@ -424,7 +429,7 @@ def test_a_baseline_of_the_original(fumehood, original):
 
 
 def test_tasks_of_the_original(fumehood, original):
-    """All but two load; of some the data, which the repository does not hold, is missing."""
+    """All tasks but two load. Some lack data, which the repository does not hold."""
     told = fumehood("task", "list", "--mlgym-root", original, "--json").stdout
     names = [json.loads(line)["task"] for line in told.splitlines()]
     assert len(names) == 19
@@ -438,7 +443,7 @@ def test_tasks_of_the_original(fumehood, original):
 
 
 def test_quick_start_of_an_agent(lead, original):
-    """Its own line, with its own tools."""
+    """MLGym's example command line works, with MLGym's agent and its commands."""
     said = ["open strategy.py", "search_file def", "goto 7", "validate", "submit"]
     steps = lead(original, "battleOfSexes", "default", *said)["trajectory"]
     assert steps[0]["observation"].startswith("[File: /home/agent/workspace/strategy.py (")
@@ -448,7 +453,7 @@ def test_quick_start_of_an_agent(lead, original):
 
 
 def test_its_tools_and_ours(lead, original, fumehood):
-    """Ours run in the place of those that are known, and leave behind what they do."""
+    """Our tools replace known tools of MLGym, and have the same effects."""
     look = 'type -t open; echo "$CURRENT_FILE $CURRENT_LINE"; bash -c \'echo "$CURRENT_FILE"\''
     said = [
         f"open strategy.py 3; {look}",
@@ -480,7 +485,7 @@ def test_its_tools_and_ours(lead, original, fumehood):
 
 
 def test_its_state_and_ours(lead, original):
-    """Ours says it without a program, where that is the same."""
+    """Our state, made without a program, equals that of MLGym's state command."""
     said = [
         "pwd; unset CURRENT_FILE",
         "open strategy.py",
@@ -509,7 +514,7 @@ def test_its_state_and_ours(lead, original):
 
 
 def test_a_file_that_the_agent_closed(lead, original):
-    """What CURRENT_FILE is in its shell counts, for ours as well."""
+    """Our tools heed the shell's variable CURRENT_FILE, as MLGym's do."""
     said = [
         "open strategy.py 3; CURRENT_FILE=",
         "open ../nothing",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people are told of language models: that a price is not known, that a try failed."""
+"""Messages about language models: unknown prices and failed tries."""
 
 import json
 import re
@@ -15,7 +15,7 @@ AGAIN = {"status": 503, "error": {"message": "too busy"}, "headers": {"retry-aft
 
 
 def run(fumehood, url, *args, status=0) -> str:
-    """What is said on standard error."""
+    """Runs a task. Returns standard error."""
     words = ("run", "--tasks-dir", TASKS, "--out", fumehood.out)
     words += () if "--sweep" in args else ("--task", "rows")
     return fumehood(*words, "--api-key", "k", "--url", url, *args, status=status).stderr
@@ -56,7 +56,7 @@ def test_a_price_that_is_given_limits(fumehood, serve, tmp_path):  # noqa: F811
 
 
 def test_tries_that_fail_are_told(fumehood, serve):  # noqa: F811
-    """Each in its run's log; one of an outage to who watches."""
+    """Each run's log has all failed tries. Standard error has one message of an outage."""
     server = serve({"tries": [AGAIN] * 6 + [act("submit")]})
     more = ("--model", "openai:m", "--runs", 3, "--jobs", 3, "--retries", 7)
     said = run(fumehood, server.url, *more)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Opening a task may take as long as its baseline does: neither the other episodes nor Ctrl-C wait for it."""
+"""Opening a task may take as long as its baseline. Other episodes and Ctrl-C don't wait for it."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ from test_signals import alive_with
 
 
 class Slow:
-    """A task whose baseline, with a mark in its command line, ends when it is let."""
+    """A task whose baseline waits until `go` has text. `mark` is in the baseline's command line."""
 
     def __init__(self, fumehood):
         self.fumehood = fumehood
@@ -39,7 +39,7 @@ class Slow:
         return alive_with(self.mark) > 0
 
     def ended(self, task: str) -> list:
-        """The seeds of the ended runs of a task, by the numbers of their folders."""
+        """Seeds of a task's ended runs, in the order of their folders."""
         seeds = []
         for log in sorted(self.fumehood.out.glob(f"*{task}*/events.jsonl")):
             lines = log.read_text().rpartition("\n")[0].splitlines()  # the last may be half there

@@ -32,7 +32,7 @@ def replay(fumehood, path, *args, status=0):
 
 
 def plain(value):
-    """A trajectory without what is its own: times, the run's number, what a model cost."""
+    """A trajectory without times, agent names and statistics of the model."""
     if isinstance(value, dict):
         own = ("execution_time", "agent", "model_stats")
         return {k: plain(v) for k, v in value.items() if k not in own}
@@ -91,7 +91,7 @@ def test_a_language_model_s_run(fumehood, serve):  # noqa: F811
 
 
 def test_the_same_agent_leads_it_again(fumehood, serve, tmp_path):  # noqa: F811
-    """Not another that is called like it."""
+    """A replay uses the recorded agent's file, not another agent of the same name."""
     agent = tmp_path / "default.yaml"
     text = (ROOT / "agents" / "default.yaml").read_text()
     agent.write_text(text.replace("WINDOW: 1000", "WINDOW: 4"))
@@ -117,7 +117,7 @@ def test_the_same_agent_leads_it_again(fumehood, serve, tmp_path):  # noqa: F811
 @pytest.mark.parametrize("agent", [("--agent", "default"), ()], ids=["agent", "none"])
 @pytest.mark.parametrize("edits", [True, False])
 def test_a_linter_waits_for_edits(fumehood, edits, agent):
-    """A recorded run's steps come without pauses, in which it would start."""
+    """A replay of a record with edits starts the linter first: it has no pauses for that later."""
     edit = ["create a.py", "edit 1:1\nx = 1\nend_of_edit"] if edits else ["create a.txt"]
     look = "pgrep -fc linter.py; echo $PATH"
     first = run(fumehood, "--task", "rows", "--model", fumehood.actions(look, *edit))
@@ -151,7 +151,7 @@ def test_times_are_put_aside(fumehood):
 
 
 def test_aliases(fumehood):
-    """They hold in each shell of a run."""
+    """Aliases of --aliases-file are set in each shell of a run."""
     file = fumehood.folder / "short.sh"
     file.write_text("#!/bin/bash\nalias ls='ls -F' two='echo 1; echo'\nfalse || true\n")
     acts = ["mkdir there; ls", "two 2", "exit 3", "two 3; cat ~/commands/bash_aliases.sh"]
@@ -193,7 +193,7 @@ def test_differences_are_shown(fumehood):
 
 
 def as_mlgym_s(path, folder, name="rows"):
-    """The record in the original's form: other words around scores, the last one in `info` only, no events."""
+    """Makes a record like MLGym's: other words around scores, and no events."""
     with open(path) as file:
         traj = json.load(file)
     for step in traj["trajectory"]:
@@ -243,7 +243,7 @@ def test_a_record_of_ours_is_in_our_words(fumehood):
 
 
 def test_the_last_step_of_mlgym_s_record(fumehood):
-    """It ends with one step more, and scores there."""
+    """MLGym's record has one step more at the limit of steps, which scores the submission."""
     acts = fumehood.actions("cp zeros.csv submission.csv; echo done", "echo 2")
     first = run(fumehood, "--task", "rows", "--max-steps", "2", "--model", acts)
     folder = fumehood.folder / "original"
@@ -274,7 +274,7 @@ def test_what_is_nothing_to_play(fumehood):
 
 
 def test_it_can_be_interrupted_while_it_compares(fumehood):
-    """Even where nobody reads what it says."""
+    """Ctrl-C ends a replay whose output nobody reads."""
     first = run(fumehood, "--task", "rows", "--model", fumehood.actions("true"))
     path = first["trajectory"]
     with open(path) as file:
@@ -337,7 +337,7 @@ def test_the_record_of_a_run_that_was_killed(fumehood):
     ],
 )
 def test_what_a_record_s_task_would_give(fumehood, keys, what):
-    """A record may be a stranger's, and so may the task be that it names."""
+    """A record may be untrusted, and the task that it names too."""
     tasks = fumehood.folder / "tasks"
     shutil.copytree(TASKS / "rows", tasks / "rows")
     task = tasks / "rows" / "task.yaml"
@@ -354,7 +354,7 @@ def test_what_a_record_s_task_would_give(fumehood, keys, what):
 
 
 def test_an_agent_that_a_record_chose(fumehood, serve):  # noqa: F811
-    """It gives its actions no files but its own, and nothing of the web."""
+    """An agent that a record names may use files of its own folder alone, and no web sites."""
     own, private = fumehood.folder / "own", fumehood.folder / "_private"
     own.mkdir()
     private.write_text("hush")
@@ -399,7 +399,7 @@ def test_an_agent_that_a_record_chose(fumehood, serve):  # noqa: F811
 
 
 def spoil(path, how, target):
-    """What a stranger may put where a record has a file."""
+    """Replaces a file of a record by a link, a FIFO or a folder."""
     path.unlink(missing_ok=True)
     if how == "link":
         path.symlink_to(target)
@@ -412,7 +412,7 @@ def spoil(path, how, target):
 @pytest.mark.parametrize("how", ["link", "fifo", "folder"])
 @pytest.mark.parametrize("name", ["events.jsonl", "memory.json", "args.yaml", "rows.traj"])
 def test_a_record_s_files_are_files(fumehood, name, how):
-    """Not links to others of the user's, which the actions would be shown."""
+    """A record's files can't be links, which could show other files of the user to actions."""
     private = fumehood.folder / "private"
     model = fumehood.actions("cat ~/memory.json", "submit")
     folder = Path(run(fumehood, "--task", "rows", "--model", model)["trajectory"]).parent
@@ -422,7 +422,7 @@ def test_a_record_s_files_are_files(fumehood, name, how):
     spoil(folder / name, how, private)
     again = fumehood.folder / "again"
     words = ("replay", "--tasks-dir", TASKS, "--out", again, folder)
-    # What it was asked for is only said where it can't be read: nothing depends on it.
+    # An unreadable args.yaml gives a warning alone, because a replay does not depend on it.
     done = fumehood(*words, status=0 if name == "args.yaml" else None, timeout=None)
     assert (done.returncode != 0) == (name != "args.yaml")
     why = {"link": "symbolic link", "fifo": "no regular file", "folder": "Is a directory"}[how]
@@ -444,7 +444,7 @@ def test_what_is_no_record(fumehood, text, message):
     assert message in fumehood("replay", path, status=2).stderr
 
 
-# --- what a language model said -----------------------------------------------------------------------
+# --- replies of language models -------------------------------------------------------------------
 
 
 def replies(fumehood, *lines: str) -> str:

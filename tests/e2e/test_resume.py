@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Going on with a language model's run: after a kill, a signal, an outage, or the end of its money."""
+"""Resuming a language model's run after a kill, a signal, an outage or a limit on costs."""
 
 import json
 import re
@@ -34,7 +34,7 @@ def events(folder: Path) -> list[dict]:
 
 
 def stop_in_step_3(fumehood, server, agent: str, how: int) -> Path:
-    """The folder of a run that was stopped while its model thought about its third step."""
+    """Folder of a run that was stopped while its model thought about the third step."""
     fumehood.env["OPENAI_API_KEY"] = "k"
     words = ("--task", "rows", "--model", "openai:m", "--url", server.url + "/v1", "--seed", "5")
     child = fumehood.start(
@@ -255,7 +255,7 @@ def test_scoring_that_was_cut_is_no_end(fumehood, serve):  # noqa: F811
 
 
 def test_limits_on_costs(fumehood, serve):  # noqa: F811
-    """What its own limit ended is over; what all together may cost is nothing of one run's."""
+    """A run that reached its own limit is over. Only a higher limit resumes it."""
     prices = fumehood.folder / "prices.json"
     prices.write_text('{"m": {"input": 10000, "output": 0}}')
     url = ("--url", serve([act("ls"), act("pwd"), act("submit")]).url + "/v1", "--api-key", "k")
@@ -275,7 +275,7 @@ def test_limits_on_costs(fumehood, serve):  # noqa: F811
 
 
 def test_what_nobody_pays_for_is_not_begun(fumehood, serve):  # noqa: F811
-    """What was spent before counts towards what all together may cost."""
+    """Costs before a resume count towards the limit of all models. Beyond it no run begins."""
     prices = fumehood.folder / "prices.json"
     prices.write_text('{"m": {"input": 10000, "output": 0}}')
     turns = [act("ls"), act("pwd"), act("submit")]
@@ -372,12 +372,12 @@ def test_a_task_that_has_changed_is_said(fumehood, serve):  # noqa: F811
     assert "have changed" not in fumehood(*again, "--task", "rows").stderr
 
 
-# --- a stranger's record ------------------------------------------------------------------------------
+# --- untrusted records ----------------------------------------------------------------------------
 
 
 @pytest.fixture
 def broken(fumehood, serve):  # noqa: F811
-    """A run that an outage ended: its folder, and its server, which is where it is by the environment."""
+    """Folder and server of a run that an outage ended. A variable names the server's address."""
     server = serve([act("ls"), [{"status": 500}, act("submit")]])
     fumehood.env |= {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url + "/v1"}
     words = ("--task", "rows", "--model", "openai:m", "--retries", 0)
@@ -401,7 +401,7 @@ WISHES = [
 
 
 def test_what_a_record_wishes_for_is_said_again(fumehood, broken):
-    """Where keys go, and what is this machine's; in the folder of one's own runs, too."""
+    """A record's options that send keys or give files have to be repeated on the command line."""
     folder, server = broken
     args, asked = folder / "args.yaml", len(server.asked())
     kept = args.read_text()

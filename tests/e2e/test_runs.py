@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many runs: models with tasks, what is there already, what broke, and the spread of scores."""
+"""Many runs: several models and tasks, --skip-existing, failed runs, and the spread of scores."""
 
 import contextlib
 import fcntl
@@ -62,6 +62,7 @@ def test_what_would_be_played_twice_is_refused(fumehood):
     assert "--task: 'rows' would be played twice" in err and not fumehood.out.exists()
 
 
+@pytest.mark.once
 def test_all_tasks(fumehood):
     found = results(fumehood, "--task", "all", "--model", "baseline")
     assert {"battleOfSexes", "titanicSurvival", "rows"} <= {r["task"] for r in found}
@@ -103,7 +104,7 @@ def test_an_alias_is_the_task_itself(fumehood):
 
 
 def test_an_old_record_names_the_alias(fumehood):
-    """A run of before the task was renamed."""
+    """A record from before the task got its new name can be replayed."""
     run(fumehood, "--task", "titanicSurvival:micro", "--model", "baseline")
     log = next(fumehood.out.glob("*/events.jsonl"))
     text = log.read_text().replace('"task":"titanicSurvival"', '"task":"titanic"')
@@ -172,7 +173,7 @@ def test_what_was_asked_for_otherwise_is_another_run(fumehood, serve):  # noqa: 
 
 
 def test_what_was_asked_for_in_other_words_is_the_same_run(fumehood):
-    """First played, then there already, then another run."""
+    """The first spelling is played, the others exist already. Another file is another run."""
     for folder in ("", "sub", "a/configs", "b/configs"):
         (fumehood.folder / folder).mkdir(parents=True, exist_ok=True)
         (fumehood.folder / folder / "v.jsonl").write_text('"ls"\n')
@@ -201,7 +202,7 @@ def test_what_was_asked_for_in_other_words_is_the_same_run(fumehood):
         assert times == [1] + [0] * (len(same) - 1) + [1], another
 
 
-# What a record tells of the files that it was played with, and whether it is the same run.
+# Changed hashes of task and agent when a record was opened and resumed; whether it is the same run.
 HASHES = [
     ("an older build's", {"task_hash": None, "agent_hash": None}, [], True),
     ("another task", {"task_hash": "0"}, [], False),
@@ -257,7 +258,7 @@ def test_agents_of_one_name_are_told_apart(fumehood, serve):  # noqa: F811
 
 @pytest.fixture
 def broken(fumehood):
-    """A task whose baseline can't be played, so that its episodes break."""
+    """A folder with a task whose baseline fails, so that its episodes fail."""
     folder = fumehood.folder / "tasks"
     shutil.copytree(TASKS / "rows", folder / "broken")
     path = folder / "broken" / "task.yaml"
@@ -422,13 +423,13 @@ def test_paths_of_a_checkout_in_a_file(fumehood, serve):  # noqa: F811
 
 
 def on_terminal(fumehood, lines: int, *args) -> str:
-    """What a run shows on a terminal of so many lines."""
+    """Standard error of a run, on a terminal with this number of lines."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", lines, 90, 0, 0))
     child = fumehood.start(*fumehood.run_words(*args), stderr=theirs, stdout=subprocess.DEVNULL)
     os.close(theirs)
     shown = b""
-    with contextlib.suppress(OSError):  # that is how a terminal ends
+    with contextlib.suppress(OSError):  # a terminal ends with an error
         while more := os.read(ours, 65536):
             shown += more
     os.close(ours)
@@ -437,10 +438,10 @@ def on_terminal(fumehood, lines: int, *args) -> str:
 
 
 def test_more_episodes_than_lines(fumehood):
-    slow = fumehood.actions("sleep 5")  # all are at it at the same time
+    slow = fumehood.actions("sleep 5")  # long enough for all to sleep at the same time
     shown = on_terminal(fumehood, 6, "--task", "rows", "--model", slow, "-n", "8", "-j", "8")
     frames = [frame for frame in re.split(r"\x1b\[J", shown) if "sleep" in frame]
-    # Three lines, the count, and the line that the cursor is on: none is scrolled away.
+    # Three episodes, the count, and the cursor's line fit, so that nothing scrolls away.
     assert max(frame.count("sleep 5") for frame in frames) == 3
     assert any("and 5 more; 0 of 8 ended" in frame for frame in frames)
     assert max(int(n) for n in re.findall(r"\x1b\[(\d+)A", shown)) <= 5

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fumehood sandbox exec: what it hands to a program, and what it refuses to."""
+"""fumehood sandbox exec: descriptors, names of hosts, and Python environments."""
 
 import json
 import os
@@ -18,7 +18,7 @@ KERNEL = [int(number) for number in re.findall(r"\d+", os.uname().release)[:2]]
 
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_a_folder_is_not_handed_in(fumehood, number):
-    """A sandbox would walk this machine through it."""
+    """A descriptor of a folder is refused, because it would lead out of the sandbox."""
     folder = os.open("/", os.O_RDONLY)
     ends = [subprocess.DEVNULL, subprocess.PIPE, subprocess.PIPE]
     ends[number] = folder
@@ -36,7 +36,7 @@ def test_a_folder_is_not_handed_in(fumehood, number):
 
 @pytest.mark.parametrize("network", ["none", "host"])
 def test_a_sandbox_can_look_up_its_own_name(fumehood, network):
-    """As torchrun does, which otherwise waits until its limit."""
+    """torchrun looks up its own host's name, and would wait for its timeout."""
     words = ["--network", network, "--", "sh", "-c", "getent hosts $(hostname) localhost"]
     names = [line.split()[1] for line in fumehood("sandbox", "exec", *words).stdout.splitlines()]
     assert "fumehood" in names and "localhost" in names
@@ -48,12 +48,12 @@ def test_the_output_is_not_ours_to_print_as_json(fumehood, words):
     assert done.stdout == "" and "--json: output and exit status are the program's" in done.stderr
 
 
-# --- Python -----------------------------------------------------------------------------------------
+# --- Python environments --------------------------------------------------------------------------
 
 
 @pytest.fixture
 def environment(tmp_path) -> Path:
-    """A virtual environment in somebody's home, made by a Python that lies there, too."""
+    """A virtual environment in a user's home, made by a Python in the same home."""
     home, version = tmp_path / "home", f"python{sys.version_info[0]}.{sys.version_info[1]}"
     base, env = home / "python", home / "envs/mine"
     for folder in (
@@ -135,7 +135,7 @@ def test_what_is_no_environment_is_refused(fumehood, environment, kind):
 
 @pytest.mark.parametrize("loop", [False, True])
 def test_an_interpreter_behind_a_link_that_leads_nowhere(fumehood, tmp_path, loop):
-    """As in an environment that was moved, or made on another machine."""
+    """A moved environment, or one of another machine, has a broken link to its interpreter."""
     bin_folder = tmp_path / "env/bin"
     bin_folder.mkdir(parents=True)
     (bin_folder / "python3").symlink_to("python")
@@ -163,11 +163,11 @@ def test_an_environment_is_the_agents_and_the_graders(fumehood, environment, tmp
     assert f"the run had --python {environment}" in said
 
 
-# --- Python that is written to ------------------------------------------------------------------------
+# --- writable Python environments -----------------------------------------------------------------
 
 
 def tree(folder: Path) -> dict:
-    """What lies in a folder: by path the mode, and the content of files."""
+    """Modes of all files beneath a folder, and contents of regular files, by path."""
     found = sorted(p for p in folder.rglob("*") if p.name != "__pycache__")
     return {
         str(p): (p.lstat().st_mode, p.read_bytes() if p.is_file() else None)
@@ -183,7 +183,7 @@ def site_of(environment: Path) -> Path:
 
 @pytest.mark.parametrize("disk", ["memory", "disk"])
 def test_an_environment_can_be_written_to(fumehood, environment, disk):
-    """At its own place, and on this machine nothing changes."""
+    """A sandbox can change an environment with :rw. The one on this machine stays the same."""
     site = site_of(environment)
     closed = environment / "private"
     closed.mkdir()
@@ -211,19 +211,19 @@ def test_an_environment_can_be_written_to(fumehood, environment, disk):
     assert run(f"touch new; ls {link}/{site.relative_to(environment)}/new", env=link) == [
         f"{link}/{site.relative_to(environment)}/new"
     ]
-    # Files are another's: they can be replaced, and not changed.
+    # Files belong to another user: they can be replaced, but not changed.
     assert "Permission denied" in run("echo x >>only_there.py")[0]
     assert "Operation not permitted" in run("chmod 777 only_there.py")[0]
-    # What others may not read stays so.
+    # Files that others may not read stay unreadable.
     assert all("Permission denied" in line for line in run(f"cat {closed}/file; ls {closed}"))
-    if disk == "memory" and KERNEL >= [6, 6]:  # before that it lies on the disk, too
+    if disk == "memory" and KERNEL >= [6, 6]:  # older kernels have it on the disk
         full = run("head -c 9M /dev/zero >big; wc -c <big", more=("--disk", "4M"))
         assert "No space left on device" in full[0] and int(full[1]) < 5 << 20
     assert tree(environment) == before
 
 
 def test_an_environment_inside_its_base_is_written_to(fumehood, environment):
-    """The installation that it was made by is shown around it, and lies not over it."""
+    """The installation around an environment stays read-only, and does not hide it."""
     base = environment.parent.parent / "python"
     inside = base / "envs/mine"
     shutil.copytree(environment, inside, symlinks=True)
@@ -249,9 +249,10 @@ def wheel(folder: Path, version: str) -> Path:
     return path
 
 
+@pytest.mark.once
 @pytest.mark.long
 def test_pip_installs_for_an_episode(fumehood, tmp_path):
-    """It lasts as long as the episode; what was there before can be replaced and removed, too."""
+    """pip installs, upgrades and removes packages in an episode. The next episode begins anew."""
     env, wheels = tmp_path / "env", tmp_path / "wheels"
     wheels.mkdir()
     old, new = wheel(wheels, "1.0"), wheel(wheels, "2.0")
@@ -276,7 +277,7 @@ def test_pip_installs_for_an_episode(fumehood, tmp_path):
 
 
 def test_graders_have_the_environment_as_it_is_on_disk(fumehood, environment, tmp_path):
-    """Whatever an agent puts into its own: modules, what Python starts with, the interpreter."""
+    """Graders ignore an agent's changes: modules, startup files of Python, the interpreter."""
     root = tmp_path / "checkout"
     shutil.copytree(ROOT / "tests/fixtures/mlgym-root", root)
     evaluator = root / "data/coin/evaluate.py"
@@ -302,3 +303,13 @@ chmod 755 {environment}/bin/python3; cat only_there.py; python3"""
     again = ["replay", folder, "--mlgym-root", root, "--out", tmp_path / "again"]
     assert f"the run had --python {environment}:rw" in fumehood(*again, status=None).stderr
     assert "the run had" not in fumehood(*again, "--python", f"{environment}:rw").stderr
+
+
+def test_both_sides_of_a_duel_have_the_environment(fumehood, environment, tmp_path):
+    fumehood("task", "new", "coins", "--grader", "duel", "--tasks-dir", tmp_path)
+    for program in ("grader/judge.py", "starter/strategy.py"):
+        path = tmp_path / "coins" / program
+        path.write_text(f"import only_there\n{path.read_text()}")
+    words = ["--task", tmp_path / "coins", "--model", fumehood.actions("submit")]
+    (done,) = fumehood.run_json(*words, "--python", environment)
+    assert done["exit_status"] == "submitted" and 0 < done["best"]["Score"] < 1

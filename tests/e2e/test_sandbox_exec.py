@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fumehood sandbox exec: variables, binds, where it starts, and whose an exit status is."""
+"""fumehood sandbox exec: variables, binds, the folder that it starts in, and exit statuses."""
 
 import fcntl
 import os
@@ -14,7 +14,7 @@ import pytest
 
 @pytest.fixture
 def folder(fumehood) -> Path:
-    """The current folder of what a test starts, which a sandbox may read."""
+    """The program's current folder, which a sandbox may read."""
     fumehood.folder = fumehood.folder / "folder"
     fumehood.folder.mkdir()
     fumehood.folder.chmod(0o755)

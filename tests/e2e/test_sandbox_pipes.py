@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fumehood sandbox exec on pipes and sockets: they are relayed, and nobody is to notice."""
+"""fumehood sandbox exec on pipes and sockets. It relays them, which neither end may notice."""
 
 import os
 import select
@@ -31,7 +31,7 @@ def test_all_comes_through(fumehood):
 
 @pytest.mark.parametrize("size", [0, 1, 65536, 65537])
 def test_what_is_printed_last(fumehood, size):
-    """By a program that has ended, and is not waited for by who reads it."""
+    """The last output of a program arrives, although the program kills itself."""
     done = play(fumehood, f"head -c {size} /dev/zero; exec kill -9 $$")
     assert (done.returncode, done.stdout) == (137, bytes(size))
 
@@ -71,7 +71,7 @@ def test_a_writer_that_nobody_reads(fumehood):
 
 @pytest.mark.parametrize("more", [[], ["--timeout", "1"]])
 def test_a_reader_that_does_not_read(fumehood, more):
-    """A program is told to end nevertheless, and so is fumehood. What there was can be read."""
+    """Ctrl-C and a timeout end the program and fumehood. Earlier output can still be read."""
     child = fumehood.start("sandbox", "exec", *more, "--", "yes", stdout=PIPE)
     assert select.select([child.stdout], [], [], WAIT_S)[0]
     time.sleep(0.5)
@@ -85,7 +85,7 @@ def test_a_slow_reader_gets_all(fumehood):
     child = fumehood.start(
         "sandbox", "exec", "--", "head", "-c", "400000", "/dev/zero", stdout=PIPE
     )
-    time.sleep(6)  # longer than a porter may take
+    time.sleep(6)  # longer than the owner waits for a porter
     assert len(child.stdout.read()) == 400000 and child.wait(WAIT_S) == 0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fumehood show, and run --verbose: a run as people read it."""
+"""fumehood show and run --verbose: runs as text for people."""
 
 import json
 import os
@@ -17,7 +17,7 @@ ACTIONS = ["false", LONG, "cat <<'EOF'\none\nEOF", "validate", "cp zeros.csv sub
 
 @pytest.fixture
 def record(fumehood) -> Path:
-    """A run that was submitted, with a validate that gave no score."""
+    """Folder of a submitted run, with a validate that gave no score."""
     (done,) = fumehood.run_json("--task", "rows", "--model", fumehood.actions(*ACTIONS))
     return Path(done["trajectory"]).parent
 
@@ -90,7 +90,7 @@ def test_what_is_shown_can_not_steer_a_terminal(fumehood):
 
 
 def on_terminal(fumehood, *words, typed=b"", **env) -> str:
-    """What the program shows on a terminal, to which keys are typed once it shows something."""
+    """Output of the program on a terminal. Types keys after the first output."""
     master, slave = pty.openpty()
     child = fumehood.start(
         *words, stdin=slave, stdout=slave, stderr=slave, env={**fumehood.env, **env}
@@ -124,7 +124,7 @@ def test_a_pager_on_a_terminal_only(fumehood, record, tmp_path):
     assert not (tmp_path / "paged").exists()
     for name in ("", "no-such-pager-here"):
         assert "step 6 of 6" in on_terminal(fumehood, "show", record, PAGER=name)
-    # One that is left at once is no failure.
+    # A pager that ends at once is no failure.
     on_terminal(fumehood, "show", record, "--full", PAGER="true")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Being stopped, in order and at once: nothing is left behind, and what was recorded can be read."""
+"""Signals stop runs, in order or at once. No process is left, and the records can be read."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from conftest import PATIENCE_S, TASKS, default_signals, until
 
 
 def alive_with(mark: str) -> int:
-    """How many processes have the mark in their name, in a sandbox or out of it."""
+    """Number of processes, in all sandboxes too, whose command line begins with the mark."""
     found = 0
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -28,7 +28,7 @@ def alive_with(mark: str) -> int:
 
 
 class OnTerminal:
-    """The program on a terminal of its own, as a person runs it."""
+    """Runs the program on a new terminal, as a person does."""
 
     def __init__(self, fumehood, *args):
         pid, self.terminal = pty.fork()
@@ -71,7 +71,7 @@ class OnTerminal:
 
 
 class Playing:
-    """Two of three episodes, each in a step that does not end by itself."""
+    """A run of three episodes. Two are in a step that sleeps."""
 
     def __init__(self, fumehood):
         self.mark = "mark-" + str(uuid.uuid4())
@@ -171,7 +171,7 @@ def test_export_names_what_it_was_given(fumehood):
 
 
 def make_slow_task(tasks, mark: str) -> None:
-    """The task rows, with a baseline that takes its time."""
+    """Makes a task like `rows`, with a baseline that sleeps."""
     shutil.copytree(TASKS / "rows", tasks / "slow")
     lines = (tasks / "slow" / "task.yaml").read_text().split("variants:")[0].splitlines()
     lines = [line for line in lines if not line.startswith(("id:", "baseline:", "training_"))]
@@ -181,7 +181,7 @@ def make_slow_task(tasks, mark: str) -> None:
 
 
 def test_ctrl_c_again_stops_at_once(fumehood):
-    """The first does not end a baseline that is played for the first time."""
+    """Ctrl-C is pressed during a baseline until the program ends. No process may be left."""
     mark = "mark-" + str(uuid.uuid4())
     tasks = fumehood.folder / "tasks"
     make_slow_task(tasks, mark)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`sandbox: {simulators: true}`: the module in the agent's workspace, and beside the judge."""
+"""`sandbox: {simulators: true}` gives the simulators' module to the agent and the judge."""
 
 import json
 import textwrap
@@ -73,7 +73,7 @@ def put_task(fumehood):
 
 
 def play(fumehood, *actions):
-    """The steps of an episode with these actions."""
+    """Answers to the steps of an episode with these actions."""
     lines = [{"op": "reset", "seed": 0}] + [{"op": "step", "action": text} for text in actions]
     done = fumehood("env", "--task", "./drive", input="".join(json.dumps(x) + "\n" for x in lines))
     answers = [json.loads(line) for line in done.stdout.splitlines()]
@@ -96,8 +96,8 @@ def test_an_agent_trains_with_it_and_a_judge_scores_with_it(fumehood, put_task):
         "echo 0.6 > throttle.txt; validate",
     )
     assert "(8, 10, 10, 4) /home/agent/workspace/simulators/__init__.py" in steps[0]["observation"]
-    assert steps[1]["observation"].count("Read-only file system") == 3
-    assert "__init__.py\nlibsimulators.so\n" in steps[1]["observation"]
+    assert steps[1]["observation"].count("Read-only file system") == 4
+    assert "__init__.py\nlibsimulators.so\npolicies.py\n" in steps[1]["observation"]
     assert 95 < steps[2]["info"]["score"]["Return"] < 96
     assert steps[2]["info"]["baseline"]["Return"] == 0
 

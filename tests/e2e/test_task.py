@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fumehood task and fumehood config: what there is, and making more of it."""
+"""fumehood task and fumehood config: list, show, check and make tasks; describe keys."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def test_list_as_json(fumehood):
     assert "titanic" not in tasks
     assert tasks["words"]["direction"] == "minimize"
     assert tasks["titanicSurvival"]["variants"] == ["micro", "full"]
-    assert tasks["battleOfSexes"]["variants"] == ["full"]
+    assert tasks["battleOfSexes"]["variants"] == ["full", "micro"]
     assert tasks["battleOfSexes"]["default_variant"] == "full"
     assert tasks["titanicSurvival"]["default_variant"] == "micro"
     assert tasks["rows"]["ready"] and tasks["rows"]["problem"] is None
@@ -83,7 +83,7 @@ def test_show_of_what_lacks_its_data(fumehood):
     shown = fumehood("task", "show", "titanicSurvival:full").stdout
     assert "metric      accuracy, more is better" in shown
     assert "problem     data set 'titanic' lacks train.csv in " in shown
-    assert f"`python3 {ROOT}/tasks/titanicSurvival/prepare.py kaggle" in shown
+    assert "and run `fumehood data fetch titanic`" in shown
 
 
 @pytest.mark.parametrize("task", ["3SATTime", "battleOfSexes", "titanicSurvival", "titanic"])
@@ -132,7 +132,7 @@ FAULTS = [
 
 @pytest.mark.parametrize(("old", "new", "problem", "status"), FAULTS)
 def test_faults_are_found(fumehood, old, new, problem, status):
-    """A task that can't be loaded is a wrong configuration, as in `run`."""
+    """A task that can't be loaded gives exit status 2, as in `run`. Other faults give 1."""
     fumehood("task", "new", "mine")
     change(fumehood.folder / "mine" / "task.yaml", old, new)
     done = fumehood("task", "check", "mine/", status=status)
@@ -207,7 +207,7 @@ def test_notes_do_no_harm(fumehood):
         (
             "command: python3 solve.py",
             "command: python3 baseline.py",
-            "problem: the solution is no better than the baseline",
+            "problem: the solution: it is no better than the baseline",
         ),
     ],
 )
@@ -247,7 +247,7 @@ def test_keys_for_programs(fumehood):
 
 def test_the_examples_are_tasks(fumehood):
     blocks = re.findall(r"```yaml\n(.*?)```", TASKS_PAGE.read_text(), re.DOTALL)
-    tasks = [block for block in blocks if "grader:" in block]
+    tasks = [block for block in blocks if "id:" in block and "grader:" in block]
     assert len(tasks) == 2
     for text in tasks:
         name = yaml.safe_load(text)["id"]

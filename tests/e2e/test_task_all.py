@@ -10,12 +10,12 @@ import sys
 import pytest
 from conftest import ROOT, beneath, until
 
-LONG_S = 1800  # for all tasks, also on a busy machine
+LONG_S = 1800  # timeout of a check of all tasks, on a busy machine
 
 
 @pytest.fixture
 def mine(fumehood):
-    """A task that works, in a folder of tasks."""
+    """A folder of tasks with a correct task `good`."""
     (fumehood.folder / "mine").mkdir()
     fumehood("task", "new", "good", "--tasks-dir", "mine")
     return fumehood.folder / "mine"
@@ -58,7 +58,7 @@ def test_json_comes_in_the_order_of_the_tasks(fumehood, mine):
 
 
 def test_all_takes_every_task_and_leaves_out_what_lacks_data(fumehood, copy):
-    """A checkout of MLGym with few tasks, so that this is quick."""
+    """The test uses a checkout of MLGym with two tasks, because it is quick."""
     rows = copy / "configs" / "tasks"
     for name in ("coin", "model", "noSuchClass", "noSuchData", "words"):
         (rows / f"{name}.yaml").unlink()
@@ -78,6 +78,8 @@ def test_all_takes_every_task_and_leaves_out_what_lacks_data(fumehood, copy):
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
+        ("--seeds 2 titanic", "--seeds goes with --run"),
+        ("--run --seeds 0 titanic", "--seeds wants a whole number from 1 to"),
         ("--all --run titanic", "--all checks every task: give it or 'titanic'"),
         ("--all", "--all goes with --run"),
         ("--jobs 2 titanic", "--jobs goes with --run"),
@@ -114,9 +116,115 @@ def children(pid: int):
         return map(int, file.read().split())
 
 
+# --- faults that playing finds --------------------------------------------------------------------
+
+
+def played(fumehood, *words, status=0) -> dict:
+    words = ("task", "check", "--run", "--tasks-dir", "mine", "--json", *words)
+    return json.loads(fumehood(*words, status=status).stdout)["played"]
+
+
+def test_the_solution_beside_the_starter_is_no_secret(fumehood, mine):
+    assert "problem" not in played(fumehood, "good")
+
+
+@pytest.mark.parametrize("secret", ["grader/answers.csv", "solution/solve.py", "demo.jsonl"])
+def test_a_copy_of_a_hidden_file_is_found(fumehood, mine, secret):
+    """Playing finds a copy under another name, which the check without --run does not."""
+    task = mine / "good"
+    if secret == "demo.jsonl":
+        (task / secret).write_text('"ls"\n"python3 baseline.py"\n"submit"\n')
+        change(task / "task.yaml", "solution:", "demo: demo.jsonl\nsolution:")
+    (task / "starter" / "help").mkdir()
+    (task / "starter" / "help" / "some notes").write_bytes((task / secret).read_bytes())
+    assert fumehood("task", "check", "--tasks-dir", "mine", "good").stdout.startswith("ok")
+    problem = played(fumehood, "good", status=1)["problem"]
+    assert problem == (
+        f"an episode: the agent sees a copy of {task / secret}: "
+        "/home/agent/workspace/help/some notes"
+    )
+
+
+def test_a_grader_that_gives_another_score_is_found(fumehood):
+    folder = fumehood.folder / "mine"
+    folder.mkdir()
+    fumehood("task", "new", "moody", "--tasks-dir", "mine", "--grader", "duel")
+    assert "problem" not in played(fumehood, "moody")
+    change(
+        folder / "moody" / "grader" / "judge.py",
+        'return {"Score": right / (GAMES * ROUNDS)}',
+        'return {"Score": right / (GAMES * ROUNDS) + __import__("random").random() / 100}',
+    )
+    problem = played(fumehood, "moody", status=1)["problem"]
+    assert problem.startswith("the solution: the same submission was graded twice, and Score was ")
+
+
+def test_another_submission_each_time_is_a_note(fumehood):
+    (fumehood.folder / "mine").mkdir()
+    fumehood("task", "new", "free", "--tasks-dir", "mine", "--grader", "duel")
+    change(
+        fumehood.folder / "mine" / "free" / "task.yaml",
+        'solution/strategy.py]\n  command: "true"',
+        "solution/strategy.py]\n"
+        """  command: python3 -c 'import os; print("#", os.urandom(9))' >>strategy.py""",
+    )
+    assert "another submission each time" in played(fumehood, "free")["note"]
+
+
+def expect(task, baseline: str, solution: str) -> None:
+    with (task / "task.yaml").open("a") as file:
+        file.write(f"expect: {{baseline: {baseline}, solution: {solution}}}\n")
+
+
+@pytest.mark.parametrize(
+    ("baseline", "solution", "problem"),
+    [
+        # the baseline has 0.5, the solution 1
+        ("[0.46, 0.011]", "[1, 0]", None),
+        ("[0.46, 0.0099]", "[1, 0]", "the baseline: accuracy is 0.5. The key 'expect' says 0.46 "),
+        ("[0.5, 0]", "[0.99, 0]", "the solution: accuracy is 1, and the key 'expect' says 0.99"),
+        ("[0.5, 0.099]", "[1, 0]", None),
+        ("[0.5, 0.101]", "[1, 0]", "the solution: by the key 'expect' it lies 5 standard dev"),
+    ],
+)
+def test_scores_are_compared_with_the_stated_ones(fumehood, mine, baseline, solution, problem):
+    expect(mine / "good", baseline, solution)
+    found = played(fumehood, "good", status=1 if problem else 0)
+    assert found["baseline"] == {"accuracy": 0.5} and found["solution"] == {"accuracy": 1.0}
+    assert found.get("problem", "").startswith(problem or "")
+    assert bool(problem) == ("problem" in found)
+
+
+@pytest.mark.parametrize("value", ["[1]", "[1, 2, 3]", "[1, x]", "[1, -1]"])
+def test_what_is_no_stated_score(fumehood, mine, value):
+    expect(mine / "good", "[0.65, 0.1]", value)
+    done = fumehood("task", "check", "--tasks-dir", "mine", "good", status=2)
+    assert "expected two numbers, a mean and a standard deviation" in done.stdout
+
+
+@pytest.mark.once
+def test_seeds_of_data_tell_how_far_scores_move(fumehood):
+    words = ("task", "check", "--run", "regressionKaggleHousePrice", "--seeds", 2, "--json")
+    seeds = json.loads(fumehood(*words).stdout)["played"]["seeds"]
+    assert seeds["baseline"]["n"] == seeds["solution"]["n"] == 2
+    assert seeds["baseline"]["sd"] > 0 and seeds["apart_sd"] > 1  # low, because there are two seeds
+    assert 0 < seeds["solution"]["moved_sd"] <= 4
+
+
+@pytest.mark.once
+def test_seeds_of_judges(fumehood):
+    words = ("task", "check", "--run", "battleOfSexes:micro", "--seeds", 3)
+    seeds = json.loads(fumehood(*words, "--json").stdout)["played"]["seeds"]
+    for side, mean in (("baseline", 1.021), ("solution", 1.44)):
+        assert seeds[side]["mean"] == pytest.approx(mean, abs=0.03) and seeds[side]["sd"] > 0
+    table = fumehood(*words, "--jobs", 1).stdout.splitlines()
+    assert "moved" in table[0] and " 1.4" in table[1] and "±" in table[1]
+
+
+@pytest.mark.once
 @pytest.mark.long
 def test_all_our_tasks_hold(fumehood):
-    """The default variant of each task that is installed: `micro`, and the games."""
+    """Checks the default variant of each installed task."""
     listed = fumehood("task", "list", "--json").stdout.splitlines()
     names = [json.loads(line)["task"] for line in listed]
     assert len(names) >= 10 and (ROOT / "tasks" / names[0]).is_dir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A person at a real terminal: lines are edited, completed and found again."""
+"""A person plays at a real terminal, with line editing, completion and a history."""
 
 import fcntl
 import json
@@ -20,7 +20,7 @@ ANSWER_S = 200
 
 
 class Terminal:
-    """The program in a terminal of its own, which it may take control of."""
+    """The program in a terminal of its own, which is its controlling terminal."""
 
     def __init__(self, fumehood, *args, task="rows", columns=120, **env):
         self.fumehood = fumehood
@@ -48,7 +48,7 @@ class Terminal:
         os.write(self.master, text.encode())
 
     def expect(self, text: str) -> str:
-        """What is shown up to and with this text."""
+        """Waits for a text. Returns the output up to the end of this text."""
         end = time.monotonic() + ANSWER_S
         while text.encode() not in self.shown:
             left = end - time.monotonic()
@@ -58,7 +58,7 @@ class Terminal:
         return before.decode() + text
 
     def ask(self, text: str) -> str:
-        """Types a line, and waits for the next prompt. What is shown until then."""
+        """Types a line, and waits for the next prompt. Returns the output until then."""
         self.type(text)
         self.steps += 1
         return self.expect(f"[step {self.steps}]")
@@ -67,7 +67,7 @@ class Terminal:
         return not termios.tcgetattr(self.slave)[3] & termios.ICANON
 
     def end(self, status: int = 0) -> list[str]:
-        """Waits for its end; the actions that were played."""
+        """Waits for the program's end. Returns the actions that were played."""
         late = time.monotonic() + ANSWER_S
         while self.child.poll() is None:
             assert time.monotonic() < late, self.shown
@@ -97,7 +97,7 @@ def terminal(fumehood, tmp_path):
         t.child.wait()
 
 
-# What is typed, and the action that it makes.
+# Typed keys, and the action that they make.
 KEYS = [
     ("echo b" + HOME + "echo a; \r", "echo a; echo b"),
     ("echo one" + WORD_BACK + "two\r", "echo two"),
@@ -106,10 +106,10 @@ KEYS = [
     ("echo x\r", "echo x"),
     (UP + "\x7fy\r", "echo y"),
     (UP + UP + "z\r", "echo xz"),
-    ("\x12echo tw\r\r", "echo two"),  # searched for
+    ("\x12echo tw\r\r", "echo two"),  # Ctrl-R searches the history
     ("desc\t sample.csv\r", "describe  sample.csv"),
     ("echo a; scroll_\t\tup\r", "echo a; scroll_up"),
-    ("echo desc\t\r", "echo desc"),  # no command stands there
+    ("echo desc\t\r", "echo desc"),  # an argument is not completed as a command
 ]
 
 
@@ -129,7 +129,7 @@ def test_names_of_files(terminal):
     assert "\033[31m" not in t.expect("one.csv  other.csv")
     t.ask("n\t\r")
     t.ask("ls ~/work\tdeep/inn\t\r")
-    t.ask("trap 'sleep 9' DEBUG; cd .\t/inner\r")  # by a shell of its own
+    t.ask("trap 'sleep 9' DEBUG; cd .\t/inner\r")  # another shell completes names
     t.type("\x04")
     assert t.end()[1:] == [
         "cat two\\ words ; ls inner/o",
@@ -240,7 +240,7 @@ def test_a_signal_ends_the_run(terminal):
     assert b"early_exit" in t.shown
 
 
-# What is typed, a line each, and the action that it makes.
+# Typed lines that together make an action.
 UNFINISHED = [
     ("for i in 1 2; do", "echo $i", "done"),
     ("cat <<EOF", "$(", "EOF"),
@@ -285,7 +285,7 @@ def test_full_screen_programs_are_refused(terminal):
 
 
 def test_output_is_shown_once(terminal):
-    """Whole lines as they come, the rest at the end of the command."""
+    """Whole lines are shown when they come, the rest at the end of the command."""
     t = terminal()
     t.type("printf 'one\\ntwo\\n\\e[31mred\\r\\nfour'; sleep .3; echo; echo end\r")
     t.expect("echo end\r\n")
@@ -325,7 +325,7 @@ def test_several_lines_and_thoughts(terminal):
     t.expect("[step 1]")
     t.type("start_multiline_command\rls\r" + UP + "; pwd\rend_multiline_command\r")
     t.expect("what you think")
-    t.type(UP + "\x7f" * 99 + "\x04")  # thoughts are not what is found again
+    t.type(UP + "\x7f" * 99 + "\x04")  # thoughts have no history
     assert t.end() == ["ls\nls; pwd\n", "exit_forfeit"]
 
 

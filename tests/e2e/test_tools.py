@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The agent's own commands: windows, edits that are refused, searches, and what outlives the shell."""
+"""The agent's own commands: windows, edits, searches, the linter, and the open file."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def seen(door, action: str) -> list[str]:
 
 
 def window(lines: list[str]) -> tuple[str, list[str]]:
-    """What stands around the numbered lines, and the first and last of these."""
+    """Header and footer lines of a window, and its first and last numbered line."""
     numbered = [line for line in lines if line.split(":")[0].isdigit()]
     around = " ".join(line for line in lines if line.startswith(("[File", "(")))
     return around, [numbered[0], numbered[-1]] if numbered else []
@@ -52,7 +52,7 @@ def test_what_is_open_outlives_the_shell(door):
 
 
 def test_an_agent_s_word_is_checked(door):
-    """The state is a file of the agent's: nothing in it breaks more than what is shown."""
+    """The open file is noted in a file that the agent can change. A wrong note is not shown."""
     for text in ("'1 0\\n/a\\x1b[2J\\n'", "'1 0\\nrelative\\n'", "'nonsense'", "'1 0\\n/\\xff\\n'"):
         door.step("open submission.csv")
         door.step(f"printf {text} > ~/.fumehood/editor; printf x > /run/fumehood/state")
@@ -80,7 +80,7 @@ def test_edit(door):
     assert seen(door, "stat -c %a f.txt") == ["400"]
 
 
-# Before, the action, and after it. What is written ends as most lines do; others stay as they are.
+# Content, an action, and the content after it. New lines end as most lines do; others are kept.
 ENDINGS = {
     "edited": ("a\\r\\nb\\r\\nc\\r\\n", "edit 2:2\nx\ny\nend_of_edit", "a\r\nx\r\ny\r\nc\r\n"),
     "inserted": ("a\\r\\nb\\r\\n", "insert 0\nx\nend_of_insert", "x\r\na\r\nb\r\n"),
@@ -110,7 +110,7 @@ def test_endings_of_lines_are_not_searched(door):
 
 @pytest.mark.parametrize("name", ["n\\nl.txt", "n\\n", "\\n", "n\\n\\n/x"])
 def test_a_name_of_several_lines(door, name):
-    """What comes before its newline is another file's name; what is told of the state is one line."""
+    """A file whose name has newlines can be edited, but is not shown as open. `n` is kept."""
     door.step(f"mkdir -p $'{name}'; rmdir $'{name}'; echo keep > n; echo inside > $'{name}'")
     opened = door.step(f"open $'{name}'")
     assert "1:inside" in opened["observation"]
@@ -121,7 +121,7 @@ def test_a_name_of_several_lines(door, name):
 
 
 def test_text_is_not_mistaken(door):
-    """What follows a command on its line, and what looks like one in a here-document."""
+    """A command after `edit` on its line runs. An `insert` in a here-document is text."""
     door.step("printf 'a\\n' > f.txt; open f.txt")
     assert seen(door, "edit 1:1; echo done\nx\nend_of_edit")[-1] == "done"
     door.step("cat > how.md <<E\ninsert 1\ntext\nend_of_insert\nE")
@@ -129,7 +129,7 @@ def test_text_is_not_mistaken(door):
 
 
 def test_an_edit_is_whole_or_not_at_all(door):
-    """On a disk that is full, in a folder that can't be written to, of a file with two names."""
+    """Edits work in a read-only folder and for links. On a full disk they change nothing."""
     door.step(
         "seq 3 > f; seq 3 > g; ln g h; mkdir d; seq 3 > d/f; chmod 500 d; mkdir e; ln -s ../f e/f"
     )
@@ -190,7 +190,7 @@ def test_the_linter_is_warm_and_may_die(door):
 
 
 def test_the_linter_starts_before_an_edit(door):
-    """With the first Python file that is opened, by nobody's waiting. An edit starts no process but itself."""
+    """The linter starts when the first Python file is opened. An edit starts no other process."""
     last = "sh -c 'echo $$'"
     door.step(f"{HUNDRED}; open long.txt; create other.txt; open nowhere.py")
     assert seen(door, "pgrep -f linter.py") == []
@@ -204,7 +204,7 @@ def test_the_linter_starts_before_an_edit(door):
 
 
 def test_a_linter_that_is_stopped(door):
-    """It holds up one edit, which may be killed meanwhile, and no other."""
+    """A stopped linter delays one edit. The next edit is linted, also if that edit timed out."""
     wrong, right = "edit 1:1\nx = nowhere\nend_of_edit", "edit 1:1\nx = 1\nend_of_edit"
     door.step("create a.py")
     for limit_s, outcome in ((1, "timeout"), (60, "ok")):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""literature_search and parse_pdf_url: what a sandbox without a network may ask, through its owner."""
+"""literature_search and parse_pdf_url: sandboxes without a network ask the web by their owner."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from web import TEXT  # noqa: E402
 
 SERVER = ROOT / "tests" / "servers" / "web.py"
 KEY = "a-secret-of-the-owner"
-SLOW_S = 100  # how long the server is silent
+SLOW_S = 100  # seconds that the server is silent
 
 
 class Web:
@@ -191,13 +191,13 @@ def test_a_list_that_is_wrong(fumehood, hosts):
 
 
 def test_a_step_that_does_not_wait(door, web):
-    """A server's silence ends with the command; a call of a process in the background is served too."""
+    """A command's timeout ends its request. Requests of background processes are served too."""
     began = time.monotonic()
     slow = door.step(f"parse_pdf_url {web.url}/slow", timeout_s=1)
     assert slow["info"]["outcome"] == "timeout" and time.monotonic() - began < SLOW_S / 2
     late = f"sleep 0.3; parse_pdf_url {web.url}/paper.pdf >~/text; touch ~/there"
     door.step(f"({late}) >/dev/null 2>&1 &")
-    time.sleep(1)  # it calls while nobody is at work
+    time.sleep(1)  # the background process asks between two steps
     there = "until [ -e ~/there ]; do sleep 0.01; done; cat ~/text"
     assert said(door, there, timeout_s=100)[0].startswith(TEXT)
     began = time.monotonic()
@@ -210,7 +210,7 @@ def test_a_step_that_does_not_wait(door, web):
 
 @pytest.fixture
 def names(fumehood, tmp_path):
-    """Has the program read another /etc/NAME."""
+    """A function that makes the program read another /etc/NAME."""
     if os.geteuid() != 0:
         pytest.skip("only root can give it another file")
 
@@ -233,7 +233,7 @@ INWARD += ["0.0.0.0", "::1", "::", "fe80::1", "fd00::1", "::ffff:10.0.0.1", "64:
 
 
 def test_a_name_that_leads_inward(names, enter, web):
-    """Where the list has it without its scheme, it means what the world knows by it."""
+    """A site that is listed without a scheme may not lead to a private address."""
     port = web.url.rpartition(":")[2]
     hosts = [f"{address} n{i}.example.org" for i, address in enumerate(INWARD)]
     names("hosts", "\n".join(hosts) + "\n")
@@ -247,8 +247,8 @@ def test_a_name_that_leads_inward(names, enter, web):
 
 
 def test_a_name_server_that_is_silent(names, enter):
-    """Nobody waits for a name longer than for the step; who still asks for it is counted."""
-    tries, pause_s = 5, 30  # the most that a resolver takes
+    """A step's timeout ends the wait for a DNS lookup. Lookups that go on count against a limit."""
+    tries, pause_s = 5, 30  # the largest values that a resolver allows
     names("resolv.conf", f"nameserver 127.0.0.99\noptions timeout:{pause_s} attempts:{tries}\n")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("127.0.0.99", 53))
@@ -279,7 +279,7 @@ def test_what_an_episode_may_read(door, web):
 
 
 def scripted(folder) -> list:
-    """A configuration with MLGym's way to ask the web: a script, which wants a network."""
+    """A configuration with a script that needs a network, as MLGym has for literature searches."""
     script, agent = folder / "literature_search.py", folder / "scripted.yaml"
     script.write_text(
         "#!/usr/bin/env python3\n# @yaml\n# signature: literature_search <term>\n"
@@ -301,7 +301,7 @@ def original(folder) -> list:
 
 @pytest.mark.parametrize("agent", [lambda _: ["lit_search"], scripted, original])
 def test_a_language_model_that_reads(fumehood, web, tmp_path, agent):
-    """An agent that has these commands has the places of papers, unless it is told otherwise."""
+    """An agent with these commands may ask sites of papers, unless --web-hosts names others."""
     (tmp_path / "m").mkdir()
     model = Model(
         tmp_path / "m", {"m": {"turns": [act("literature_search x 1"), act("exit_forfeit")]}}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the attacks share: an episode to attack from, and one beside it that must notice nothing.
+"""Shared by the attacks: an episode that attacks, and one beside it that must not be affected.
 
-Programs of inside/ are an attacker's own: compiled here, shown to `agent` at ATTACK, run there. Each
-prints a line `NAME RESULT` for each thing that it tried, so that a test sees that it was tried.
+inside/ has the attacker's programs. They are compiled here, and bound into episodes at ATTACK. Most
+print a line `NAME RESULT` for each attempt, so that a test sees that all were made.
 """
 
 import contextlib
@@ -21,16 +21,16 @@ import pytest
 HERE = Path(__file__).resolve().parent
 TASKS = HERE / "tasks"
 ATTACK = "/home/agent/attack"
-ANSWER_S = 700.0  # what takes longer hangs
-GONE_S = 60.0  # by when nothing may be left of an episode that was closed
+ANSWER_S = 700.0  # a program that needs longer for an answer hangs
+GONE_S = 60.0  # time after which nothing may be left of a closed episode
 PR_SET_CHILD_SUBREAPER = 36
-WALL = 0x40000000  # of waitpid(): children without an exit signal, too
+WALL = 0x40000000  # option of waitpid(): wait also for children without an exit signal
 
-# Whatever loses its parent beneath this process becomes its child: what is left can't hide.
+# Orphaned descendants become children of this process, so that it finds all leftover processes.
 assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
 
 
-# --- processes of this machine ----------------------------------------------------------------------
+# --- processes of this machine --------------------------------------------------------------------
 
 
 def parents() -> dict[int, int]:
@@ -43,7 +43,7 @@ def parents() -> dict[int, int]:
 
 
 def beneath(top: int) -> list[int]:
-    """What descends from this process, parents first."""
+    """Descendants of a process, parents before their children."""
     table = parents()
     found = [pid for pid, parent in table.items() if parent == top]
     for pid in found:
@@ -52,7 +52,7 @@ def beneath(top: int) -> list[int]:
 
 
 def wait_until_gone(kept: int) -> None:
-    """Until nothing is beneath this process but `kept` and what is beneath that."""
+    """Waits until `kept` and its descendants are the only descendants of this process."""
     end = time.monotonic() + GONE_S
     while left := set(beneath(os.getpid())) - {kept, *beneath(kept)}:
         for pid in left:
@@ -62,11 +62,11 @@ def wait_until_gone(kept: int) -> None:
         time.sleep(0.005)
 
 
-# --- episodes ---------------------------------------------------------------------------------------
+# --- episodes -------------------------------------------------------------------------------------
 
 
 class Fumehood:
-    """The program with a state folder; FUMEHOOD_ENV are secrets of its environment."""
+    """Runs the program with a state folder, and with secrets in its environment."""
 
     def __init__(self, program: str, folder: Path):
         self.program = program
@@ -92,7 +92,7 @@ class Fumehood:
 
 
 class Episode:
-    """A conversation with a `fumehood env` of its own."""
+    """An episode in its own process of `fumehood env`."""
 
     def __init__(self, fumehood: Fumehood, task: str, *args, pass_fds: list[int] = ()):
         pipe = subprocess.PIPE
@@ -135,13 +135,13 @@ class Episode:
         return answer
 
     def sh(self, action: str, outcome: str = "ok", **more) -> str:
-        """What a command printed that ended as it should."""
+        """Output of a command. Fails if the step's outcome is another."""
         answer = self.step(action, **more)
         assert answer["info"]["outcome"] == outcome, answer
         return answer["observation"]
 
     def tried(self, command: str, **more) -> dict[str, str]:
-        """The results that a program of inside/ printed."""
+        """Results of a program of inside/, by the name of the attempt."""
         lines = [line.split(None, 1) for line in self.sh(command, **more).splitlines()]
         assert all(len(line) == 2 for line in lines), lines
         return dict(lines)
@@ -153,7 +153,7 @@ class Episode:
         )
 
     def end(self, status: int = 0) -> None:
-        """Closes it, if it has not ended by itself."""
+        """Ends the process, unless that was done before, and checks its exit status."""
         self.over = True
         if self.child.stdin.closed:
             return
@@ -166,7 +166,7 @@ class Episode:
 
 
 class Neighbour(Episode):
-    """An episode that minds its own business: what it has, and nobody else knows, stays as it was."""
+    """An episode beside the attacker's, whose files, variables and job have to stay as they are."""
 
     BEGIN = """
         echo {word} | tee mine /tmp/mine >/dev/shm/mine
@@ -191,7 +191,7 @@ class Neighbour(Episode):
         assert answer["info"]["exit_code"] == 0 and "integrity" not in answer["info"]
 
 
-# --- fixtures ---------------------------------------------------------------------------------------
+# --- fixtures -------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="session")
@@ -203,7 +203,7 @@ def fumehood(tmp_path_factory) -> Fumehood:
 
 @pytest.fixture(scope="session")
 def inside(tmp_path_factory) -> Path:
-    """The attacker's programs, compiled; NAME.so of those that bash shall load."""
+    """Folder of the attacker's programs, compiled. Builtins for bash are NAME.so."""
     folder = tmp_path_factory.mktemp("inside")
     for source in (HERE / "inside").iterdir():
         if source.suffix != ".c":
@@ -226,14 +226,17 @@ def held(fumehood, inside):
 
 @pytest.fixture
 def neighbour(held) -> Neighbour:
-    """The episode beside, which is looked at after each test."""
+    """The neighbour episode, which is checked after each test."""
     yield held
     held.check()
 
 
 @pytest.fixture
 def begin(fumehood, inside, neighbour):
-    """Begins episodes, which in the end go on or are over, and of which nothing is left."""
+    """A function that begins an episode.
+
+    After the test each episode has to run a command, or to be over. Nothing of it may be left.
+    """
     begun = []
 
     def one(task: str = "prey", *args) -> Episode:

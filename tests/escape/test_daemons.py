@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that are to outlive their step, their episode or their owner. They may outlive the step."""
+"""Processes that try to outlive their step, episode or owner. They may outlive a step that ends."""
 
 import ctypes
 import os
@@ -26,7 +26,7 @@ DAEMONS = [
 
 
 def living(mark: str) -> list[int]:
-    """Processes of this machine with this name, as their command line has it."""
+    """Processes of this machine whose command line begins with this word."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -46,7 +46,7 @@ def comes_to(number: int, mark: str) -> bool:
 
 
 def init_of(pid: int) -> int:
-    """The parent of all in its sandbox: a process whose number there is 1."""
+    """PID 1 of the sandbox of a process."""
     while (
         Path(f"/proc/{pid}/status").read_text().partition("NSpid:")[2].split("\n")[0].split()[-1]
         != "1"
@@ -70,7 +70,7 @@ def test_ends_with_its_episode(agent, mark, daemon):
 
 @pytest.mark.parametrize("daemon", DAEMONS)
 def test_ends_with_a_step_that_is_ended(agent, mark, daemon):
-    """Whose child it once was, whoever is its parent by then; older ones stay."""
+    """A timeout ends all processes that the step began, also orphans. Older jobs stay."""
     agent.sh(f"exec -a {mark}-older sleep 600 & true")
     assert comes_to(1, f"{mark}-older")
     agent.step(daemon.replace("MARK", mark) + "\nsleep 600", timeout_s=0.3)
@@ -78,7 +78,7 @@ def test_ends_with_a_step_that_is_ended(agent, mark, daemon):
 
 
 def test_ends_with_its_owner(begin, mark):
-    """Killed, it can do nothing any more: the kernel does."""
+    """The kernel ends all processes of an episode when its owner is killed."""
     episode = begin()
     for daemon in DAEMONS:
         episode.step(daemon.replace("MARK", mark))
@@ -97,7 +97,7 @@ def state(pid: int) -> str:
 
 @pytest.mark.parametrize("ended", ["killed", "closed"])
 def test_ends_before_its_nursery(begin, mark, ended):
-    """The nursery stays until the kernel has ended its sandboxes, even if that takes more than 10 s.
+    """The nursery lives until the kernel has ended its sandboxes, also if it takes more than 10 s.
 
     A traced process stays until its tracer waits for it, and its PID 1 stays with it.
     """
@@ -122,7 +122,7 @@ def test_ends_before_its_nursery(begin, mark, ended):
 
 
 def test_ends_with_its_init(begin, mark):
-    """The episode is over, which its next step says; the next episode is whole."""
+    """The next step reports that the sandbox is gone. The next episode works."""
     episode = begin()
     episode.step(DAEMONS[3].replace("MARK", mark))
     assert comes_to(1, mark)
@@ -135,7 +135,7 @@ def test_ends_with_its_init(begin, mark):
 
 
 def test_orphans_without_end(agent, neighbour):
-    """PID 1 has them all, as fast as they come, and does what it is asked for beside."""
+    """PID 1 reaps a flood of orphans, and still serves requests."""
     agent.sh("cp right.csv submission.csv; (while :; do (true & true &) ; done) & sleep 0.1")
     for _ in range(5):
         assert agent.step("validate")["info"]["score"] == {"accuracy": 1.0}

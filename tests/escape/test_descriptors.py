@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Descriptors: those of the owner that leak, and those that /proc/self/fd would open anew."""
+"""Descriptors that the owner inherited, and descriptors opened again by /proc/PID/fd."""
 
 import os
 
@@ -11,7 +11,7 @@ LIST = "import os; print(*(f for f in range(4096) if os.path.exists(f'/proc/self
 
 @pytest.fixture
 def leaked(tmp_path):
-    """What a careless parent of the owner has left open: a secret, and a way to the root."""
+    """Descriptors that a careless parent of the owner left open: a secret, the root, a pipe."""
     secret = tmp_path / "secret"
     secret.write_text("secret")
     fds = [os.open(secret, os.O_RDWR), os.open("/", os.O_RDONLY | os.O_DIRECTORY), *os.pipe()]
@@ -59,7 +59,7 @@ def test_descriptors_that_are_opened_anew(agent, action, error):
 
 
 def test_requests_in_a_flood(agent):
-    """A byte is a request; more of them are not more, and a reader of the pipe takes only its own."""
+    """A flood of requests counts as one. The agent can't read or remove the pipe of requests."""
     agent.sh("cp right.csv submission.csv")
     answer = agent.step("head -c 1M /dev/zero >/run/fumehood/validate; validate & validate; wait")
     assert answer["info"]["score"] == {"accuracy": 1.0}

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taking all there is of everything: it ends at the episode's limits, or at smaller ones of its own, and
-the neighbour has its share of each kind meanwhile."""
+"""Episodes that take all they can get of a resource.
+
+They hit the episode's limits, or smaller limits of the resource. The neighbour still gets its
+share.
+"""
 
 import resource
 from pathlib import Path
@@ -8,9 +11,9 @@ from pathlib import Path
 import pytest
 from conftest import ATTACK
 
-MEMORY_BYTES, DISK_BYTES, FILES, PIDS = 96 << 20, 32 << 20, 5000, 48  # of tasks/prey
+MEMORY_BYTES, DISK_BYTES, FILES, PIDS = 96 << 20, 32 << 20, 5000, 48  # limits of tasks/prey
 
-# The memory that these take is the episode's.
+# Kinds whose memory counts towards the episode's limit.
 COUNTED = [
     "anonymous",
     "shared",
@@ -23,7 +26,7 @@ COUNTED = [
     "message_queue",
 ]
 
-# These end with an error; the most that there may be of each.
+# Kinds that end with an error, the error, and the largest number of them.
 CAPPED = [
     ("disk:.", "ENOSPC", 1 + (DISK_BYTES >> 20)),
     ("disk:/tmp", "ENOSPC", 1 + (DISK_BYTES >> 20)),
@@ -45,7 +48,7 @@ EAT = f"""
 
 
 def greedy(episode, kind: str) -> dict:
-    """What it said in the end; it holds what it got."""
+    """Takes as much of a kind as possible, and holds it. Returns the answer of the step."""
     return episode.step(EAT.replace("KIND", kind))
 
 
@@ -73,7 +76,7 @@ def test_what_has_a_limit_of_its_own(agent, neighbour, kind, error, most):
 
 
 def network_pages() -> int:
-    """What the sockets of this whole machine hold."""
+    """Pages of memory of all TCP and UDP sockets of this machine."""
     with open("/proc/net/sockstat") as stat:
         lines = [line.split() for line in stat if line.startswith(("TCP:", "UDP:"))]
     return sum(int(line[line.index("mem") + 1]) for line in lines)
@@ -81,7 +84,7 @@ def network_pages() -> int:
 
 @pytest.mark.parametrize("kind", ["tcp_socket", "udp_socket"])
 def test_memory_of_the_network(agent, neighbour, kind):
-    """It is not the process', and v1 groups count it apart."""
+    """Memory of sockets belongs to no process, and v1 groups count it separately."""
     before = network_pages()
     info = greedy(agent, kind)["info"]
     if info["memory_peak_bytes"] is None:
@@ -100,7 +103,7 @@ BOMBS = [
 
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_processes_and_processors(agent, neighbour, bomb):
-    """Beside bombs that go off until they are ended, the neighbour's steps are done."""
+    """The neighbour's steps run beside fork bombs and busy loops."""
     agent.step(f"({bomb}) >/dev/null 2>&1 &", timeout_s=2)
     for _ in range(3):
         has_its_share(neighbour)
@@ -110,7 +113,7 @@ def test_processes_and_processors(agent, neighbour, bomb):
 
 @pytest.mark.parametrize("bomb", BOMBS[:3])
 def test_a_bomb_that_a_step_waits_for(agent, neighbour, bomb):
-    """What the step began is ended with it, faster than it can begin more."""
+    """A timeout ends a step's fork bomb, although it starts more processes meanwhile."""
     answer = agent.step(f"{{ {bomb}; sleep 60; }} 2>/dev/null", timeout_s=0.5)
     assert answer["info"]["outcome"] in ("timeout", "ok"), answer
     neighbour.check()
@@ -121,7 +124,7 @@ def test_a_bomb_that_a_step_waits_for(agent, neighbour, bomb):
 
 @pytest.fixture
 def preferred():
-    """An owner who may go before others, and is not the kernel's choice when memory runs out."""
+    """Gives owners realtime and nice priorities, and a lower risk to be killed without memory."""
     limits = {k: resource.getrlimit(k) for k in (resource.RLIMIT_RTPRIO, resource.RLIMIT_NICE)}
     score = Path("/proc/self/oom_score_adj")
     before = score.read_text()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files outside the listed root, what is listed but read-only, devices, setuid programs, layers."""
+"""Files outside the listed root, read-only files inside, devices, setuid programs, layers."""
 
 import os
 from pathlib import Path
@@ -37,7 +37,7 @@ DEVICES = [
     "/dev/zero",
 ]
 
-# Ways round a root, before a path of the machine.
+# Prefixes that could lead out of a root, before a path of the machine.
 WAYS = [
     "",
     "/proc/self/root",
@@ -68,7 +68,7 @@ def test_what_is_not_listed_does_not_exist(agent, fumehood):
 
 
 def test_files_of_another_episode(agent, neighbour):
-    """Its word is in its home, /tmp and /dev/shm; ours is where ours may write."""
+    """The agent finds a word that it wrote itself, but not the neighbour's word."""
     agent.sh("for d in ~ /tmp /dev/shm; do echo my-own-word >$d/mine; done")
     look = (
         "grep -rlsI {} ~/* /home /tmp /dev/shm /run /var /mnt /opt /fumehood --exclude-dir=attack"
@@ -89,7 +89,7 @@ def test_what_is_listed_stays_as_it_is(agent):
     tried = agent.tried(f"python3 {ATTACK}/files.py {' '.join(targets)}")
     assert len(tried) == 13 * len(targets)
     allowed = {f"write:{path}" for path in ("/dev/null", "/dev/ptmx", "/run/fumehood/validate")}
-    allowed |= {"touch:/dev/ptmx", "touch:/run/fumehood/validate"}  # its own
+    allowed |= {"touch:/dev/ptmx", "touch:/run/fumehood/validate"}  # these are the episode's own
     assert {name for name, result in tried.items() if result == "done"} == allowed
     assert set(tried.values()) <= {"done", *REFUSALS}
 
@@ -104,14 +104,14 @@ def test_devices(agent):
         "for n in 'c 1 1' 'b 254 0' 'c 10 229' 'c 5 1'; do mknod /tmp/n $n && echo made; done 2>&1"
     )
     assert agent.sh(f"{nodes}; true").count("Operation not permitted") == 4
-    # The one node that all may make means a removed file to an overlay: none comes into one.
+    # Any user may make a device 0:0. An overlay takes it for a removed file, so none may get there.
     agent.sh("mknod /tmp/gone c 0 0 && [ -c /tmp/gone ]")
     assert "Invalid cross-device link" in agent.sh("ln /tmp/gone rows 2>&1; true")
     assert "not permitted" in agent.sh("mknod gone c 0 0 2>&1; [ -s rows.csv ]")
 
 
 def test_setuid_programs(agent):
-    """The dynamic linker says what a program runs as, and says nothing in one that is trusted more."""
+    """The dynamic linker prints the user id of a program, and whether it runs with more rights."""
     shows = "LD_SHOW_AUXV=1 {} --version | grep -E 'AT_(EUID|SECURE)' | tr -s ' '"
     plain = "AT_EUID: 1000\nAT_SECURE: 0\n"
     assert agent.sh("find /usr/bin -perm -4000 -user nobody").splitlines()
@@ -121,11 +121,11 @@ def test_setuid_programs(agent):
 
 
 def test_setuid_programs_on_the_disk(begin, fumehood):
-    """The episode's folder is the machine's own; no other user of it comes so far."""
+    """An episode's setuid program lies on the machine's disk. No other user can reach it."""
     episode = begin("prey:disk")
     episode.sh("cp /usr/bin/env mine; chmod 6755 mine")
     (folder,) = (fumehood.state / "episodes").iterdir()
-    # Not by rglob(): the files of the baseline's episode may just be going.
+    # rglob() could fail because the files of the baseline's episode may be removed meanwhile.
     (made,) = (Path(path, "mine") for path, _, files in os.walk(folder) if "mine" in files)
     assert made.stat().st_mode & 0o6000 and made.stat().st_uid not in (0, 1000)
     closed = [
@@ -149,7 +149,7 @@ print("tried")
 
 
 def test_attributes_that_an_overlay_heeds(agent):
-    """Those of a layer say where its files are; an agent's own say nothing."""
+    """An overlay obeys attributes of its layers. Attributes that the agent sets have no effect."""
     agent.sh(f"cat >x.py <<'END'\n{XATTRS}\nEND")
     assert agent.sh("python3 x.py").endswith("tried\n")
     agent.sh("mv d e; mkdir f; mv e f/d; for i in {1..3000}; do : >f/$i; done; rm f/[0-9]*")

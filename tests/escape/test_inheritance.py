@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a clone of the nursery inherits: its shell's descriptors, memory and environment are its own."""
+"""A shell, which is a clone of the nursery, holds no descriptor or secret of others."""
 
 import pytest
 from conftest import ATTACK, HERE
@@ -12,13 +12,17 @@ def turned(word: str) -> str:
 
 
 def found(episode, words: list[str]) -> dict[str, int]:
-    """How often the shell's memory holds each, which is told to it in a way that adds none."""
+    """How often the shell's memory holds each word. Asking for a word adds no copy of it."""
     tried = episode.tried(f"{LOAD}; memory {' '.join(map(turned, words))}")
     return {word: int(tried[turned(word)]) for word in words}
 
 
 def test_descriptors_of_the_shell(agent):
-    """Its three, and those of its loop: its pipe's reading end, output, /dev/null, the newest pid."""
+    """The shell has 0, 1 and 2, and the descriptors of its command loop (see glue.c).
+
+    These are both ends of its output pipe, /dev/null, and the file of the last pid. The builtin
+    does not list eventfds.
+    """
     expected = {0: "device", 1: "pipe", 2: "pipe"}
     expected |= {249: "pipe", 251: "pipe", 252: "device", 253: "file"}
     held = agent.tried(f"{LOAD}; memory")
@@ -27,7 +31,7 @@ def test_descriptors_of_the_shell(agent):
 
 
 def test_memory_of_the_shell(begin, fumehood, inside):
-    """Secrets of the owner, its paths, and what an earlier episode of the same nursery had."""
+    """A shell's memory holds no secret or path of the owner, and no word of an earlier episode."""
     episode = begin()
     episode.sh("ours=first-; ours+=episode; echo $ours$ours >kept; cp right.csv submission.csv")
     assert episode.step("validate")["info"]["score"] == {"accuracy": 1.0}
@@ -84,15 +88,14 @@ PAGE, EVERYTHING = 4096, 1 << 40
 
 
 def test_memory_that_init_reads(agent):
-    """It says when a step began; when that is a lie, a command that hangs is ended by its shell's end."""
+    """The shell overwrites the page that it shares with the porter. Timeouts still work."""
     assert agent.tried(f"{LOAD}; memory spoil {PAGE}") == {"spoiled": "4096"}
     assert agent.sh(f"memory spoil {PAGE}; sleep 60", outcome="timeout", timeout_s=0.2)
     agent.sh("until ! pkill sleep; do :; done")
 
 
 def test_memory_that_the_owner_writes(agent):
-    """Commands come by it: a shell that has spoilt its own takes nonsense for one, unless the next one is
-    there before, and ends."""
+    """The shell overwrites the memory that it gets commands by. It may end; the episode goes on."""
     for _ in range(3):
         answer = agent.step(f"{LOAD}; memory spoil {EVERYTHING}")
         assert (
@@ -103,5 +106,5 @@ def test_memory_that_the_owner_writes(agent):
 
 
 def test_memory_that_the_owner_writes_has_no_holes(agent):
-    """Whoever touches a page that is being taken away waits for it, the owner too."""
+    """The agent can't free pages of the shared memory: the owner would wait while it used one."""
     assert agent.tried(f"{LOAD}; memory punch") == {"punched": "EPERM"}

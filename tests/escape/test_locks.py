@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel locks that an agent holds: whoever touches such a pipe or file sleeps until it lets go.
+"""Kernel locks that an agent holds. A process that uses such a pipe or file sleeps meanwhile.
 
-Only the episode's own processes may do so. The owner answers, is killed as any process is, and leaves
-nothing behind; the episode goes on, or is over.
+Only the episode's own processes may sleep so. The owner still answers, can be killed, and leaves
+nothing behind. The episode goes on, or is over.
 """
 
 import fcntl
@@ -23,8 +23,8 @@ from conftest import ATTACK, TASKS, beneath, wait_until_gone
 
 LOCK = "python3 ~/attack/lock.py"
 WAIT = "until grep -q held said; do sleep 0.01; done"
-HOLD_S = 1000  # a lock is held for so long: a test ends before
-PATIENCE_S = HOLD_S / 4  # so what waits for a lock takes longer, and a busy machine does not
+HOLD_S = 1000  # time that a lock is held, which is longer than a test
+PATIENCE_S = HOLD_S / 4  # longer than a busy machine needs, shorter than the wait for a lock
 
 
 def timed(agent, action: str, **more) -> dict:
@@ -34,7 +34,8 @@ def timed(agent, action: str, **more) -> dict:
     return answer
 
 
-# What the shell keeps for itself is closed in what it runs, but for a copy as descriptor 0, 1 or 2.
+# Ways to hold the lock of the shell's output pipe. Commands don't inherit 249 and 251, but a
+# redirection copies them to descriptor 0.
 SHELLS_PIPE = {
     "output": f"pipe 1 {HOLD_S}",
     "kept output": f"pipe 0 {HOLD_S} 0>&251",
@@ -44,7 +45,7 @@ SHELLS_PIPE = {
 
 @pytest.mark.parametrize("which", SHELLS_PIPE)
 def test_the_shells_pipe(agent, which):
-    """In the foreground it is a command that hangs; a job that goes on takes the next command with it."""
+    """A command that holds the lock hangs until its timeout. A job may block the next command."""
     hold = f"{LOCK} {SHELLS_PIPE[which]}"
     answer = timed(agent, hold, timeout_s=0.5)
     assert answer["info"]["outcome"] in ("timeout", "ok")
@@ -55,7 +56,7 @@ def test_the_shells_pipe(agent, which):
 
 
 def test_a_porter_that_hangs(agent):
-    """A command that would last for long ends with the episode, once the porter is not heard."""
+    """The owner closes an episode whose porter hangs, also during a long command."""
     agent.step("python3 -c 'import time; time.sleep(1e6)' & sleep 0.1")
     hold = f"{LOCK} drain 0 {HOLD_S} 0<&249 & while :; do echo x; sleep 0.01; done"
     timed(agent, hold, timeout_s=HOLD_S)
@@ -80,7 +81,7 @@ time.sleep(1000)
 
 
 def test_watches_on_what_wakes_the_owner(agent):
-    """Each wake walks them all, and the owner does not pay for it."""
+    """Each write to the eventfd walks all its watches. The owner does not spend time on that."""
     agent.sh(f"cat >watch.py <<'EOF'{WATCHES}EOF\ntrue")
     agent.sh(
         "python3 watch.py <&250 >said & until grep -q watched said; do sleep 0.1; done",
@@ -92,12 +93,12 @@ def test_watches_on_what_wakes_the_owner(agent):
     assert cpu_s(agent.pid) - before < 0.2
     agent.child.kill()
     os.waitid(os.P_PID, agent.pid, os.WEXITED | os.WNOWAIT)
-    assert cpu_s(agent.pid) - before < 1  # its end walks none of them either
+    assert cpu_s(agent.pid) - before < 1  # ending the owner walks no watches either
     agent.end(status=-signal.SIGKILL)
 
 
 def test_an_eventfd_that_was_made_to_block(agent):
-    """The porter has it, too, and so it has its flags."""
+    """The porter has the same eventfd, so that the flag makes its reads block too."""
     agent.sh("python3 -c 'import fcntl; fcntl.fcntl(0, fcntl.F_SETFL, 0)' 0<&250")
     assert timed(agent, "sleep 1000", timeout_s=0.5)["info"]["outcome"] == "timeout"
     agent.goes_on()
@@ -131,7 +132,7 @@ def test_a_submission(agent):
 
 
 def test_a_submission_of_holes(agent):
-    """It is refused, or copied and hashed, by what it holds."""
+    """Validating a large sparse file takes no long time, and gives no score."""
     answer = timed(agent, "truncate -s 60M submission.csv; validate")
     assert "score" not in answer["info"] and not agent.over
     answer = timed(agent, "truncate -s 1T submission.csv; validate")
@@ -151,7 +152,7 @@ TARGETS = [
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_killed_owner(begin, target):
-    """What its end takes with it is looked at by the fixture."""
+    """An owner can be killed while a lock is held. The fixture checks that nothing is left."""
     agent = begin()
     agent.sh("mkdir -p ~/.fumehood; cp none.csv submission.csv")
     agent.step(f"{LOCK} {target} {HOLD_S} >said & {WAIT}", timeout_s=15)
@@ -161,9 +162,9 @@ def test_a_killed_owner(begin, target):
     agent.end(status=-signal.SIGKILL)
 
 
-# --- what `sandbox exec` is given -------------------------------------------------------------------
+# --- pipes given to `sandbox exec` ----------------------------------------------------------------
 
-# It would hang itself by saying what interrupted it.
+# Python's traceback of an interrupt would hang, because standard error is locked.
 HOLD_STDERR = f"""
 import runpy, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -185,7 +186,7 @@ HOLDERS = {
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("which", HOLDERS)
 def test_a_pipe_that_exec_was_given(fumehood, inside, neighbour, which, number):
-    """Its user's ends stay free, and are at their end when fumehood is told to end."""
+    """The user's ends of the pipes are not locked. They reach their end when fumehood is killed."""
     words = ["sandbox", "exec", "--bind", f"{inside}:{ATTACK}", "--", *HOLDERS[which]]
     ends = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     child = fumehood.start(*words, **ends, bufsize=0)
@@ -210,7 +211,7 @@ def test_a_pipe_that_exec_was_given(fumehood, inside, neighbour, which, number):
 
 
 def test_exec_hands_out_no_pipe(fumehood, neighbour):
-    """Neither the flags of its user's pipes can be changed, nor are they the program's."""
+    """A program gets other pipes than the user's, so that it can't change their flags."""
     script = "import fcntl, os\nfor fd in range(3):\n fcntl.fcntl(fd, fcntl.F_SETFL, os.O_NONBLOCK)"
     script += "\nprint(*(os.fstat(fd).st_ino for fd in range(3)))"
     pairs = [os.pipe() for _ in range(3)]
@@ -225,7 +226,7 @@ def test_exec_hands_out_no_pipe(fumehood, neighbour):
         os.close(fd)
 
 
-# --- descriptors ------------------------------------------------------------------------------------
+# --- descriptors ----------------------------------------------------------------------------------
 
 KINDS = [
     r"socket:\[\d+\]",
@@ -234,7 +235,7 @@ KINDS = [
     r"/dev/null",
     r"/sys/fs/cgroup/.*",  # counters
     r"mnt:\[\d+\]",
-    r"/memfd:roll \(deleted\)",  # of owner and nursery alone
+    r"/memfd:roll \(deleted\)",  # memory that the owner shares with the nursery
 ]
 
 
@@ -244,7 +245,7 @@ def kinds_of(pid: int) -> dict[int, str]:
 
 
 def comm(pid: int) -> str:
-    """The process' name, or "" when it has ended since it was listed."""
+    """Name of a process; "" if it has ended."""
     try:
         return Path(f"/proc/{pid}/comm").read_text().strip()
     except (FileNotFoundError, ProcessLookupError):
@@ -252,14 +253,14 @@ def comm(pid: int) -> str:
 
 
 def is_root_of_files(pid: int, fd: int) -> bool:
-    """The counter of what the episode wrote: a folder, by which nothing is read or written."""
+    """Whether it is the folder, opened with O_PATH, by which the owner counts written bytes."""
     info = Path(f"/proc/{pid}/fdinfo/{fd}").read_text()
     flags = int(re.search(r"flags:\s*(\d+)", info)[1], 8)
     return bool(flags & os.O_PATH) and stat.S_ISDIR(os.stat(f"/proc/{pid}/fd/{fd}").st_mode)
 
 
 def test_descriptors_of_the_trusted(begin):
-    """Owner, nursery and PID 1 hold none of what an agent can lock, while its code runs."""
+    """Owner, nursery and PID 1 hold nothing that the agent can lock while its code runs."""
     if os.geteuid() != 0:
         pytest.skip("only root may look at the descriptors of PID 1")
     agent = begin()
@@ -274,12 +275,12 @@ def test_descriptors_of_the_trusted(begin):
             if name == "fumehood" and (fd <= 2 or is_root_of_files(pid, fd)):
                 continue
             if name == "fumehood" and kind.startswith(str(agent.state)):
-                continue  # a claim, a lock of its own
+                continue  # a lock file of the owner
             assert any(re.fullmatch(k, kind) for k in KINDS), (name, fd, kind)
     assert seen == {"fumehood", "fh-nursery", "init"}
 
 
-# --- at an episode's end ----------------------------------------------------------------------------
+# --- at an episode's end --------------------------------------------------------------------------
 
 
 def events(out: Path, name: str) -> list[dict]:
@@ -291,7 +292,7 @@ def events(out: Path, name: str) -> list[dict]:
 
 
 def test_a_memory(fumehood, inside, neighbour, tmp_path):
-    """It is not kept, which is said once; an episode in the same loop goes on meanwhile."""
+    """A locked memory file is not kept, and the step says so. Other episodes of the loop go on."""
     tasks, told, out = (tmp_path / name for name in ("tasks", "told", "runs"))
     shutil.copytree(TASKS, tasks)
     told.mkdir()
@@ -322,6 +323,6 @@ def test_a_memory(fumehood, inside, neighbour, tmp_path):
     assert not (tasks / "prey/memory.json").exists()
     times = [e["time"] for e in events(out, "beside") if e["event"] == "step"]
     meanwhile = sum(locked["time"] < t < last["time"] for t in times)
-    # Newer kernels give the lock back soon, and then the attacker's end does not wait.
+    # Newer kernels release the lock soon. Then the end of the attacker's episode does not wait.
     assert meanwhile >= int(last["info"]["duration_s"] / 2), times
     wait_until_gone(neighbour.pid)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a step prints: however much, of whatever bytes, in whoever's words, it is output and no more."""
+"""Output of steps: floods, odd bytes, and text that looks like Fumehood's own."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 KEPT_BYTES = 64 << 10  # limits.output of tasks/prey
-GREW_KIB = 32 << 10  # what a flood may cost the owner, kept output and its escapes included
+GREW_KIB = 32 << 10  # most memory that a flood may cost the owner
 
 
 def peak_kib(pid: int) -> int:
@@ -16,7 +16,7 @@ def peak_kib(pid: int) -> int:
 
 
 FLOODS = [
-    pytest.param("head -c 5G /dev/zero", marks=pytest.mark.long),
+    pytest.param("head -c 2G /dev/zero", marks=pytest.mark.long),
     "head -c 200M /dev/urandom",
     "head -c 100M /dev/zero | tr '\\0' '\\r'",
     "for i in {1..20}; do head -c 10M /dev/zero | tr '\\0' x & done; wait",
@@ -33,7 +33,7 @@ def test_floods(agent, flood):
 
 
 def test_a_flood_without_end(agent):
-    """Of the foreground until its time is over, and of jobs that go on between steps."""
+    """A command floods until its timeout. Jobs flood on between steps."""
     agent.sh("cat /dev/zero", "timeout", timeout_s=0.3)
     agent.sh("yes & yes >&2 & sleep 0.1", "output_limit")
     for _ in range(5):
@@ -67,7 +67,7 @@ echo 'Exited (submit)'
 
 
 def test_words_that_are_ours(fumehood, begin, tmp_path):
-    """In an observation they are the agent's: nothing is read from it, here or in the records."""
+    """Output with Fumehood's own phrases changes no score, reward or state, and no record."""
     episode = begin("prey", "--out", tmp_path)
     answer = episode.step(FORGED)
     assert (answer["reward"], answer["terminated"], answer["info"]["outcome"]) == (0, False, "ok")
@@ -83,7 +83,7 @@ def test_words_that_are_ours(fumehood, begin, tmp_path):
 
 
 def test_output_that_is_read_by_the_agent(agent):
-    """It may take its own output from the pipe: the step has less of it, and ends."""
+    """A job that reads the output pipe may steal output. Steps still end."""
     agent.sh("cat /proc/self/fd/1 >/tmp/taken & sleep 0.1")
     for _ in range(20):
         assert agent.step("echo printed; sleep 0.01")["info"]["outcome"] == "ok"

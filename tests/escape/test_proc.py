@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""/proc, /sys and control groups: an agent sees its own processes, and switches nothing."""
+"""/proc, /sys and control groups: an agent sees its own processes, and can change nothing else."""
 
 import os
 
@@ -53,7 +53,7 @@ CLOSED = [
 
 @pytest.mark.parametrize("pid", ["1", "$$"])
 def test_processes_that_are_trusted(agent, pid):
-    """PID 1 and the shell, whose memory began as the nursery's."""
+    """The agent can't open files of PID 1 and the shell in /proc. They began as the nursery."""
     names = " ".join([*CLOSED, "status"])
     look = f"ls /proc/{pid}/$f/. || head -c 1 /proc/{pid}/$f"
     opened = agent.sh(f"for f in {names}; do ({look}) >/dev/null 2>&1 && echo $f; done")
@@ -86,7 +86,7 @@ def test_files_of_the_kernel(agent):
 
 
 def test_processes_of_others(agent, neighbour):
-    """None has a number here; those of the machine that are asked for by theirs are not found."""
+    """Processes of others have no pid here. The pids that they have outside are not found."""
     assert set(agent.sh("cat /proc/[0-9]*/comm").split()) <= {"init", "porter", "bash", "cat"}
     missing = [p for p in (agent.pid, neighbour.pid, os.getpid()) if p > 1000]
     for pid in missing:
@@ -95,7 +95,7 @@ def test_processes_of_others(agent, neighbour):
 
 
 def test_control_groups(agent):
-    """It is at the root of what it sees, and there is no file to leave by."""
+    """The agent is at the root of its control group namespace, and sees no cgroup file system."""
     groups = agent.sh("cut -d : -f 3 /proc/self/cgroup").split()
     assert groups and set(groups) == {"/"}
     assert (
@@ -106,7 +106,7 @@ def test_control_groups(agent):
 
 
 def test_its_own_switches(agent):
-    """A process may make itself less important, and not more."""
+    """A process can't raise its priority, and can't write a uid_map."""
     assert "denied" in agent.sh("echo -1000 2>&1 >/proc/self/oom_score_adj")
     assert "not permitted" in agent.sh("python3 -c 'import os; os.nice(-1)' 2>&1; true")
     assert "not permitted" in agent.sh("chrt -f 1 true 2>&1; true")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A shell that its agent turns against itself: it goes on, or a new one does, in the same files.
+"""Actions that attack their own shell. It goes on, or a new shell starts in the same files.
 
-Each row is an action, and the outcome and status that it must have.
+A row is an action and the exit status that it must have.
 """
 
 import pytest
@@ -136,7 +136,7 @@ REDEFINE = """
 
 
 def test_every_builtin_redefined(agent):
-    """Functions and aliases of every name there is: the loop asks none of them."""
+    """Functions and aliases replace all builtins. The command loop calls none of them."""
     assert agent.step(REDEFINE)["info"]["outcome"] == "ok"
     answer = agent.step("\\cd /; \\echo on42; \\printf on42; \\command ls; \\exit")
     assert (answer["observation"], answer["info"]["outcome"]) == ("", "ok")
@@ -153,7 +153,7 @@ SPOILT = [
 
 @pytest.mark.parametrize("action,outcome,printed", SPOILT)
 def test_a_shell_that_is_of_no_use(agent, action, outcome, printed):
-    """The agent's own loss, until it has a new one."""
+    """An agent can make its shell useless to itself, until the next reset."""
     agent.step(action, timeout_s=0.3)
     answer = agent.step("echo on42", timeout_s=3)
     assert (answer["info"]["outcome"], answer["observation"].partition("(")[0]) == (

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two episodes of one owner, out of one nursery, at the same time: each does as if the other did not exist.
+"""Two episodes of one owner and one nursery at the same time don't affect each other.
 
-Both take the same places, by the same names and numbers; both kill all that they can.
+Both use the same names of files and sockets, and the same port. Both kill all that they can.
 """
 
 import json

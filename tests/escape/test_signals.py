@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals, and what else reaches a process by its number: the owner, the nursery, PID 1, graders."""
+"""Signals and other calls that name a pid, aimed at the owner, the nursery, PID 1 and graders."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ WAYS = [
 
 
 def state_of(pid: int) -> tuple:
-    """What an attack would have changed."""
+    """State of a process that an attack could change."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     limits = Path(f"/proc/{pid}/limits").read_text()
     cpus = os.sched_getaffinity(pid)
@@ -34,7 +34,10 @@ def state_of(pid: int) -> tuple:
 
 
 def those_of(owner: int) -> list[int]:
-    """An owner, its nursery, and all that is in sandboxes; the nursery's other children come and go."""
+    """An owner, its nursery, and all processes in sandboxes.
+
+    The nursery's other children are left out, because they come and go.
+    """
     found = []
     for pid in beneath(owner):
         with contextlib.suppress(OSError):
@@ -45,24 +48,27 @@ def those_of(owner: int) -> list[int]:
 
 
 def test_processes_of_the_machine(agent, neighbour):
-    """By the numbers that they have outside: here they name nobody."""
+    """Attacks processes by the pids that they have outside, which name nobody in the sandbox."""
     victims = [os.getpid(), *those_of(agent.pid), *those_of(neighbour.pid)]
     assert len(victims) >= 10
     before = [state_of(pid) for pid in victims]
     unknown = [str(p) for p in victims if agent.step(f"[ -e /proc/{p} ]")["info"]["exit_code"] == 1]
     tried = agent.tried(f"{ATTACK}/signals {' '.join(unknown)}")
-    assert tried == {f"{way}:{pid}": "ESRCH" for pid in unknown for way in WAYS}
+    # Moving pages is refused before the kernel looks for the process.
+    errors = dict.fromkeys(WAYS, "ESRCH") | {"pages": "EPERM"}
+    assert tried == {f"{way}:{pid}": errors[way] for pid in unknown for way in WAYS}
     assert [state_of(pid) for pid in victims] == before
     assert len(unknown) == len(victims) or min(victims) < 1000
 
 
 def test_init(agent):
     tried = agent.tried(f"{ATTACK}/signals 1")
-    assert tried == {f"{way}:1": "EPERM" for way in WAYS} | {"owner:1": "done"}  # it sends nothing
+    # F_SETOWN alone sends no signal.
+    assert tried == {f"{way}:1": "EPERM" for way in WAYS} | {"owner:1": "done"}
 
 
 def test_a_killer_while_graded(agent):
-    """It kills all that it may, for ever; the grader is out of its sight, and gives what is due."""
+    """A process kills all that it can during a grading. The grader is not affected."""
     agent.sh("cp right.csv submission.csv")
     infos = (agent.step(f"python3 {ATTACK}/killer.py; sleep 60")["info"] for _ in range(10))
     killed = [next(infos), next(infos), next(infos)]
@@ -88,7 +94,7 @@ def row_strategy(history):
 
 
 def test_a_killer_while_it_is_judged(begin):
-    """Code of the agent's that runs to be judged kills what it finds: itself, and not its judge."""
+    """A player kills all processes that it finds. It ends itself, but not its judge."""
     episode = begin("battleOfSexes")
     episode.sh(f"cat >strategy.py <<'END'\n{KILLER}\nEND")
     answer = episode.step("validate")
@@ -99,5 +105,5 @@ def test_a_killer_while_it_is_judged(begin):
 
 @pytest.mark.parametrize("signal,outcome", [("STOP", "timeout"), ("KILL", "ok")])
 def test_a_child_of_the_shell(agent, signal, outcome):
-    """One that is stopped keeps it waiting until the step's time is over."""
+    """A stopped child makes the shell wait until the timeout. A killed one does not."""
     agent.sh(f"sleep 60 & kill -{signal} $!; wait $!", outcome, timeout_s=0.3)

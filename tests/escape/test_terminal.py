@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tricks with terminals: input forged for whoever reads next, consoles, sessions of others."""
+"""Misuse of terminals: forged input for the next reader, consoles, sessions of others."""
 
 import fcntl
 import os
@@ -7,6 +7,8 @@ import pty
 import select
 import subprocess
 import termios
+import time
+from pathlib import Path
 
 import pytest
 from conftest import ATTACK
@@ -29,7 +31,7 @@ def test_terminals_of_its_own(agent):
 
 
 def test_the_shell_has_none(agent):
-    """None to forge input for, none to stop it by, and none that a program asks on."""
+    """The shell has no terminal, so that nothing can forge input, stop it, or ask questions."""
     assert "No such device" in agent.sh("head -c 1 /dev/tty 2>&1")
     assert agent.sh("ps -o tty= -p $$ | tr -d ' '") == "?\n"
     assert agent.step("read -t 1 line")["info"]["exit_code"] == 1
@@ -37,18 +39,21 @@ def test_the_shell_has_none(agent):
 
 
 class Terminal:
-    """One of this machine, whose user runs a program in a sandbox on it."""
+    """A terminal of this machine, on which the user runs a program in a sandbox."""
 
     def __init__(self):
         self.master, self.side = pty.openpty()
 
-    def play(self, fumehood, *command, redirected="") -> str:
-        child = subprocess.Popen(
+    def start(self, fumehood, *command, redirected="") -> subprocess.Popen:
+        return subprocess.Popen(
             ["sh", "-c", f'exec "$@" {redirected}', "sh", fumehood.program, *map(str, command)],
             env=fumehood.env,
             **dict.fromkeys(("stdin", "stdout", "stderr"), self.side),
             start_new_session=True,
         )
+
+    def play(self, fumehood, *command, redirected="") -> str:
+        child = self.start(fumehood, *command, redirected=redirected)
         text = b""
         while child.poll() is None or select.select([self.master], [], [], 0)[0]:
             if select.select([self.master], [], [], 0.05)[0]:
@@ -57,7 +62,7 @@ class Terminal:
         return text.decode()
 
     def waiting(self) -> bool:
-        """Whether there is something for who reads next."""
+        """Whether there is input for the next reader."""
         flags = termios.tcgetattr(self.side)
         flags[3] &= ~termios.ICANON
         termios.tcsetattr(self.side, termios.TCSANOW, flags)
@@ -76,7 +81,7 @@ def test_a_terminal_that_it_is_given(fumehood, inside, terminal, neighbour):
     words = ["sandbox", "exec", "--bind", f"{inside}:{ATTACK}", "--", f"{ATTACK}/terminal"]
     lines = [line.split() for line in terminal.play(fumehood, *words).splitlines()]
     tried = dict(line for line in lines if len(line) == 2)
-    steal = {"done", "EPERM"}  # it may be its own session's already
+    steal = {"done", "EPERM"}  # the terminal may already be the session's own
     assert tried.pop("given:steal") in steal and tried.pop("own:steal") in steal
     assert tried.pop("open:/dev/tty") in ("done", "ENXIO")
     both = {**expected("given", "-"), **expected("own", "-")}
@@ -114,3 +119,32 @@ def test_a_terminal_is_left_as_it_was(fumehood, terminal, redirected):
     shown = terminal.play(fumehood, *words, redirected=redirected)
     assert ("spoilt" in shown) == (redirected != ">/dev/null")
     assert state() == before
+
+
+def terminals_of(pid: int) -> set[str]:
+    links = (os.readlink(path) for path in Path(f"/proc/{pid}/fd").iterdir())
+    return {link for link in links if link.startswith(("/dev/pts/", "/dev/ptmx"))}
+
+
+def runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_its_owner_holds_no_end_of_it(fumehood, terminal):
+    """A program can hold locks of its terminal, and who has an end of that would wait for them."""
+    with terminal.start(
+        fumehood, "sandbox", "exec", "--", "sh", "-c", "echo on; sleep 99"
+    ) as owner:
+        assert b"on" in os.read(terminal.master, 100)
+        assert terminals_of(owner.pid) == {os.ttyname(terminal.side)}
+        children = Path(f"/proc/{owner.pid}/task/{owner.pid}/children").read_text().split()
+        relays = [int(pid) for pid in children if "/dev/ptmx" in terminals_of(int(pid))]
+        assert len(relays) == 1
+        owner.kill()
+    deadline = time.monotonic() + 5
+    while runs(relays[0]):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The agent's own commands turned against who made them: what they note for the owner, how they ask, and the
-linter. At worst they serve their agent badly."""
+"""Attacks by means of the agent's own commands: their notes for the owner, their calls, the linter.
+
+At worst the commands stop working for the agent.
+"""
 
 import pytest
 
 STATE = "~/.fumehood/editor"
-# Over once more could be written: the owner has been told by then.
+# Asks the owner to read the notes, then waits until the pipe takes another request.
 PING = (
     'python3 -c \'import os, select; f = os.open("/run/fumehood/state", 1); os.write(f, b"x"); '
     "select.select([], [f], [])'"
@@ -13,7 +15,7 @@ PING = (
 FILE = "/home/agent/workspace/submission.csv"
 NO_WEB = "this episode has no access to the web\n"
 
-# What stands where the open file is noted. None of it is told.
+# Commands that put something in the place of the note about the open file. The state shows none.
 NOTES = {
     "a link out": f"ln -s /etc/passwd {STATE}",
     "a link to a fine one": f"printf '1 0\n/fine\n' >~/fine; ln -s ~/fine {STATE}",
@@ -42,14 +44,14 @@ def test_what_is_noted(agent, what):
     assert answer["info"]["outcome"] == "ok"
     allowed = ("n/a", "/fine") if what == "none to read" else ("n/a",)
     assert answer["info"]["state"]["open_file"] in allowed
-    # The commands themselves are the agent's: they may wait for its FIFO, until they are interrupted.
+    # The agent's commands may wait for its FIFO until they are interrupted.
     agent.step("open submission.csv; goto 1; scroll_down", timeout_s=0.5)
     agent.step("chmod -R 700 ~/.fumehood; rm -rf ~/.fumehood; open submission.csv", timeout_s=60)
     assert agent.step("goto 1")["info"]["state"]["open_file"] == FILE
 
 
 def test_swapped_while_it_is_read(agent):
-    """The owner sees the file as it is at one time, and never what a link leads to."""
+    """The owner reads the note whole, or not at all. It never follows a link."""
     agent.sh("cp none.csv submission.csv; open submission.csv; printf '1 0\n/out\n' >~/out")
     agent.sh(
         f"cp {STATE} ~/kept; (while :; do ln -sf ~/out {STATE}; cp --remove-destination ~/kept "
@@ -65,7 +67,7 @@ CALLS = {"call": "~/.fumehood/call", "answer": "~/.fumehood/answer"}
 @pytest.mark.parametrize("what", NOTES)
 @pytest.mark.parametrize("file", CALLS)
 def test_what_is_called(agent, file, what):
-    """A call that can't be read, or answered, has no answer; the next one has."""
+    """A call that can't be read or answered gets no answer. The next call gets one."""
     note = NOTES[what].replace(STATE, CALLS[file])
     agent.sh("mkdir -p ~/.fumehood")
     answer = agent.step(f"{note}; printf x >/run/fumehood/call; literature_search x", timeout_s=0.5)
@@ -96,7 +98,7 @@ def test_asking_without_end(agent, neighbour, pipe):
 
 
 def test_commands_that_are_functions(agent):
-    """They are the agent's to replace, in its shell; who asks for the programs has them."""
+    """The agent may replace commands by functions. `command NAME` still runs the real ones."""
     agent.sh(
         "cp none.csv submission.csv; open() { echo mine; }; edit() { cat >stolen; echo mine; }"
     )
@@ -134,12 +136,12 @@ def test_a_text_against_the_linter(agent, what):
         timeout_s=20,
     )
     assert answer["info"]["outcome"] in ("ok", "memory_limit", "output_limit")
-    # It lints what comes next, warm or anew.
+    # The linter still works for the next text. It may have been started again.
     agent.sh("rm -f a.py; create a.py")
     assert agent.step("edit 1:1\nx = nowhere\nend_of_edit")["info"]["exit_code"] == 1
 
 
-# What listens in the linter's place, and the status of an edit that is fine.
+# Behaviour of a server in the linter's place, and the exit status of a correct edit with it.
 SERVERS = {
     "floods": ("while True: c.sendall(b'x' * 65536)", 0),
     "drips": ("while True: c.sendall(b'1'); time.sleep(0.1)", 0),
@@ -168,7 +170,7 @@ def test_a_linter_of_the_agent_s(agent, what):
 
 
 def test_a_linter_ends_with_its_episode(begin):
-    """Of what has left every session and group of its step, nothing is left: see `begin`."""
+    """The linter is in no session or group of its step. The fixture `begin` checks that it ends."""
     agent = begin()
     agent.sh("create a.py")
     assert agent.step("edit 1:1\nx = nowhere\nend_of_edit")["info"]["exit_code"] == 1

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an agent may leave in its workspace: before it is scored, and before it is removed.
+"""Odd files in a workspace, when it is scored and when it is removed.
 
-A submission is a regular file that no link leads to, or it is not scored, and the step says why.
+A submission has to be a regular file, and no part of its path a link. Else it is not scored, and
+the step says why.
 """
 
 import pytest
@@ -12,7 +13,7 @@ BIND = 'import socket; socket.socket(socket.AF_UNIX).bind("submission.csv")'
 LINK = "is, or lies behind, a symbolic link"
 MISSING = "There is no file"
 
-# What is submitted, what the agent is told, and whether it is tampering.
+# Commands that make the submission, words of the observation, and whether it counts as tampering.
 SUBMITTED = [
     ("ln -s right.csv submission.csv", LINK, True),
     ("ln -s /etc/passwd submission.csv", LINK, True),
@@ -77,7 +78,7 @@ SWAPS = [
 
 @pytest.mark.parametrize("swap", SWAPS)
 def test_a_submission_that_is_swapped(agent, swap):
-    """It is scored as it was at one moment, or not; what it never was is not scored."""
+    """A submission that changes is scored as it was at one moment, or not at all."""
     agent.sh(f"{RIGHT}; cp right.csv ~/saved; (while :; do {swap}; done) >/dev/null 2>&1 &")
     told = []
     while len(told) < 20 or (len(set(told)) < 2 and len(told) < 1000):
@@ -100,7 +101,7 @@ LEFT = [
 
 @pytest.mark.parametrize("variant", ["prey", "prey:disk"])
 def test_what_is_left_is_removed(begin, fumehood, variant):
-    """By the next reset, and at the end; the machine's own files are not followed to."""
+    """A reset and the end remove all files of an episode. They don't follow links."""
     episode = begin(variant)
     for left in LEFT:
         episode.step(left)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the fault tests share: the program, and what this machine has left of it after a fault.
+"""Shared by the fault tests: runs the program, and finds its leftovers on this machine.
 
-FAULT_KILLS is how often the owner of one episode is killed (1000); one with several, and each part of the guest, is
-killed a twentieth as often, with FAULT_ALL a fifth. FAULT_SEED repeats a run.
+FAULT_KILLS is how often the tests kill the owner of one episode: by default 300, and 1000 with
+FAULT_ALL. They kill owners of several episodes, and each kind of guest process, a fifth as often.
+FAULT_SEED repeats the random numbers of a run.
 """
 
 import contextlib
@@ -22,17 +23,17 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = Path(__file__).resolve().parent / "tasks"
-KILLS = int(os.environ.get("FAULT_KILLS", "1000"))
-OTHER_KILLS = KILLS // (5 if "FAULT_ALL" in os.environ else 20)
-# Processes that run tests side by side have the environment of the first.
+KILLS = int(os.environ.get("FAULT_KILLS", "1000" if "FAULT_ALL" in os.environ else "300"))
+OTHER_KILLS = KILLS // 5
+# pytest-xdist's workers inherit the variable, so that all have the same seed.
 SEED = int(os.environ.setdefault("FAULT_SEED", str(random.SystemRandom().randrange(1 << 32))))
 
-GONE_S = 20.0  # by when nothing may be left of a killed owner
-ANSWER_S = 120.0  # what takes longer hangs
+GONE_S = 20.0  # time after which nothing may be left of a killed owner
+ANSWER_S = 120.0  # a program that needs longer for an answer hangs
 WALL = 0x40000000
 PR_SET_CHILD_SUBREAPER = 36
 
-# Whatever loses its parent beneath this process becomes its child: what is left can't hide.
+# Orphaned descendants become children of this process, so that it finds all leftover processes.
 assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
 
 counts = Counter()
@@ -51,7 +52,7 @@ def pytest_terminal_summary(terminalreporter):
 
 
 class Process:
-    """A line of /proc/PID/stat."""
+    """A process, from /proc/PID/stat."""
 
     def __init__(self, pid: int):
         text = Path(f"/proc/{pid}/stat").read_text()
@@ -86,7 +87,7 @@ def descendants(pid: int) -> list[Process]:
 
 
 def wait_until_gone(limit_s: float = GONE_S) -> float:
-    """Until no process is left beneath this one; how long it took."""
+    """Waits until this process has no descendants. Returns the time in seconds that it took."""
     begin = time.monotonic()
     while True:
         try:
@@ -103,13 +104,16 @@ def wait_until_gone(limit_s: float = GONE_S) -> float:
 
 
 def mounts() -> list[str]:
-    """The mounts that this process sees and that are of ours."""
+    """Fumehood's mounts that this process sees."""
     return [m for m in Path("/proc/self/mountinfo").read_text().splitlines() if "fumehood" in m]
 
 
 def group_roots() -> list[Path]:
-    """Where owners make groups: in our own group of each v1 hierarchy; anywhere in v2, where systemd
-    may have given them a place."""
+    """Folders in which owners make control groups.
+
+    These are our own group of each v1 hierarchy, and the whole of v2: systemd may place groups
+    anywhere there.
+    """
     own = {}
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, group = line.split(":", 2)
@@ -131,13 +135,13 @@ ROOTS = group_roots()
 
 def groups_of(pid: int) -> list[Path]:
     mine = f"fumehood-*-{pid}-*"
-    # Not by glob(): others may just be removing groups.
+    # glob() could fail because other processes may remove groups meanwhile.
     walks = (walk for root in ROOTS for walk in os.walk(root))
     return [Path(at, name) for at, names, _ in walks for name in fnmatch.filter(names, mine)]
 
 
 def members_of(pid: int) -> dict[str, str]:
-    """The groups of an owner that still hold processes."""
+    """Processes in the control groups of an owner, by group."""
     found = {}
     for group in groups_of(pid):
         for at, _, _ in os.walk(group):
@@ -182,7 +186,7 @@ class Fumehood:
         return self.doors[-1]
 
     def clear(self):
-        """Kills what a failed test left."""
+        """Kills the processes and removes the records that a test left."""
         for door in self.doors:
             door.child.kill()
         self.doors.clear()
@@ -190,7 +194,7 @@ class Fumehood:
 
 
 class Door:
-    """A conversation with `fumehood env`, whose program may be gone at any time."""
+    """A process of `fumehood env`, which tests may kill at any time."""
 
     def __init__(self, fumehood: Fumehood, task: str, *args):
         words = ["env", "--task", task, "--tasks-dir", TASKS, "--out", fumehood.out, *args]
@@ -214,7 +218,7 @@ class Door:
         return bool(newline)
 
     def answer(self) -> dict:
-        """The next one; it has to come."""
+        """Waits for the next answer. Fails if the program ends, or needs longer than ANSWER_S."""
         end = time.monotonic() + ANSWER_S
         while not self._split():
             ready, _, _ = select.select([self.child.stdout], [], [], end - time.monotonic())
@@ -232,7 +236,7 @@ class Door:
         return self.ask(op="step", action=action, **more)
 
     def kill(self):
-        """At once; what it had answered by then has been given out."""
+        """Kills the program. `answers` then has all answers that it gave."""
         self.child.kill()
         self.child.wait()
         self.data += self.child.stdout.read()
@@ -263,7 +267,7 @@ def program() -> str:
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory) -> Path:
-    """A folder of all tests, so that baselines are played once."""
+    """A folder shared by all tests, so that baselines are played once."""
     return tmp_path_factory.mktemp("fault")
 
 
@@ -278,5 +282,5 @@ def fumehood(program, home) -> Fumehood:
 
 @pytest.fixture
 def dice(request) -> random.Random:
-    """Random numbers of this test alone, which the seed repeats."""
+    """Random numbers that depend only on the seed and the test's name."""
     return random.Random(f"{SEED} {request.node.name}")

@@ -23,7 +23,7 @@ static const struct {
 #undef FAULT_ENTRY
 };
 
-/* The beginning of the program, or of the plugin: addresses count from it. */
+/* Start of the program or plugin. Addresses in keys are relative to it. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 /* --- sites ------------------------------------------------------------------------------------ */
@@ -38,7 +38,7 @@ static uint64_t key_of(enum fault_call call, const void *from)
 			((uint64_t)((const char *)from - __ehdr_start) & PLACE_MASK);
 }
 
-/* Without a lock: whoever passes may be killed at any time. */
+/* Takes no lock: a process that held it could be killed. */
 static void note(uint64_t key)
 {
 	size_t at = (key * 0x9e3779b97f4a7c15ULL) >> 53;
@@ -57,7 +57,7 @@ static void note(uint64_t key)
 _Noreturn static void die(void)
 {
 	kill(getpid(), SIGKILL);
-	syscall(SYS_exit_group, 137); /* a PID 1 can't be killed from within */
+	syscall(SYS_exit_group, 137); /* a PID 1 ignores signals of its own namespace */
 	__builtin_unreachable();
 }
 

@@ -10,17 +10,17 @@
 #include <time.h>
 
 /*
- * The fault layer: calls that fail when a test wants them to. It is linked with --wrap into the tests
- * themselves, which are owners, and into the plugin that their nurseries load; nothing that is installed
- * has it.
+ * The fault layer makes calls fail when a test asks for it. The linker's --wrap puts it into the
+ * tests, which are owners, and into the plugin that their nurseries load. Installed programs don't
+ * have it.
  *
- * One page of memory is shared by a test and everything that its nurseries clone. While it watches, it
- * notes each `site` that is passed: which call, from where in the code, on which side. A site is then
- * armed, and fails the nth time that it is passed, once, in whatever process that is.
+ * A test shares a page of memory with all processes that its nurseries clone. While `watching` is
+ * set, the page lists each site that a process passes. A site is a call, its place in the code, and
+ * the side. A test then arms a site. It fails once, the nth time that any process passes it.
  */
 
-/* The calls, what each fails with, and what else may come of it: 1, a signal interrupts it; 2, that, or it
- * does less than it was asked for. meson.build takes the names from here. */
+/* Each call, the error that it fails with, and other faults. 1: a signal can interrupt the call.
+ * 2: it can also transfer fewer bytes than asked for. meson.build takes the names from here. */
 #define FAULT_CALLS(X)                                                                             \
 	X(chdir, EACCES, 0)                                                                        \
 	X(chmod, EPERM, 0)                                                                         \
@@ -127,14 +127,14 @@ enum fault_call {
 			N_FAULT_CALLS
 };
 
-enum fault_side { FAULT_OWNER, FAULT_GUEST }; /* -DFAULT_SIDE, when the layer is compiled */
+enum fault_side { FAULT_OWNER, FAULT_GUEST }; /* -DFAULT_SIDE names it to the compiler */
 
 enum fault_kind {
 	FAULT_NONE,
 	FAULT_ERROR, /* the call's error */
-	FAULT_INTR,  /* a signal came first: nobody may notice */
-	FAULT_SHORT, /* fewer bytes than were asked for: nobody may notice */
-	FAULT_KILL,  /* the process dies instead of calling */
+	FAULT_INTR,  /* EINTR, which callers have to handle */
+	FAULT_SHORT, /* fewer bytes than asked for, which callers have to handle */
+	FAULT_KILL,  /* the process is killed instead of the call */
 };
 
 struct fault_site {
@@ -147,7 +147,7 @@ struct fault_site {
 
 struct fault_page {
 	atomic_bool watching;
-	atomic_uint phase; /* of the test; told of in messages */
+	atomic_uint phase; /* index of the act that is played, for messages */
 	struct fault_site sites[FAULT_SITES_MAX];
 
 	_Atomic uint64_t armed; /* a key; 0: none */
@@ -155,28 +155,28 @@ struct fault_page {
 	atomic_uint hits, hit_phase;
 	atomic_int hit_pid;
 
-	/* The clock that can be set is a year ahead and a year behind by turns. */
+	/* CLOCK_REALTIME is a year ahead and a year behind in turns. */
 	atomic_bool clock_jumps;
 	atomic_uint clock_reads;
 
-	/* What whoever plays leaves, should it die: of each run the steps whose observations were given
-	 * out (-1: not even the first), and what must not be. */
+	/* Results of a play, which outlive its process. `given` counts the steps of each run whose
+	 * observations were given out; -1: the reset's was not. */
 	atomic_int given[FAULT_RUNS_MAX];
 	char trouble[2048];
 };
 
-/* Where nurseries find the page: a descriptor of their parent. */
+/* Descriptor of the page in the test. Nurseries open the page by this number. */
 #define FAULT_PAGE_FD 900
 
 extern struct fault_page *fault_page;
 
-/* In a test's own process only what it is about meets faults: not the test. */
+/* True while a thread runs code of the test itself, in which calls don't fail. */
 extern _Thread_local bool fault_spared;
 
-/* For wrappers: what is to happen to this call; errno is set. */
+/* For wrappers: the fault that this call gets. Sets errno unless it is FAULT_NONE. */
 enum fault_kind fault_at(enum fault_call call, const void *from);
 
-/* For wrappers: seconds that the clock has jumped by now. */
+/* For wrappers: seconds to add to CLOCK_REALTIME. */
 time_t fault_clock(void);
 
 /* --- for tests -------------------------------------------------------------------------------- */
@@ -186,19 +186,20 @@ int fault_page_open(void); /* makes the page; negative errno */
 void fault_watch(bool on); /* on: forgets the sites seen so far */
 void fault_phase(unsigned phase);
 
-/* The pass is the nth from now on, 1 for the first. */
+/* Makes a site fail at its nth pass from now on; `pass` is 1 for the first. */
 void fault_arm(uint64_t key, unsigned pass, enum fault_kind kind);
 
-/* How often it has happened: 0, or 1. Nothing is armed after it. */
+/* Disarms the site. Returns how often it failed, 0 or 1. */
 unsigned fault_disarm(void);
 
 enum fault_side fault_side_of(uint64_t key);
 enum fault_call fault_call_of(uint64_t key);
 bool fault_interruptible(uint64_t key);
 bool fault_may_be_short(uint64_t key);
-bool fault_is_of_memory(uint64_t key); /* small pieces: whoever has none ends, with a sentence */
+bool fault_is_of_memory(uint64_t key); /* small allocations, whose failure aborts with a message */
 
-/* "open64 in the owner at 0x1234": addr2line finds the place. Valid until the next call. */
+/* A text such as "open64 in the owner at 0x1234", valid until the next call. addr2line finds the
+ * place in the code. */
 const char *fault_name(uint64_t key);
 const char *fault_call_name(enum fault_call call);
 

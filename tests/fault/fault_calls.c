@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 /*
- * What the linker puts in the place of each call: --wrap makes the callers use __wrap_NAME, and the call
- * itself __real_NAME. Declared as the linker sees them, without the headers' attributes and aliases.
+ * The wrapper of each call. The linker's --wrap makes callers use __wrap_NAME, and names the call
+ * itself __real_NAME. Both are declared here, without the attributes and aliases of the headers.
  */
 #define HIT(name) (fault_at(CALL_##name, __builtin_return_address(0)) != FAULT_NONE)
 
@@ -149,7 +149,7 @@ WRAP_INT(unlinkat, (int at, const char *path, int flags), (at, path, flags))
 WRAP_INT(unshare, (int flags), (flags))
 WRAP(pid_t, waitpid, -1, (pid_t pid, int *status, int options), (pid, status, options))
 
-/* --- those that may do less than they were asked for -------------------------------------------- */
+/* --- calls that may transfer fewer bytes than asked for --------------------------------------- */
 
 #define WRAP_SHORT(name, data_type, parameters, arguments)                                         \
 	ssize_t __real_##name parameters;                                                          \
@@ -171,7 +171,7 @@ WRAP_SHORT(send, const void, (int fd, const void *data, size_t n, int flags), (f
 WRAP_SHORT(sendfile64, off_t, (int to, int from, off_t *at, size_t n), (to, from, at, n))
 WRAP_SHORT(write, const void, (int fd, const void *data, size_t n), (fd, data, n))
 
-/* --- those with a variable end ------------------------------------------------------------------ */
+/* --- calls with variable arguments ------------------------------------------------------------ */
 
 #define LAST(type, after)                                                                          \
 	({                                                                                         \
@@ -226,7 +226,7 @@ int __wrap_prctl(int option, ...)
 	return HIT(prctl) ? -1 : __real_prctl(option, a[0], a[1], a[2], a[3]);
 }
 
-/* What is asked for by its number: clone3, openat2, pivot_root, open_tree, seccomp, ... */
+/* System calls by number: clone3, openat2, pivot_root, open_tree, seccomp, ... */
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 long __wrap_syscall(long number, ...)
@@ -238,9 +238,9 @@ long __wrap_syscall(long number, ...)
 	for (size_t i = 0; i < 6; i++)
 		a[i] = va_arg(ap, long);
 	va_end(ap);
-	/* To wake somebody can't fail. */
+	/* A futex wakeup can't fail. */
 	if (number != SYS_futex && HIT(syscall)) {
-		if (number != SYS_clone3) /* openat2 is tried again for ever after EAGAIN */
+		if (number != SYS_clone3) /* callers of openat2 retry forever on EAGAIN */
 			errno = ENOMEM;
 		return -1;
 	}
@@ -249,7 +249,7 @@ long __wrap_syscall(long number, ...)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* base/mem.h never returns without it: what fails is what it asks. */
+/* Functions of base/mem.h never return NULL. So the calloc() that they call fails instead. */
 static _Thread_local bool no_memory;
 
 void *__real_calloc(size_t n, size_t size);

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* When bash loads the plugin: the page is its parent's, the test. Clones have it in their memory. */
+/* Maps the page of the parent, which is the test, when bash loads the plugin. Clones inherit it. */
 __attribute__((constructor)) static void attach(void)
 {
 	char path[64];

@@ -21,7 +21,7 @@ void machine_watch(void)
 		abort();
 }
 
-/* So that the next trial is not blamed for it. */
+/* Kills leftover processes, so that they don't count against the next trial. */
 static void kill_children(void)
 {
 	char stat[PROCESS_STAT_MAX];

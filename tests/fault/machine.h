@@ -4,15 +4,15 @@
 
 #include <stdint.h>
 
-/* What a fault may leave of a test's owners on this machine: nothing. */
+/* Finds leftovers of a test's owners on this machine. */
 
-#define GONE_MS 20000 /* by when that has to be so */
+#define GONE_MS 20000 /* time after which no process may be left */
 
-/* From now on whatever loses its parent beneath this process becomes its child, and can't hide. */
+/* Makes orphaned descendants children of this process from now on, so that it finds them all. */
 void machine_watch(void);
 
-/* Waits until this process has no child, and reaps them; how long it took, -1 if some are left
- * (which are killed then). With the processes end all mounts that they saw, and no group has members. */
+/* Reaps children until none is left. Returns how many ms it took, or -1 if some are left after
+ * GONE_MS; these are killed. Mounts of their namespaces end with the processes. */
 int64_t machine_wait_until_gone(void);
 
 int machine_open_fds(void);

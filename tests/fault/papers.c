@@ -50,7 +50,7 @@ _Noreturn static void serve(int server, int owner)
 	_exit(0);
 }
 
-/* Nobody's child: who waits for all children does not wait for it. */
+/* Forks twice: the test waits for all of its children, and the server must not be one. */
 static void start(int server, const int owner[2])
 {
 	pid_t pid = fork();
@@ -77,7 +77,7 @@ uint16_t papers_serve(void)
 			pipe2(owner, O_CLOEXEC) < 0)
 		return 0;
 	fflush(stdout);
-	/* The other end is open for as long as this process and its children live. */
+	/* The server ends when this process and its children have closed the other end. */
 	start(server, owner);
 	close(server);
 	close(owner[0]);

@@ -4,8 +4,9 @@
 
 #include <stdint.h>
 
-/* A server of papers on 127.0.0.1, in a process of its own that ends after this one: whatever is asked, it has
- * found one, of this title. Its port, or 0. To be called before machine_watch(), and before faults. */
+/* Starts a server of papers on 127.0.0.1 in another process, which ends after this one. It answers
+ * each search with a paper of this title. Returns the port, or 0 on failure. Call it before
+ * machine_watch(), and before faults. */
 #define PAPERS_TITLE "On Faults"
 
 uint16_t papers_serve(void);

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define STEP_TIMEOUT_S 20
-#define WORKER_S 30       /* its whole life */
+#define WORKER_S 30       /* seconds after which a forked worker is killed */
 #define LONG_BYTES 100000 /* a command that does not fit into the shell's socket at once */
 
 static char home[64]; /* holds the two folders */
@@ -29,7 +29,7 @@ static char *state_dir, *out_dir, *tasks_dir;
 static char web_host[32];
 static char long_command[LONG_BYTES + 64];
 
-/* The plugin with the fault layer, instead of the one that is installed. */
+/* Makes owners load the plugin that has the fault layer. */
 const struct places *__real_places_get(void);
 const struct places *__wrap_places_get(void);
 const struct places *__wrap_places_get(void)
@@ -43,7 +43,7 @@ const struct places *__wrap_places_get(void)
 
 void play_set_up(void)
 {
-	/* In memory, where there is such a place: a disk would take most of the time. */
+	/* Use memory if possible: a disk would take most of the time. */
 	snprintf(home, sizeof(home), "%s/fumehood-fault-XXXXXX",
 			access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	if (!mkdtemp(home))
@@ -132,11 +132,11 @@ static int record_step(struct play *p, const char *action)
 
 struct act {
 	const char *name;
-	const char *command; /* of a step; else: */
+	const char *command; /* action of a step; NULL: `run` is called */
 	int (*run)(struct play *p);
-	double timeout_s; /* 0: enough */
+	double timeout_s; /* 0: STEP_TIMEOUT_S */
 	enum fh_outcome outcome;
-	const char *has; /* in what it prints, before all else */
+	const char *has; /* the beginning of the observation */
 	bool scored;
 };
 
@@ -166,7 +166,7 @@ static int reset(struct play *p)
 	return r < 0 ? r : begin_record(p);
 }
 
-/* All that was opened before is the parent's: it can't be used, and closing it harms nobody. */
+/* Closes the parent's gym in a fork. Returns whether a reset was refused before. */
 static bool let_go(struct play *p)
 {
 	bool refused = fh_env_reset(p->env, 0, &p->step, &p->err) < 0;
@@ -184,9 +184,9 @@ static void end_worker(struct play *p)
 }
 
 /*
- * As a worker of Python's multiprocessing does. It lives until the other end is closed.
- * No record is open: the thread that flushes it could hold a lock of the sanitizer's, which (unlike
- * the C library) does not let go of its locks in a fork.
+ * Forks as a worker of Python's multiprocessing does. The fork lives until the other end of its
+ * socket is closed. No record may be open: the thread that flushes it could hold a lock of the
+ * sanitizer during the fork. Unlike the C library, the sanitizer does not release its locks there.
  */
 static int fork_worker(struct play *p)
 {
@@ -267,12 +267,12 @@ const char *play_phase_name(enum script script, unsigned phase)
 	return phase < n ? acts[phase].name : "nothing";
 }
 
-/* --- doing one, whatever comes ---------------------------------------------------------------- */
+/* --- playing an act --------------------------------------------------------------------------- */
 
 enum done {
-	DONE,       /* as it should be */
-	NOT_DONE,   /* with an error */
-	OTHER_DONE, /* a step that went otherwise */
+	DONE,       /* as expected */
+	NOT_DONE,   /* failed with an error */
+	OTHER_DONE, /* a step with an unexpected outcome or observation */
 };
 
 static bool score_is_right(const struct play *p)
@@ -339,7 +339,7 @@ __attribute__((format(printf, 3, 4))) static bool complain(
 	return false;
 }
 
-/* A failure has a sentence, and a step that went otherwise says so in its outcome. */
+/* Whether a failure has a message, and an unexpected step tells it by its outcome or status. */
 static bool is_clear(struct play *p, const struct act *a, enum done done)
 {
 	const struct fh_step *s = &p->step;
@@ -411,9 +411,9 @@ bool play(struct play *p, const char *task, enum script script)
 	return good;
 }
 
-/* --- what is left to read --------------------------------------------------------------------- */
+/* --- reading the records ---------------------------------------------------------------------- */
 
-/* Nothing half-made is beside the records. */
+/* Whether a folder of a run holds no other files than those of a record. */
 static bool names_are_known(const char *dir, char *trouble, size_t n)
 {
 	DIR *d = opendir(dir);
@@ -443,7 +443,7 @@ static bool read_record(struct play *p, const char *dir, int given)
 	if (given < 0 && !path_exists(events))
 		return true;
 	if (export_read(dir, &x, &p->err) < 0) {
-		if (given < 0) /* not even its opening is there */
+		if (given < 0) /* no observation was given out: the record may be incomplete */
 			return true;
 		snprintf(p->trouble, sizeof(p->trouble), "%s", p->err.message);
 		return false;

@@ -7,9 +7,9 @@
 #include <fumehood/env.h>
 
 /*
- * A play: an owner's life from its gym's opening to its close, in acts, recorded as `fumehood env --out`
- * does. While a fault may come, an act is done, or it tells clearly why not; then it is done once more,
- * and has to be. What was recorded can be read in the end, whatever came.
+ * A play is an owner's life in acts, from opening its gym to closing it. It is recorded as by
+ * `fumehood env --out`. If a fault makes an act fail, the act has to report an error. It is then
+ * repeated, and has to succeed. The records have to be readable at the end in any case.
  */
 struct play {
 	const char *task; /* "sums", ... */
@@ -18,11 +18,11 @@ struct play {
 	struct recorder *recorder;
 	struct fh_step step;
 	struct fh_error err;
-	int run; /* whose record is open, or was last */
+	int run; /* number of the run that was recorded last */
 	int failed_resets;
-	int felt;           /* acts that were not done at first */
-	int worker;         /* a socket to a fork that lives on; 0: none */
-	char trouble[2048]; /* what must not be; "" */
+	int felt;           /* acts that failed at first */
+	int worker;         /* a socket to a fork that still lives; 0: none */
+	char trouble[2048]; /* description of the failure; "": none */
 };
 
 enum script {
@@ -30,18 +30,18 @@ enum script {
 	SCRIPT_SUBMIT /* reset, submit */
 };
 
-/* A state folder and a folder for records, of this process and those that it forks. */
+/* Makes a state folder and a folder for records, for this process and its forks. */
 void play_set_up(void);
 void play_tear_down(void);
 
-/* All acts of a script. false: there is trouble. */
+/* Plays all acts of a script. Returns false if something went wrong: see `trouble`. */
 bool play(struct play *p, const char *task, enum script script);
 
-/* After a play, or after the death of whoever played, by the fault page: is all that was given out
- * there to be read? false: there is trouble. */
+/* Checks that the records hold all observations that the fault page counts as given out. Works also
+ * after the process that played was killed. Returns false if something is wrong: see `trouble`. */
 bool play_read_records(struct play *p);
 
-/* For messages: what is played in a phase of the fault page. */
+/* For messages: name of the act of a phase of the fault page. */
 const char *play_phase_name(enum script script, unsigned phase);
 
 #endif

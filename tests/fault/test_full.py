@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Disks that are full, inodes that are used up, control groups' limits that are met."""
+"""Tests of full disks, used up inodes, and limits of control groups that are hit."""
 
 import ctypes
 import json
@@ -16,8 +16,7 @@ CLONE_NEWNS = 0x00020000
 
 @pytest.fixture(scope="session")
 def own_mounts():
-    """A mount namespace of the tests' own, so that what they mount is seen by nobody and ends with
-    them."""
+    """Enters a new mount namespace, so that other processes don't see the tests' mounts."""
     if os.geteuid() != 0 or ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNS) != 0:
         pytest.skip("only root can mount a small file system")
     subprocess.run(["mount", "--make-rprivate", "/"], check=True)
@@ -25,7 +24,7 @@ def own_mounts():
 
 @pytest.fixture
 def small(own_mounts, tmp_path):
-    """Mounts a small file system; gives its folder."""
+    """A function that mounts a small file system and returns its folder."""
     mounted = []
 
     def mount(options: str) -> Path:
@@ -41,7 +40,7 @@ def small(own_mounts, tmp_path):
 
 
 def fill(folder: Path) -> Path:
-    """Takes all the space there is."""
+    """Writes a file until the file system is full."""
     path = folder / "filler"
     with path.open("wb", buffering=0) as f:
         try:
@@ -52,7 +51,7 @@ def fill(folder: Path) -> Path:
 
 
 def use_inodes(folder: Path) -> Path:
-    """Takes all the names there are."""
+    """Makes files until the file system has no inode left."""
     many = folder / "many"
     try:
         many.mkdir()
@@ -69,8 +68,10 @@ def error_of(answer: dict) -> str:
 
 @pytest.mark.parametrize("task", ["sums", "sums:disk"])
 def test_records_folder_is_full(fumehood, small, task):
-    """The step whose event finds no room is an error, and the last; what was given out is there to be
-    read."""
+    """A step fails if there is no room for its event, and ends the program.
+
+    The record then has all observations that were given out.
+    """
     fumehood.out = small("size=256k")
     door = fumehood.door(task)
     assert "observation" in door.ask(op="reset")
@@ -94,7 +95,10 @@ def test_records_folder_is_full(fumehood, small, task):
 
 @pytest.mark.parametrize("take", [fill, use_inodes])
 def test_no_room_for_records(fumehood, small, take):
-    """A reset that can't begin its record says so, and is the last; with room again there is another."""
+    """A reset fails if there is no room for its record, and ends the program.
+
+    With room again, the next start works.
+    """
     fumehood.out = small("size=256k,nr_inodes=40")
     door = fumehood.door("sums")
     taken = take(fumehood.out)
@@ -111,7 +115,7 @@ def test_no_room_for_records(fumehood, small, take):
 @pytest.mark.parametrize("take", [fill, use_inodes])
 @pytest.mark.parametrize("task", ["sums", "sums:disk"])
 def test_state_folder_is_full(program, small, tmp_path, take, task):
-    """What it keeps there has no room: a sentence, and nothing that is half there is taken later."""
+    """A run fails with a sentence if the state folder is full. Partial files do no harm later."""
     fumehood = Fumehood(program, tmp_path)
     fumehood.state = small("size=256k,nr_inodes=40")
     fumehood.env["FUMEHOOD_STATE"] = str(fumehood.state)
@@ -132,7 +136,7 @@ FULL = {
 
 @pytest.mark.parametrize("task", FULL)
 def test_episode_is_full(fumehood, task):
-    """Its own file system: the command is told, a submission that is there can be scored."""
+    """A command that fills the episode's file system fails. The submission can still be scored."""
     door = fumehood.door(task)
     door.ask(op="reset")
     door.step("cp right.csv submission.csv")
@@ -146,7 +150,7 @@ def test_episode_is_full(fumehood, task):
     counts["episodes filled"] += 1
 
 
-# What meets a limit, and what is said then.
+# Commands that hit a limit, and the outcome of their step.
 LIMITS = {
     "memory": ("head -c 1G /dev/zero | tail", "memory_limit"),
     "pids": ("(for i in {1..200}; do sleep 5 & done; wait)", None),
@@ -180,7 +184,7 @@ def test_limit_of_an_episode(fumehood, groups, limit):
 
 @pytest.mark.parametrize("limit", ["memory", "processes"])
 def test_limit_of_a_grader(fumehood, groups, limit):
-    """The task's grader does as a submission says: no score, and a sentence; the next one has one."""
+    """A grader that hits a limit gives no score, and an error. The next submission is scored."""
     door = fumehood.door("lines")
     door.ask(op="reset")
     answer = door.step(f"echo {limit} >lines.txt; validate")

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-/* The same in what runs beneath an owner: the nursery, cradles, PIDs 1, shells, programs on their way. */
+/* Calls fail in processes beneath an owner: the nursery, cradles, PIDs 1, shells, programs before
+ * their exec. */
 
 static void test_errors(void **state)
 {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SIGKILL of what runs beneath an owner, at any point of a reset, a step, a scoring.
+"""Kills processes beneath an owner, at any point of a reset, a step or a scoring.
 
-The owner answers with a result or a sentence, no score is ever a wrong one, and the next reset works.
+The owner has to answer with a result or an error. Scores have to be right, and the next reset has
+to work.
 """
 
 import contextlib
@@ -12,19 +13,19 @@ import time
 import pytest
 from conftest import OTHER_KILLS, Process, counts, descendants
 
-# How a submission that counts is made, and the scores that it may get.
+# Command that makes a valid submission, its metric, and the lowest and highest score.
 TASKS = {
     "sums": ("cp right.csv submission.csv", "accuracy", 1.0, 1.0),
     "lines": ("true", "lines", 2.0, 2.0),
     "coins": ("true", "Score", 0.2, 0.8),
 }
-PHASES = ["reset", "step", "validate", "submit"]  # the last two have programs that score
-RESETS_EACH = 10  # of one owner
-LONGEST_S = 0.04  # what a kill waits for: a reset and a scoring take less, or about that
+PHASES = ["reset", "step", "validate", "submit"]  # graders' programs run in the last two
+RESETS_EACH = 10  # tries with the same owner
+LONGEST_S = 0.04  # longest delay of a kill: a reset or a scoring takes about as long
 
 
 def victims_among(owner: int) -> dict[str, list[Process]]:
-    """What an owner's processes are: by their parents, since names are late."""
+    """Processes of an owner by kind. Parents tell most kinds, because names are set late."""
     table = descendants(owner)
     below = {p.pid: [q for q in table if q.parent == p.pid] for p in table}
     nursery = [p for p in table if p.parent == owner]
@@ -41,7 +42,7 @@ def victims_among(owner: int) -> dict[str, list[Process]]:
 
 
 def kill_one(owner: int, kind: str, limit_s: float, dice) -> bool:
-    """Some time from now; a program of a grader may have to be waited for."""
+    """Kills a process of a kind after a random delay. Waits up to limit_s for one to exist."""
     time.sleep(dice.random() * LONGEST_S)
     end = time.monotonic() + limit_s
     while True:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sandboxes whose PID 1 can't end them: it is stopped, or sleeps in the kernel on a lock that an agent holds.
+"""Tests sandboxes whose PID 1 can't end them.
 
-Nothing of such a one is left: their nursery ends it, or where that was killed, too, `sandbox gc`.
+It is stopped, or sleeps in the kernel on a lock that an agent holds. The nursery has to end such a
+sandbox. If the nursery was killed too, `sandbox gc` has to end it.
 """
 
 import json
@@ -25,10 +26,10 @@ from conftest import (
     wait_until_gone,
 )
 
-IDS = 65534  # subordinate ones that an ordinary user needs
+IDS = 65534  # subordinate ids that an ordinary user needs
 
 
-# A process of the agent's that holds the lock of a file for good.
+# A command of the agent that starts a process, which holds the lock of a file until it is killed.
 HOLD = """python3 - {path} >said <<'END' &
 import ctypes, os, stat, sys, socket
 path, pair, ends = sys.argv[1], socket.socketpair(), os.pipe()
@@ -46,12 +47,12 @@ def hold(door, path: str) -> None:
 
 
 def hold_request(door, first) -> None:
-    """Its PID 1 closes the pipe as it ends, having read nothing from it."""
+    """Locks a pipe that PID 1 has open, so that PID 1 blocks when it closes it."""
     hold(door, "/run/fumehood/validate")
 
 
 def hold_answer(door, first) -> None:
-    """Its PID 1 is to put the answer of a call in the place of this file."""
+    """Locks the file that a call's answer replaces, and makes a call."""
     door.step("mkdir -p ~/.fumehood")
     hold(door, "~/.fumehood/answer")
     ask = "printf 'nothing a1\\nanything' >~/.fumehood/call; printf 1 >/run/fumehood/call; sleep 9"
@@ -76,7 +77,7 @@ def inits_of(door) -> list:
 
 
 def ordinary_user() -> str | None:
-    """One that may make sandboxes."""
+    """Name of an ordinary user with enough subordinate ids to make sandboxes."""
     for line in Path("/etc/subuid").read_text().splitlines():
         name, _, count = line.split(":")
         known = subprocess.run(["id", "-u", name], capture_output=True, check=False)
@@ -86,7 +87,7 @@ def ordinary_user() -> str | None:
 
 
 class As(Fumehood):
-    """The program as another user, with a state folder of his."""
+    """Runs the program as another user, with a state folder of that user."""
 
     def __init__(self, program: str, folder: Path, user: str):
         super().__init__(program, folder)
@@ -160,7 +161,7 @@ def test_owner_is_killed(someone, way):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_episode_is_closed(fumehood, way):
-    """Its owner lives, and goes on to the next one."""
+    """A reset ends the sandbox, and the owner goes on with a new one."""
     door, first = begin(fumehood)
     way(door, first)
     assert "observation" in door.ask(op="reset")
@@ -179,7 +180,7 @@ def test_owner_ends_in_order(fumehood, way):
     wait_until_gone()
 
 
-# --- gc ---------------------------------------------------------------------------------------------
+# --- gc -------------------------------------------------------------------------------------------
 
 
 def leftovers_check(someone) -> dict:
@@ -189,7 +190,7 @@ def leftovers_check(someone) -> dict:
 
 
 def ownerless(someone) -> list[int]:
-    """Root sees everyone's."""
+    """PIDs 1 of sandboxes without an owner. Root sees those of all users."""
     listed = map(json.loads, someone("sandbox", "ps", "--json").stdout.splitlines())
     return [s["pid"] for s in listed if s["owner"] == 0]
 
@@ -202,7 +203,7 @@ def test_gc_ends_what_nobody_else_can(someone):
     (first,) = inits_of(door)
     os.kill(first.pid, signal.SIGSTOP)
     os.kill(nursery_of(door).pid, signal.SIGKILL)
-    os.kill(nursery_of(neighbour).pid, signal.SIGKILL)  # its owner lives: it is none
+    os.kill(nursery_of(neighbour).pid, signal.SIGKILL)  # the owner lives: gc must leave the sandbox
     door.kill()
     time.sleep(0.2)
 
@@ -221,3 +222,56 @@ def test_gc_ends_what_nobody_else_can(someone):
     assert neighbour.end() == 0
     wait_until_gone()
     counts["sandboxes ended by gc"] += 1
+
+
+@pytest.mark.xdist_group("gc")
+def test_gc_says_what_keeps_a_sandbox_alive(fumehood, tmp_path):
+    """An agent of another sandbox holds the lock of a pipe that both have."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "pipe").chmod(0o666)
+    tmp_path.chmod(0o755)
+    door, other = (fumehood.door("lines", "--bind", f"{tmp_path}:/shared") for _ in range(2))
+    for each in (door, other):
+        assert "observation" in each.ask(op="reset")
+    assert door.step("exec 7<>/shared/pipe; sleep 1000 & echo on")["observation"] == "on\n"
+    hold(other, "/shared/pipe")
+    (first,) = inits_of(door)
+    door.kill()
+    done = fumehood("sandbox", "gc", "--json", status=1)
+    assert json.loads(done.stdout)["left"] == 1 and Path(f"/proc/{first.pid}").exists()
+    assert "Another sandbox holds the lock of a pipe or socket" in done.stderr
+    other.kill()
+    wait_until_gone()
+
+
+def other_group() -> Path | None:
+    """Makes a control group in which no process is. None: this user can't make one."""
+    tops = (Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup"))
+    top = next((top for top in tops if (top / "cgroup.procs").exists()), None)
+    group = top and top / f"other-{os.getpid()}"
+    try:
+        if group:
+            group.mkdir()
+    except OSError:
+        return None
+    return group
+
+
+def test_gc_removes_groups_of_another_place(fumehood):
+    """The owner ran in a control group that the caller of gc is not in."""
+    group = other_group()
+    if not group:
+        pytest.skip("control groups can't be made here")
+    gone = subprocess.Popen("true")
+    gone.wait()
+    stale = group / f"fumehood-run-0-{gone.pid}-1"
+    started = Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]
+    alive = group / f"fumehood-run-0-{os.getpid()}-{started}"
+    for folder in (stale / "ep0", alive):
+        folder.mkdir(parents=True)
+
+    fumehood("sandbox", "gc")
+    left = {folder.name for folder in group.iterdir() if folder.is_dir()}
+    alive.rmdir()
+    group.rmdir()
+    assert left == {alive.name}

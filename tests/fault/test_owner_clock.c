@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-/* The machine's clock jumps by a year, to and fro, each time that an owner or a guest looks at it. What
- * takes time is measured, and timed out, by a clock that nobody sets. */
+/* CLOCK_REALTIME jumps by a year at each call of an owner or guest. Nothing may fail because of it:
+ * durations and timeouts use another clock. */
 
 static void test_jumps(void **state)
 {

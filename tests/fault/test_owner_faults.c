@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-/* What an owner does when a call of its own fails, is interrupted, or is its last. */
+/* Calls of an owner fail, are interrupted, transfer fewer bytes, or kill it. */
 
 static void test_errors(void **state)
 {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SIGKILL of the owner, at any point of an episode's life.
+"""Kills the owner with SIGKILL at any point of an episode's life.
 
-Whatever it was doing: soon no process is left and no group has members, no mount ever
-shows, what was given out can be read, and the next start or `sandbox gc` removes the rest.
+Soon after, no process is left, control groups are empty, and no mount is seen. The record has the
+observations that were given out. The next start or `sandbox gc` removes the rest.
 """
 
 import json
@@ -25,7 +25,7 @@ from conftest import (
     wait_until_gone,
 )
 
-# How a submission that counts is made, and how often a task is drawn.
+# Command that makes a valid submission, and weights with which tasks are drawn.
 RIGHT = {"sums": "cp right.csv submission.csv", "lines": "true", "coins": "true"}
 WEIGHTS = {"sums": 4, "lines": 2, "coins": 2, "sums:disk": 4, "lines:disk": 1, "coins:disk": 1}
 STEPS = [
@@ -42,11 +42,11 @@ PHASES = ["start", "reset", "step", "validate", "submit", "close"]
 RECORDS = re.compile(
     r"events\.jsonl|results\.json|args\.yaml|[a-z]+(-disk)?\.traj|run-\d{8}T\d{6}\.log"
 )
-FIRST_GUESS_S = 0.02  # how long a phase takes, until one was seen to end
+FIRST_GUESS_S = 0.02  # duration of a phase before one was measured
 
 
 class Clock:
-    """How long phases take, so that kills fall within them."""
+    """Measures how long phases take, so that kills fall within them."""
 
     def __init__(self):
         self.seen = defaultdict(list)
@@ -76,7 +76,7 @@ def request_of(phase: str, task: str, dice) -> dict:
 
 
 def play_until(door, task: str, last: str, clock: Clock, dice) -> None:
-    """Sends what leads to the phase `last`, and its request."""
+    """Plays until the phase `last`, and sends the request of that phase."""
     if last == "start":
         return
     if last != "reset" or dice.random() < 0.5:
@@ -92,7 +92,7 @@ def play_until(door, task: str, last: str, clock: Clock, dice) -> None:
 
 
 def learn(fumehood, task: str, clock: Clock, dice) -> None:
-    """A whole episode, for its times; it plays the task's baseline, too."""
+    """Plays a whole episode for its durations. This also scores the task's baseline once."""
     door = clock.run("start " + task, lambda: fumehood.door(task))
     for phase in ["reset", "step", "validate", "submit", "close"]:
         request = request_of(phase, task, dice)
@@ -105,7 +105,7 @@ def learn(fumehood, task: str, clock: Clock, dice) -> None:
 
 
 def whole_lines(path: Path) -> list[dict]:
-    """Without a last line that was cut."""
+    """Events of a log, without a last line that was cut."""
     return [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
 
 
@@ -114,7 +114,7 @@ def run_folders(out: Path) -> list[Path]:
 
 
 def check_records(fumehood, given: list[str]) -> None:
-    """All observations that were given out are there, in order; at most one more is."""
+    """Checks that records have all observations that were given out, and at most one more."""
     recorded = []
     for folder in run_folders(fumehood.out):
         names = [p.name for p in folder.iterdir()]
@@ -147,7 +147,7 @@ def check_machine(fumehood, pid: int, disk: bool) -> float:
 
 
 def check_state(fumehood) -> None:
-    """Nothing but what is kept on purpose."""
+    """Checks that the state folder holds only files that are kept on purpose."""
     kept = {"judge.key", "baselines", "episodes"}
     assert {p.name for p in fumehood.state.iterdir()} <= kept
     left = [
@@ -192,7 +192,7 @@ def test_owner_of_one_episode(fumehood, dice):
 
 
 def play_several(fumehood, dice) -> tuple:
-    """A `run` of several episodes at once, and how long it takes by itself."""
+    """Task, arguments and actions of a `run` of several episodes at once."""
     task = dice.choice(list(WEIGHTS))
     model = fumehood.state.parent / "actions.jsonl"
     right = RIGHT[task.partition(":")[0]]

@@ -20,9 +20,9 @@
 
 #define HANG_S 120
 #define NO_MEMORY "fumehood: no memory is left\n"
-#define SLOW_MS 10000 /* longer than any answer is waited for, beside what a busy machine takes */
+#define SLOW_MS 10000 /* a play may take this, plus ten times as long as without a fault */
 
-/* The first plays everything; the others add what only they pass. */
+/* The first play does everything. The others add sites that it does not pass. */
 static const struct {
 	const char *task;
 	enum script script;
@@ -34,15 +34,15 @@ static const struct {
 
 struct counts {
 	unsigned sites, faults, missed, bad;
-	int64_t last_ms, plain_ms; /* the play that was last; the one without a fault */
+	int64_t last_ms, plain_ms; /* durations of the last play, and of the play without a fault */
 	int64_t slowest_ms, longest_gone_ms;
 };
 
 static unsigned seed;
-static int said_fd; /* what players write to their standard error */
+static int said_fd; /* standard error of plays */
 static unsigned seen[2][N_FAULT_CALLS];
 
-/* Of the sanitizer, where there is one: true for leaks since the last call. */
+/* A function of the leak sanitizer: true for leaks since the last call. NULL without it. */
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 
 int trials_set_up(void **state)
@@ -84,12 +84,12 @@ static const char *leak_of(int fds)
 	return NULL;
 }
 
-/* Says where it hangs, then dies of it. */
+/* Prints where the process hangs, then kills it. */
 static void on_alarm(int number)
 {
 	void *frames[64];
 
-	alarm(2); /* should that hang, too */
+	alarm(2); /* the lines below could hang too */
 	backtrace_symbols_fd(frames, backtrace(frames, ARRAY_SIZE(frames)), STDERR_FILENO);
 	raise(number);
 }
@@ -119,7 +119,8 @@ _Noreturn static void try_in_child(size_t number, enum fault_kind kind)
 	_exit(!good || wrong);
 }
 
-/* What it wrote to its standard error, which is ours again. */
+/* Returns the text that a play wrote to standard error, and empties the file. Prints it too, unless
+ * it is NO_MEMORY. */
 static const char *hear(void)
 {
 	static char text[4096];
@@ -155,7 +156,7 @@ static const char *what_ended(size_t number, int status, enum fault_kind kind)
 	return text;
 }
 
-/* One play in a process of its own; NULL, or what went wrong. */
+/* Plays in a new process. Returns NULL, or what went wrong. */
 static const char *try(size_t number, const struct campaign *c, struct counts *counts)
 {
 	static struct play after;
@@ -178,7 +179,7 @@ static const char *try(size_t number, const struct campaign *c, struct counts *c
 	if (!wrong && ms > SLOW_MS + 10 * counts->plain_ms)
 		wrong = "takes more than 10 s";
 	ms = machine_wait_until_gone();
-	machine_wait_until_gone(); /* of one that was left, and is killed now */
+	machine_wait_until_gone(); /* reaps processes that the first call killed */
 	if (ms > counts->longest_gone_ms)
 		counts->longest_gone_ms = ms;
 	if (!wrong && ms < 0)
@@ -189,11 +190,11 @@ static const char *try(size_t number, const struct campaign *c, struct counts *c
 	return wrong;
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all trials ------------------------------------------------------------------------------- */
 
 static bool fits(const struct campaign *c, uint64_t key)
 {
-	/* It asks for children that it has, without waiting for them: it can't fail. */
+	/* The guest's waitpid() can't fail: it has a child, and does not wait. */
 	if (c->side == FAULT_GUEST && fault_call_of(key) == CALL_waitpid && c->kind != FAULT_KILL)
 		return false;
 	switch (c->kind) {
@@ -229,7 +230,7 @@ static void fail_at(size_t number, const struct campaign *c, uint64_t key, unsig
 				plays[number].task, wrong);
 }
 
-/* The first time that it is passed, and one other; or each time. */
+/* Fails a site at its first pass and at a random other one, or with FAULT_ALL at each pass. */
 static void fail_site(size_t number, const struct campaign *c, const struct fault_site *s,
 		struct counts *counts)
 {
@@ -261,7 +262,7 @@ unsigned trials_run(const struct campaign *c)
 	for (size_t i = 0; i < ARRAY_SIZE(plays); i++) {
 		const char *wrong;
 
-		try(i, c, &counts); /* its baseline is played, once for all */
+		try(i, c, &counts); /* plays the task's baseline, so that no later play does */
 		fault_watch(true);
 		wrong = try(i, c, &counts);
 		counts.plain_ms = counts.last_ms;

@@ -5,25 +5,25 @@
 #include "fault.h"
 
 /*
- * Trials: every place in the code that calls into the kernel on one side fails in turn, along plays. Each
- * trial is a process of its own, so that a crash is one trial's, and so that it may be what dies.
+ * Trials: each call site of one side that a play passes fails in turn. Each trial is a process of
+ * its own, which may crash or be killed without ending the others.
  *
- * After each: nothing crashed, hung (60 s) or went wrong without a word; what failed works when it is
- * done again; no process and no descriptor is left, and no memory (under the leak sanitizer); the records
- * hold what was given out.
+ * A trial passes if nothing crashed, hung (120 s) or failed without a message. An act that failed
+ * has to succeed when it is repeated. No process, no descriptor and (under the leak sanitizer) no
+ * memory may be left. The records have to hold all observations that were given out.
  */
 struct campaign {
-	const char *name; /* of the summary */
+	const char *name; /* for the summary */
 	enum fault_side side;
 	enum fault_kind kind;
 };
 
-/* Opens what trials need; closed by trials_tear_down(). */
+/* Opens the files and folders of trials; trials_tear_down() removes the folders. */
 int trials_set_up(void **state);
 int trials_tear_down(void **state);
 
-/* Prints what went wrong, and a summary that begins with "fault: "; how many trials did. FAULT_ALL=1 fails
- * each site each time that it is passed, instead of the first time and another. */
+/* Runs the trials of a campaign. Prints failures and a summary, and returns the number of failures.
+ * With FAULT_ALL=1 each site fails at each of its passes, else at the first and a random other. */
 unsigned trials_run(const struct campaign *c);
 
 /* Sites of a call that any campaign has seen on a side so far. */

@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * Any text as what a model says, as a template, as an observation and as an action: every parser gives an action
- * that is a part of what was said or refuses it, and nothing grows beyond what it was made of.
+ * Takes the input as a reply, a template, an observation and an action. A parser either refuses
+ * the reply or gives an action and a thought. No result may grow far beyond the input.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -13,8 +13,8 @@
 #include <strings.h>
 
 /*
- * Any bytes as the file of a call, and its text as a URL and as a search. Whoever reads a URL that is allowed
- * must find the place that was looked up, and a search can't lead anywhere but to where papers are searched.
+ * Takes the input as a file of a call, and the call's text as a URL and as a search. An allowed URL
+ * must name the checked host to every reader. A search may only lead to the server for papers.
  */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -35,7 +35,7 @@ static void must(bool good)
 		abort();
 }
 
-/* What any reader takes for the host: all between "//" and what ends it, without the port. */
+/* True if any reader takes `host` for the URL's host: the text after "://" and before the port. */
 static bool names_host(const char *url, const char *host)
 {
 	const char *at = strstr(url, "://");

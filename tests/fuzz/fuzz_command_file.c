@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Any bytes as each sort of command file: what is taken can be documented, or is complained about with
- * the file's name. */
+/* Takes the input as each kind of command file. It must be documented, or refused with an error
+ * that names the file. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 static void check(bool ok, const char *what)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Any two texts, which a NUL parts: each equals itself, the order does not matter, a line is normalised the same
- * whatever stands above it, and a difference is shown in no more lines than were asked for.
+ * Takes the input as two texts that a NUL divides. A text equals itself, and the order of the two
+ * must not matter. A line normalises the same whatever precedes it. A diff keeps to its line limit.
  */
 #define AT_S 1795255200
 #define LINES 10

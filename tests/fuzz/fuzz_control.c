@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * A guest that was taken over, against its owner: any bytes as the messages of PID 1 and of the porter, some
- * with a descriptor. The owner takes events or calls the sandbox gone; it never crashes, waits or leaks.
- * The first byte says what the owner asks for in the meantime.
+ * A hostile guest against its owner: the input gives the messages of PID 1 or of the porter. Some
+ * carry a descriptor. The owner takes events or reports that the sandbox is gone. It never crashes,
+ * waits or leaks. The first byte chooses what the owner requests in the meantime.
  */
 #define MORE_THAN_A_SOCKET_HOLDS 400
 #define FILE_BYTES 64

@@ -13,9 +13,9 @@
 #include <sys/mman.h>
 
 /*
- * Any bytes as what `fumehood env` is asked. Every line gets one answer, a line of JSON that says what was
- * asked for or one of the documented errors; the environment is asked for what can be, in the order in
- * which it can. The one that plays here repeats its actions, and some of them mean something.
+ * Takes the input as the lines that `fumehood env` reads. Each line gets one line of JSON as its
+ * answer: a result or a documented error. Requests reach the environment only if they are valid and
+ * in order. This environment repeats its actions, and some of them mean something.
  */
 struct echo {
 	bool on, closed;

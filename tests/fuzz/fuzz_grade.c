@@ -10,11 +10,11 @@
 #include <string.h>
 
 /*
- * A grader, and in a duel the agent's player, in sandboxes that were taken over: what they print, what they
- * give as a result, and how they end. It comes to a verdict in its time; a score is one of finite numbers
- * with the task's metric, and what is said to agents is text that is capped.
+ * A hostile grader, and in a duel the agent's player too, each in a sandbox. The input chooses
+ * their output, their results and how they end. The grading must reach a verdict within its
+ * timeout. A score has finite numbers and the task's metric. Texts for agents are valid and capped.
  *
- * The input is a byte for the kind, and a list of acts: a byte that picks one, and what that takes.
+ * The first byte is the grader's kind. A list of acts follows: a byte picks one, then its bytes.
  */
 #define WAITS_OF_A_GRADING 8
 

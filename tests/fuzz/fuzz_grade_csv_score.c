@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * Any bytes as a submission: the first picks metric and answers, the rest is the file. It gives
- * finite values or a sentence about the submission, as JSON that can be read; never a fault of the
- * answers, which are good.
+ * Takes the first byte as the metric and the answers, and the rest as a submission. The result is
+ * finite values or a sentence about the submission, as valid JSON. It never blames the answers,
+ * which are valid.
  */
 static const struct {
 	const char *metric, *answers;

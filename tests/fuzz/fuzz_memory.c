@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Two agents' memories, a line each: the second is added to the first. What is kept is a memory, which has what
- * both had, so that nothing is added when the next one notes nothing.
+ * Takes the input as two agents' memories, one a line, and merges the second into the first. The
+ * result must be a memory itself. To merge an empty memory into it must change nothing.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -5,8 +5,9 @@
 #include <string.h>
 
 /*
- * Any bytes as a message between an owner and its guests: refused, or a struct whose own message gives
- * the same struct again. The first byte is the kind: of the nursery's messages, or (high bit) of PID 1's.
+ * Takes the input as a message between an owner and its guests. It is refused, or read into a
+ * struct that survives writing and reading. The first byte is the kind. The kind's high bit selects
+ * PID 1's messages instead of the nursery's.
  */
 #define OF_INIT 0x80
 

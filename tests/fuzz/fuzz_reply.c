@@ -9,8 +9,9 @@
 #include <stdlib.h>
 
 /*
- * Any bytes as an answer of either provider, whole or streamed, in pieces by the first byte: a reply of
- * valid texts comes of it, or one of the errors that calls know; and as an answer that says no.
+ * Takes the input as an answer of each provider, whole and streamed. The first byte is the length
+ * of the pieces. The result is a reply of valid texts, or a known error. The input is also read as
+ * the body of an HTTP error.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

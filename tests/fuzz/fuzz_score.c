@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Any bytes as what a grader wrote: refused, or a score that is the same after a trip to a file. */
+/* Takes the input as a grader's result: it is refused, or a score that survives write and read. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	auto_buf struct buf text = BUF_INIT(1 << 20);

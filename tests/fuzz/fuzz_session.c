@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 /*
- * A hostile guest on a shell's descriptors, against the session that drives it. Whatever comes, and in
- * whatever order: every command ends, what is said of it keeps its bounds, and a status that was not
- * made with the command's own number is never believed.
+ * A hostile guest on a shell's descriptors, against the session that drives it. Every command must
+ * end, and its result must keep its limits. A status without the command's own number is never
+ * believed.
  *
  * The input is a list of acts: a byte that picks one, and what that takes.
  */

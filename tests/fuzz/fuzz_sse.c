@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Any bytes as a stream of events: they are the same whether they come at once, byte by byte or, by the
- * first byte, in pieces of some length.
+ * Takes the input as a stream of events. The events must be the same whether they come whole, byte
+ * by byte or in pieces. The first byte is the length of the pieces.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

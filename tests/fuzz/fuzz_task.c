@@ -15,9 +15,10 @@
 #include <sys/stat.h>
 
 /*
- * Any bytes as the task.yaml of a task, or (first byte odd) as its data set's file, of our own or (its second
- * bit) of a checkout of MLGym, in a folder where the rest is there. It is refused, or loaded with each of its variants: then all of its files are beneath that
- * folder, and no bind shows what is hidden.
+ * Takes the input as a task.yaml, or as a data set's file if the first byte is odd. If its second
+ * bit is set, the file belongs to a checkout of MLGym. All other files exist. The task is refused
+ * or loaded with each variant. Then its files are beneath that folder, and no bind shows a hidden
+ * file.
  */
 static const char task_yaml[] = "name: t\ndescription: '{dataset_docs}'\n"
 				"metric: {name: a, direction: maximize}\n"

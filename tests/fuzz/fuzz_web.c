@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Any bytes as a server's answer to a search, and as a list of places: one that is taken allows no other. */
+/* Takes the input as a search server's answer, and as a list of hosts. A valid list must not allow
+ * a host that it does not name. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

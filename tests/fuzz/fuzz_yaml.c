@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Any bytes as a YAML file: what is taken prints as YAML that is taken and prints the same, as it stands
- * and as each struct that a file, or a part of one, can be.
+ * Takes the input as a YAML file. If it is accepted, it prints as YAML that parses and prints the
+ * same. The same holds for each struct that a file, or a part of it, can describe.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -18,8 +18,9 @@
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-/* The linker puts these in the place of the C library's (see meson.build). Nobody else runs here: what
- * is not ready now never will be, so that who waits has waited his time out. */
+/* The linker puts these in the place of the C library's functions (see meson.build). No other
+ * process runs here, so a descriptor that isn't ready never will be. A wait ends at once, and time
+ * moves on to its timeout. */
 int __real_clock_gettime(clockid_t id, struct timespec *out);
 int __real_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 int __wrap_clock_gettime(clockid_t id, struct timespec *out);
@@ -35,7 +36,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *out)
 	if (id != CLOCK_MONOTONIC)
 		return __real_clock_gettime(id, out);
 	*out = (struct timespec){ .tv_sec = now_ns / NS_PER_S, .tv_nsec = now_ns % NS_PER_S };
-	now_ns += 1000; /* so that who spins comes to an end */
+	now_ns += 1000; /* so that a busy loop reaches its deadline */
 	return 0;
 }
 

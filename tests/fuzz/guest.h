@@ -10,9 +10,9 @@
 #include <stdbool.h>
 
 /*
- * A guest that was taken over, at the far ends of a sandbox' descriptors: it says what the input says, and
- * answers when the input wants it to. The owner's side is the real one. Time stands still but for
- * guest_sleep_ns() and where somebody waits, so that no timeout takes its time.
+ * A hostile guest at the far ends of a sandbox's descriptors. It sends the input's bytes, and
+ * answers when the input wants it to. The owner's side is the real one. Time advances only in
+ * guest_sleep_ns() and in waits, so that no timeout takes real time.
  */
 struct guest {
 	struct sandbox *sb;  /* the owner's; sandbox_close() may have been called */
@@ -24,11 +24,11 @@ struct guest {
 
 /* With a shell: its mail is taken by the first guest_listen(). */
 void guest_open(struct guest *g, bool shell);
-/* Its ends alone. */
+/* Closes the guest's descriptors, but not the sandbox. */
 void guest_close(struct guest *g);
 
-/* Sends bytes as a message by one of the guest's sockets, an odd number of them with a descriptor: of a file
- * that holds them, sealed or not, or of what is none. Never blocks. */
+/* Sends bytes as a message by one of the guest's sockets. An odd number of bytes carries a
+ * descriptor: a file of these bytes, sealed or not, or /dev/null. Never blocks. */
 void guest_say(int socket, const void *data, size_t n);
 /* As a porter would: output of a stream. */
 void guest_print(struct guest *g, uint32_t stream, const void *data, size_t n);

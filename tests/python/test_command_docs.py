@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What agents are told of their commands, byte for byte as an MLGym checkout tells it."""
+"""The documentation of commands for agents has the same bytes as that of an MLGym checkout."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_same_as_the_original(checkout: Path, style: int) -> None:
 @pytest.mark.parametrize("style", range(2))
 def test_each_tool_of_the_original(checkout: Path, style: int) -> None:
     files = [f for f in sorted((checkout / "tools").iterdir()) if f.suffix in (".sh", ".py")]
-    # One that is neither a script nor sourced is refused by both.
+    # Files that are neither scripts nor sourced are refused by both.
     files = [f for f in files if f.suffix == ".sh" or f.read_text().lstrip().startswith("#!")]
     for file in files:
         words = ["WINDOW=100", "--", str(file)]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records that are damaged are counted, and the others are compared."""
+"""tests/corpus/run counts damaged records, and compares the others."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -67,7 +68,7 @@ def test_a_damaged_record(tmp_path, text):
     ],
 )
 def test_results(tmp_path, spoil, results, baselines):
-    """Of two runs of a task one was shown its baseline."""
+    """Two runs of a task, the second of which was shown the baseline."""
     info = {"exit_status": "submitted", "score": [{"s": 0.75}]}
     for i, shown in enumerate(["x", "Baseline Score: {'s': 0.5}"]):
         run = tmp_path / str(i)
@@ -84,3 +85,33 @@ def test_results(tmp_path, spoil, results, baselines):
     (tmp_path / "0" / "results.json").unlink()
     _, checks = checks_of(tmp_path, "--only", "results,baselines")
     assert [checks[c]["different"] for c in ("results", "baselines")] == [1, 1]
+
+
+@pytest.mark.parametrize(("recorded", "runs"), [(1.43, 1), (1.2, 0), (None, 0)])
+def test_scores_of_a_game(tmp_path, recorded, runs):
+    """Always 0 is worth 1.44. The record has another score for its validate, or none."""
+    (tmp_path / "mlgym/data/battleOfSexes").mkdir(parents=True)
+    (tmp_path / "mlgym/data/battleOfSexes/strategy.py").write_text(
+        "def row_strategy(history): return 1\n"
+    )
+    write = "echo 'def row_strategy(history): return 0' >strategy.py"
+    said = f"Evaluation Score: {{'Score': {recorded}}}" if recorded else "It failed."
+    steps = [STEP | {"action": write}, STEP | {"action": "validate", "observation": said}]
+    scores = [{"Score": recorded}] if recorded else []
+    info = {"exit_status": "submitted", "score": [*scores, {"Score": 1.44}]}
+    steps.append(STEP | {"action": "submit", "observation": None})
+    (tmp_path / "runs/a").mkdir(parents=True)
+    (tmp_path / "runs/a/battleOfSexes.traj").write_text(
+        json.dumps({"environment": "e", "trajectory": steps, "history": [], "info": info})
+    )
+    done = subprocess.run(
+        [ROOT / "tests/corpus/scores", tmp_path / "runs", "battleOfSexes"],
+        env={**os.environ, "FUMEHOOD_MLGYM": str(tmp_path / "mlgym")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    first, _, rest = done.stdout.partition("\n")
+    assert first.startswith(f"battleOfSexes: {runs} of 1 runs, {1 + runs} of 2 gradings are equal")
+    assert done.returncode == 1 - runs and ("a, step 1: " in rest) == (not runs), done.stderr

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Duels: the real judge and the real player, two processes over two pipes.
 
-The strategies below are what an agent might hand in, by mistake or on purpose. Whatever they do,
+The strategies below are what an agent might hand in, by mistake or on purpose. With all of them,
 the judge ends by itself, with one JSON object.
 """
 
@@ -45,7 +45,7 @@ duel.judge(play, seconds=1)
 def spawn(
     argv: list[str], environment: dict[str, str], fds: list[int], log: int | None = None
 ) -> int:
-    """Starts a program with fds as its 3, 4, ..., and its output in a log or nowhere."""
+    """Starts a program with fds as descriptors from 3 on. The output goes to a log or nowhere."""
     high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100) for fd in fds]
     null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
     outputs = null if log is None else log
@@ -77,7 +77,7 @@ def run_duel(
     with open(results_read, "rb") as results:
         report = results.read()
     assert os.waitstatus_to_exitcode(os.waitpid(judge_pid, 0)[1]) == 0
-    os.kill(player_pid, 9)  # what closing the player's sandbox does
+    os.kill(player_pid, 9)  # as if the player's sandbox was closed
     os.waitpid(player_pid, 0)
     assert report.endswith(b"}\n") and report.count(b"\n") == 1, report
     return json.loads(report)
@@ -90,7 +90,7 @@ def play_task(task: str, strategy: Path, key: str = KEY) -> dict[str, Any]:
 
 
 def play_file(task: str, strategy: Path, key: str = KEY) -> float:
-    """The score of a strategy in it."""
+    """The score of a strategy in the duel of one of our tasks."""
     return play_task(task, strategy, key)["Score"]
 
 
@@ -125,11 +125,11 @@ GAMES = {
 @pytest.mark.parametrize("task", GAMES)
 def test_scores_of_a_task_s_own_strategies(task: str) -> None:
     published, best, near = GAMES[task]
-    baseline = TASKS / task / "starter/strategy.py"
+    baseline, solution = (TASKS / task / f"{of}/strategy.py" for of in ("starter", "solution"))
     assert play_file(task, baseline) == pytest.approx(published, abs=near)
-    assert play_file(task, baseline) == play_file(task, baseline)
-    assert play_file(task, baseline) != play_file(task, baseline, "5f" * 32)
-    assert play_file(task, TASKS / task / "solution/strategy.py") == pytest.approx(best, abs=near)
+    scores = [play_file(task, solution, key) for key in (KEY, KEY, "5f" * 32)]
+    assert scores == [pytest.approx(best, abs=near)] * 3
+    assert scores[0] == scores[1] != scores[2]
 
 
 @pytest.mark.long
@@ -148,7 +148,7 @@ def test_scores_of_a_task_s_own_strategies(task: str) -> None:
     ],
 )
 def test_partner_keeps_its_rule(tmp_path: Path, task: str, strategy: str, mean: float) -> None:
-    """Means that were worked out in the task's README."""
+    """The mean scores are worked out in each task's README."""
     file = tmp_path / "strategy.py"
     file.write_text(f"def row_strategy(history):\n    {strategy}\n")
     assert play_file(task, file) == pytest.approx(mean, abs=GAMES[task][2])
@@ -167,8 +167,7 @@ def test_no_such_army(tmp_path: Path, move: str) -> None:
 
 
 def test_a_duel_is_quick() -> None:
-    """In CPU time, which a busy machine only makes a little longer. A round trip for each of its moves
-    would take tens of seconds."""
+    """A duel takes less than 3 s of CPU time. A round trip for each move would be slower."""
     before = os.times()
     play_file("battleOfSexes", TASKS / "battleOfSexes/starter/strategy.py")
     after = os.times()
@@ -271,9 +270,9 @@ def test_fault_is_told_and_gives_no_score(tmp_path: Path, name: str) -> None:
     assert len(report["error"]) < 500
 
 
-# --- what no honest strategy does -----------------------------------------------------------------
+# --- cheats ---------------------------------------------------------------------------------------
 
-# Each plays 0, as the solution does: whatever else it does must not change what that is worth.
+# Each strategy plays 0, as the solution does. Other code in it must not change the score.
 CHEATS = {
     "patches what a judge would use": """
 import builtins, hashlib, json, random, sys
@@ -324,7 +323,7 @@ def test_nothing_can_be_read_ahead(tmp_path: Path) -> None:
 
 
 def test_a_second_process_earns_nothing(tmp_path: Path) -> None:
-    """Two processes that both answer: one line too many, or questions that went to the wrong one."""
+    """Two processes answer: the judge gets an extra line, or a question goes to the wrong one."""
     report = play_small(tmp_path, "import os\nos.fork()\ndef move(h): return 0")
     assert "error" in report or report == {"Score": 0.0}
 
@@ -384,7 +383,7 @@ def test_answers_before_their_question(tmp_path: Path) -> None:
 
 
 def start_player(file: Path, function: str, log: int | None = None) -> tuple[int, int, int]:
-    """Process, the questions' writing end, the answers' reading end."""
+    """Returns the player's pid, the writing end of questions and the reading end of answers."""
     questions_read, questions_write = os.pipe()
     answers_read, answers_write = os.pipe()
     pid = spawn(
@@ -472,7 +471,7 @@ def test_draws_below_a_limit_are_equally_probable() -> None:
     draws = duel.Numbers(bytes(32)).below("round 1", 121_000, 121)
     counts = [draws.count(value) for value in range(121)]
     assert sum(counts) == 121_000
-    # Each has a standard deviation of 32.
+    # A count has a mean of 1000 and a standard deviation of 32.
     assert min(counts) > 840 and max(counts) < 1160
 
 

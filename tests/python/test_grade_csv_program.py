@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fh-grade-csv as a grader runs it: descriptors 3 and 4, one object out, and its exit status."""
+"""fh-grade-csv as a grader runs it: descriptors 3 and 4, a JSON object, and the exit status."""
 
 from __future__ import annotations
 
@@ -9,30 +9,22 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import KEY, ROOT, make_data
 
-ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "build/fh-grade-csv"
 COLUMNS = ["--id", "PassengerId", "--target", "Survived"]
 
 
 @pytest.fixture(scope="module")
 def micro(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files of a real task."""
-    folder = tmp_path_factory.mktemp("micro")
-    command = [
-        "/usr/bin/python3",
-        str(ROOT / "tasks/titanicSurvival/prepare.py"),
-        "micro",
-        str(folder),
-    ]
-    subprocess.run(command, env={"FUMEHOOD_DATA_KEY": "5" * 64}, check=True)
-    return folder
+    """Folder with the data of titanic-micro."""
+    return make_data("titanic-micro", tmp_path_factory.mktemp("micro") / "data", KEY)
 
 
 def grade(
     submission: str | Path, answers: str | Path, *options: str
 ) -> subprocess.CompletedProcess[str]:
-    """Redirected by a shell, so that the descriptors have these very numbers."""
+    """Runs fh-grade-csv. A shell opens the submission as descriptor 3, and the answers as 4."""
     script = 'exec "$0" "${@:3}" 3<"$1" 4<"$2"'
     command = ["bash", "-c", script, str(PROGRAM), str(submission), str(answers), *options]
     return subprocess.run(command, capture_output=True, text=True, check=False)
@@ -89,7 +81,7 @@ def test_wrong_usage(options: list[str]) -> None:
 
 
 def test_missing_descriptors() -> None:
-    """3 and 4 are closed in a child of this process."""
+    """A child of this process has no descriptors 3 and 4."""
     command = [str(PROGRAM), *COLUMNS, "--metric", "accuracy"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -97,7 +89,7 @@ def test_missing_descriptors() -> None:
 
 
 def test_reads_a_file_from_its_beginning_and_a_pipe_as_it_comes(micro: Path) -> None:
-    """A sealed copy comes with its offset at the end, where it was written."""
+    """A grader's sealed copy has its offset at the end, so that the program has to rewind."""
     script = (
         'exec 3<"$1" 4< <(cat "$2"); cat <&3 >/dev/null; '
         'exec "$0" --id PassengerId --target Survived --metric accuracy'
@@ -108,7 +100,7 @@ def test_reads_a_file_from_its_beginning_and_a_pipe_as_it_comes(micro: Path) -> 
 
 
 def test_it_is_static() -> None:
-    """So that it runs in a sandbox that holds nothing else."""
+    """A static program runs in a sandbox without libraries."""
     headers = subprocess.run(["readelf", "-l", PROGRAM], capture_output=True, text=True, check=True)
     assert "INTERP" not in headers.stdout
 

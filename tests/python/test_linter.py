@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The warm linter says what flake8 says, which is started for each text, and ends once it can't be asked."""
+"""The warm linter reports the same errors as flake8. It ends when nobody can ask it any more."""
 
 import json
 import os
@@ -100,7 +100,7 @@ def test_texts_have_errors(answers):
 
 
 def start(path: Path, program: list) -> subprocess.Popen:
-    """As tools/aci/lint.c does: descriptor 3 listens at the path."""
+    """Starts the linter as tools/aci/lint.c does: descriptor 3 listens at the path."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         server.bind(str(path))
         server.listen()
@@ -124,7 +124,10 @@ def test_who_asks_before_it_runs_is_answered(tmp_path):
 
 @pytest.mark.parametrize("taken", [True, False])
 def test_one_that_is_left_behind_ends(tmp_path, taken):
-    """By itself, and its socket with it; but not what is there in its place."""
+    """An unused linter ends and removes its socket. A linter whose socket was replaced ends too.
+
+    It leaves the other file in place.
+    """
     path = tmp_path / "socket"
     idle = IMPATIENT if taken else IMPATIENT.replace("= 1", '= main.__globals__["UNASKED_S"] = 1')
     with start(path, [PYTHON, "-I", "-c", idle, LINTER]) as linter:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """3SATTime: a heuristic gets the same arguments from judge and player as from a plain solver.
 
-The plain solver is the task's starter/solver.py, written for reading. Where FUMEHOOD_MLGYM names a
-checkout, MLGym's own solver is asked too.
+The plain solver is the task's starter/solver.py, written for reading. If FUMEHOOD_MLGYM names a
+checkout, MLGym's own solver is compared too.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def solve_plainly(dpll: Any, clauses: Clauses, heuristic: Heuristic) -> tuple[An
 def solve_as_judged(
     sat: ModuleType, mirror: type, variables: int, clauses: Clauses, heuristic: Heuristic
 ) -> tuple[Any, bool]:
-    """The same through the judge's solver and the player's mirror."""
+    """The same calls and answer, from the judge's solver and the player's mirror."""
     literals = [literal for clause in clauses for literal in clause]
     solver = sat.Solver(variables, sat.literals(literals))
     state = mirror(literals)
@@ -193,7 +193,7 @@ def test_arguments_are_those_of_mlgym_s_solver(
 
 
 def play(grader: Path, file: Path, key: str = KEY, judge: str = "judge.py") -> dict[str, Any]:
-    """The micro variant with a heuristic."""
+    """The judge's report about a heuristic in the micro variant."""
     player = [str(grader / "player_3sat.py"), str(file), "heuristic_fn"]
     return run_duel(grader / judge, player, key, ["micro"])
 
@@ -209,7 +209,7 @@ def test_score_of_the_starter_and_the_solution(grader: Path) -> None:
 
 
 def test_an_instance_is_given_up_after_its_most_decisions(grader: Path) -> None:
-    """1,000, but only 20 in this judge."""
+    """An instance counts as incorrect after its limit of decisions, which is 20 in this judge."""
     report = play(grader, TASK / "solution/heuristic.py", judge="brief.py")
     assert 0 < report["Incorrect"] < 24 and report["Correct"] + report["Incorrect"] == 24
     assert 20 * report["Incorrect"] < report["Decisions"] < 20 * 24

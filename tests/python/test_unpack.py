@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of a copy of a workspace that is not what our packer sends, or has what an agent may put there."""
+"""Unpacking copies of workspaces that are forged or cut, or that contain odd files of an agent."""
 
 import io
 import json
@@ -33,7 +33,7 @@ def place(top: Path, *entries: bytes, end: bytes = entry(END)) -> None:
 
 @pytest.fixture
 def top(tmp_path) -> Path:
-    """A workspace as a task begins it, with a secret beside it."""
+    """A workspace at a task's begin, with a secret file beside it."""
     (tmp_path / "secret").write_text("kept")
     (tmp_path / "work/data").mkdir(parents=True)
     (tmp_path / "work/evaluate.py").write_text("kept")
@@ -117,6 +117,7 @@ def test_what_is_passed_over(top):
         entry(LINK, "out", b"../secret"),
         entry(LINK, "far", b"/etc/passwd"),
         entry(LINK, "top", b"."),
+        entry(LINK, "around", b"data/../strategy.py"),
         entry(FILE, "far/x", b"x"),
         entry(FILE, "nowhere/x", b"x"),
         entry(LINK, "src/link", b"../src"),
@@ -134,8 +135,25 @@ def test_what_is_passed_over(top):
     assert (top / "strategy.py").read_text() == "last"
 
 
+# Links that lead to a folder of the workspace each, and one that leads through them.
+STAIRS = [
+    *(entry(FOLDER, "/".join(["d"] * n)) for n in (1, 2, 3)),
+    entry(LINK, "d/d/d/up", b"../.."),
+]
+
+
+@pytest.mark.parametrize("target", ["d/d/d/up/../..", "./d/d/d/up/../../secret", "{}/d/d/d/up/.."])
+@pytest.mark.parametrize("first", [True, False])
+def test_links_through_links(top, target, first):
+    """Such a link is left out, whether the links on its way were made before it or come later."""
+    link = entry(LINK, "out", os.fsencode(target.format(top)))
+    place(top, *([*STAIRS, link] if first else [link, *STAIRS]))
+    assert sorted(os.listdir(top)) == ["d", "data", "evaluate.py", "strategy.py"]
+    assert (top / "d/d/d/up").resolve() == top / "d"
+
+
 def test_a_link_that_was_there(top):
-    """A file in its place is written, not what it leads to."""
+    """A file replaces a link of the same name. The link's target is not written."""
     place(
         top,
         entry(LINK, "way", b"strategy.py"),
@@ -171,7 +189,7 @@ PROGRAM = Path(unpack.__file__).with_name("mlgym.py")
     ],
 )
 def test_what_is_told(copy, tampered, said):
-    """By the program that unpacks it, to descriptor 3."""
+    """The program that unpacks a copy reports faults on descriptor 3."""
     came, end = os.pipe()
     words = [sys.executable, "-s", "-B", PROGRAM, "python", "evaluate.py"]
     script = f'exec 3>&{end} "$@"'

@@ -4,16 +4,16 @@
 
     llm.py SCRIPT.json [--tls CERT KEY] [--log FILE]
 
-prints its port, serves until its standard input ends, and writes each request into the log as a line
-of JSON. The script is an object: a model's name -> what it says, one of
+It prints its port, and serves until its standard input ends. It writes each request into the log as
+a line of JSON. The script maps each model's name to an object, which has one of these forms:
 
     {"tries": [REPLY, ...]}          the first request gets the first, and so on; the last one stays
     {"cycle": [REPLY, ...]}          the same, over and over
     {"turns": [REPLY | [REPLY, ...], ...]}
-                                     by how many messages of the assistant there are; a list is tried
-                                     as "tries" are, for that turn
+                                     chosen by the number of the assistant's messages; a list is
+                                     tried as "tries" are, for that turn
 
-where a REPLY may hold
+A REPLY may hold
 
     text, thinking      what the model says
     uses                [{"id", "name", "arguments": {...} or text}]
@@ -27,7 +27,8 @@ where a REPLY may hold
     huge                that many bytes of text
     gzip                true: the body is compressed, a piece of a stream as soon as it is there
 
-In text, thinking and arguments {KEY} is the key that the request came with, {ESCAPED} the same as JSON may escape it.
+In text, thinking and arguments, {KEY} is replaced by the key of the request.
+{ESCAPED} is replaced by the same key with JSON escapes.
 """
 
 import argparse
@@ -275,7 +276,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send(pieces, chunked, reply)
 
     def pieces(self, reply: dict, data: bytes, chunked: bool) -> list[bytes]:
-        """What is sent at once."""
+        """Splits the body into the pieces that are sent separately."""
         size = 7 if reply.get("drip") else 65536
         pieces = [data[i : i + size] for i in range(0, len(data), size)]
         if reply.get("gzip"):

@@ -4,7 +4,8 @@
 
     web.py [--log FILE]
 
-prints its port, serves until its standard input ends, and writes each request into the log as a line of JSON.
+It prints its port, and serves until its standard input ends.
+It writes each request into the log as a line of JSON.
 """
 
 import argparse
@@ -19,11 +20,11 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 TEXT = "What is attention"
-SLOW_S = 100  # of /slow
+SLOW_S = 100  # how long /slow takes
 
 
 def pdf(text: str) -> bytes:
-    """One page with one line (ISO 32000-1, 7.5)."""
+    """A PDF of a single page and line (ISO 32000-1, 7.5)."""
     drawn = f"BT /F 12 Tf 20 100 Td ({text}) Tj ET"
     page = "/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>"
     objects = [
@@ -42,7 +43,10 @@ def pdf(text: str) -> bytes:
 
 
 def papers(query: dict, key: str | None) -> bytes:
-    """As the real one, it gives more than it is asked for; {KEY} in a term is the key that came with it."""
+    """Gives more papers than requested, as the real server does.
+
+    {KEY} in the search term is replaced by the request's key.
+    """
     term = query["query"][0].replace("{KEY}", key or "")
     found = [
         {

@@ -5,6 +5,7 @@
 #include "fixture.h"
 
 #include "base/clock.h"
+#include "base/exec.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -21,13 +22,13 @@
 #include <unistd.h>
 
 /*
- * Language models against tests/servers/llm.py: real sockets, replies by a script. What the server was
- * asked is in its log, a line each.
+ * Language models against tests/servers/llm.py, with real sockets and scripted replies. The server
+ * logs each request, one a line.
  */
 struct chat_server {
 	char folder[FOLDER_MAX];
 	pid_t pid;
-	int hold; /* its standard input: it ends when this is closed */
+	int hold; /* standard input of the server: it ends when this is closed */
 	char url[64];
 	char *log;
 };
@@ -43,7 +44,7 @@ static inline pid_t chat_spawn(const char *const *argv, int in, int out, int err
 		dup2(in, STDIN_FILENO);
 		dup2(out, STDOUT_FILENO);
 		dup2(error_fd, STDERR_FILENO);
-		execvp(argv[0], (char *const *)argv);
+		execvp(argv[0], exec_list(argv));
 		_exit(127);
 	}
 	return pid;

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What many tests want: assertions that say what they found, and a folder of the test's own. */
+/* Shared by many tests: assertions that print the values found, and a folder of the test's own. */
 
 /* `error`, a struct fh_error of the including file, says why a call failed. */
 #define assert_done(call)                                                                          \

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 /*
- * Linked to a test of sandboxes, it makes the nursery a fork of the test instead of a bash with the
- * plugin, so that the test's sanitizers see all of the guest but what knows bash. Shells run each command
- * by `bash -c`. What a sanitizer reports in any process of the guest makes the test fail.
+ * Linked to a test of sandboxes, this makes the nursery a fork of the test. Otherwise it would be a
+ * bash with the plugin. So the test's sanitizers see all of the guest but the code for bash. Shells
+ * run each command by `bash -c`. A sanitizer's report in any process of the guest fails the test.
  *
  * The owner spawns its nursery with descriptor 3 as its socket. The linker gives us both calls.
  */

@@ -11,8 +11,8 @@
 #include <fumehood/env.h>
 
 /*
- * For tests that play: a gym with the tasks of tests/tasks and a state folder of its own, open from
- * gym_setup() to gym_teardown(). Real sandboxes, real graders.
+ * A gym for tests that play, with the tasks of tests/tasks and its own state folder. It is open
+ * from gym_setup() to gym_teardown(). Sandboxes and graders are real.
  */
 static struct fh_gym *gym;
 static char state_dir[FOLDER_MAX];
@@ -58,7 +58,7 @@ static inline struct fh_env *open_episode(const char *task)
 	return env;
 }
 
-/* One step, into the global `step`. */
+/* Plays a step, into the global `step`. */
 static inline void act(struct fh_env *env, const char *text)
 {
 	assert_done(fh_env_step(env, &(struct fh_action){ .text = text }, &step, &error));

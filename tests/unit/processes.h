@@ -13,7 +13,7 @@
 /* For tests that look at processes of this machine, those of sandboxes among them. */
 #define PROCESSES_MAX 4096
 
-/* What is to end has ended by then. */
+/* Timeout for anything that must end. */
 #define PATIENCE_S 120
 
 static inline void wait_a_little(void)
@@ -26,7 +26,7 @@ struct processes {
 	size_t n;
 };
 
-/* Its parent, and its name if `name` has room for it; -1 if it is gone, or a zombie. */
+/* The parent of `pid`, or -1 if `pid` is gone or a zombie. Gives its name if `name` has room. */
 static inline pid_t process_parent(pid_t pid, char *name, size_t size)
 {
 	char stat[PROCESS_STAT_MAX];

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 
 /*
- * For tests of real sandboxes: one owner with a state folder of its own, open from open_owner() to
- * close_owner(), and the layer "empty", a workspace with nothing in it. What fails to start fails the
- * test with its sentence.
+ * For tests of real sandboxes. The owner has its own state folder and is open from open_owner() to
+ * close_owner(). The layer "empty" is a workspace with nothing in it. If something fails to start,
+ * the test fails with its error.
  */
 static struct owner *owner;
 static char scratch[FOLDER_MAX]; /* for files of the test; also the state folder */
@@ -91,7 +91,7 @@ static inline struct usage usage_of(const struct sandbox *sb)
 		.written_bytes = sandbox_count(sb, SANDBOX_WRITTEN_BYTES) };
 }
 
-/* What a program ended with, and what it wrote. */
+/* A program's exit status and output. */
 struct ran {
 	int status; /* as a shell tells it: 128 and more for signals; -1: the sandbox has ended */
 	char output[65536];
@@ -129,7 +129,7 @@ static inline const struct ran *run_request(struct sandbox *sb, const struct run
 	assert_done(sandbox_run(sb, &with_fds, &id, &error));
 	ran.status = wait_exit(sb, id);
 	close_fd(&in);
-	/* What the program left running may hold the pipe. */
+	/* Processes that the program left running may hold the pipe. */
 	assert_int_equal(fcntl(out, F_SETFL, O_NONBLOCK), 0);
 	n = read(out, ran.output, sizeof(ran.output) - 1);
 	ran.output[n > 0 ? n : 0] = '\0';

@@ -55,7 +55,7 @@ static inline void put(const char *path, const char *text)
 	assert_int_equal(fd_write_file(path, text, strlen(text), 0644, NULL), 0);
 }
 
-/* Where a user puts the data set `id` of these tasks. */
+/* Path where a user puts the data set `id` of these tasks. */
 static inline char *data_dir(const char *id)
 {
 	auto_free char *tasks = realpath("tasks", NULL);
@@ -72,7 +72,7 @@ static inline void put_data(const char *id, const char *name, const char *text)
 	put(path, text);
 }
 
-/* What every task needs; a test adds its own keys. */
+/* Keys that every task needs; a test adds its own. */
 #define HEAD                                                                                       \
 	"name: A task\n"                                                                           \
 	"description: Do it.\n"                                                                    \

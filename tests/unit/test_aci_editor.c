@@ -29,7 +29,7 @@ static char *shown(const struct lines_of *lines, double center, double window)
 	return text;
 }
 
-/* `above` and `below` are what is said, not always what is left: an odd window has halves of lines. */
+/* `above` and `below` are the counts shown. They can be off by a line if the window is odd. */
 static const struct {
 	size_t n;
 	double center, window;

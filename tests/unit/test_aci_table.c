@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What a descriptor is opened again by. */
+/* Path that opens a descriptor again. */
 static void path_of(int in, char *out, size_t size)
 {
 	snprintf(out, size, "/proc/self/fd/%d", in);
@@ -51,7 +51,7 @@ static const struct {
 	{ "a;b\n\"say \"\"so\"\"\";\"two\nlines\"\n", "[say \"so\"][two\nlines]\n", 2, 0, 0, 0 },
 	{ "a,b\n1\n1,2,3\n", "[1]-\n[1][2]\n", 2, 1, 1, 0 },
 	{ "a,b\n\n\n1,2\n\n", "[1][2]\n", 2, 0, 0, 0 },
-	{ "a\n\n1\n", "[]\n[1]\n", 1, 0, 0, 0 }, /* of one column an empty line is an empty cell */
+	{ "a\n\n1\n", "[]\n[1]\n", 1, 0, 0, 0 }, /* the empty line is a cell */
 	{ "a,b\n\"open,2\n", "[open,2\n]-\n", 2, 0, 1, 0 },
 	{ "\n\na,b\n1,2\n", "[1][2]\n", 2, 0, 0, 0 },
 	{ "\ta\n1\t2\n", "[1][2]\n", 2, 0, 0, 0 }, /* a first column without a name */
@@ -133,7 +133,7 @@ static void test_empty_lines(void **state)
 	}
 }
 
-/* What a column too many is: left out, and said. */
+/* A column above the limit is left out and counted. */
 static void test_columns(void **state)
 {
 	for (int more = 0; more < 2; more++) {

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* Command files in an episode: there from the first step on, in each of its shells, with their state. */
+/* Command files in an episode: each of its shells has them and their state from the first step. */
 
 static const char *const sourced =
 		"_twice() { echo \"$1$1\"; }\n"
@@ -97,8 +97,8 @@ static void test_exported(void **state)
 	fh_env_close(env);
 }
 
-/* What a configuration documents is what runs, for the shell and for its children; but a score is asked for by
- * our programs, and what can do nothing in a sandbox is done by them. */
+/* A documented command of a configuration runs, in the shell and in its children. Two kinds are
+ * replaced by our programs: commands that score, and commands that can't work in a sandbox. */
 static void test_names_of_ours(void **state)
 {
 #define SCRIPT(text) "#!/bin/sh\n# @yaml\n# docstring: d\n" text "\n"
@@ -155,7 +155,7 @@ static void test_after_a_restart(void **state)
 	fh_env_close(env);
 }
 
-/* What an agent makes of its own functions is its own loss. */
+/* An agent that breaks its own functions harms only itself. */
 static void test_hostile_state(void **state)
 {
 	static const char *const states[] = {
@@ -173,7 +173,7 @@ static void test_hostile_state(void **state)
 		act(env, states[i]);
 		assert_int_equal(step.exit_code, 0);
 		assert_null(step.exit_status);
-		/* One that ended the shell has a fresh one after it. */
+		/* If the function ended the shell, a fresh one follows. */
 		if (env_state(env))
 			assert_has(env_state(env), "\"n/a\"");
 		act(env, "echo on");

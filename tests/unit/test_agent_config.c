@@ -149,7 +149,7 @@ static void test_blocklist(void **state)
 	agent_config_free(c);
 }
 
-/* Paths begin at the checkout, and a key that nobody knows is a warning. */
+/* Paths begin at the checkout, and an unknown key gives a warning. */
 static void test_checkout(void **state)
 {
 	struct warnings warnings = { 0 };
@@ -171,7 +171,8 @@ static void test_checkout(void **state)
 	"# arguments:\n#   a: {type: int, required: true}\n#   b: {required: false}\n"             \
 	"#   c: {required: true}\n"
 
-/* Command files of MLGym's have arguments that their signatures lack: tools take them, or don't have them. */
+/* MLGym's command files have arguments that their signatures lack. For tools, the signature gets
+ * the required ones that it lacks, and the optional ones are dropped. */
 static void test_signatures_of_tools(void **state)
 {
 	static const struct {
@@ -204,7 +205,7 @@ static void test_signatures_of_tools(void **state)
 	}
 }
 
-/* What is sent of them: the optional `b` is not there, and `int` is what JSON Schema calls it. */
+/* The schema for a model lacks the optional `b`, and names `int` as JSON Schema does. */
 static void test_schema_of_tools(void **state)
 {
 	auto_arena struct arena a = ARENA_INIT;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Replies, and what each parser makes of them. The fences are MLGym's to the letter, odd ends and all. */
+/* Replies, and the result of each parser. Fences are read exactly as MLGym reads them. */
 
 static const struct command_argument open_arguments[] = {
 	{ "path", "string", "", true },
@@ -29,7 +29,7 @@ static const struct command_argument put_arguments[] = {
 	{ "text", "string", "", true },
 };
 
-/* As Python calls them, and as nobody does. */
+/* Types by Python's names, and unknown ones. */
 static const struct command_argument named_arguments[] = {
 	{ "whole", "int", "", false },
 	{ "ratio", "float", "", false },
@@ -246,9 +246,9 @@ static void test_tools(void **state)
 	}
 }
 
-/* A reply may have 16 MiB of anything, and everybody waits while it is read: what is read anew for each of its
- * fences, tags or quotes takes minutes, and each of these some 20 ms. */
-#ifdef __SANITIZE_ADDRESS__ /* its strstr() reads the whole rest each time */
+/* A reply may have 16 MiB of anything, and all episodes wait while it is parsed. Each of these
+ * takes some 20 ms. To reread the rest at each fence, tag or quote would take minutes. */
+#ifdef __SANITIZE_ADDRESS__ /* strstr() of the sanitizer reads the whole rest each time */
 #define LONG_BYTES (16 << 10)
 #else
 #define LONG_BYTES (4 << 20)

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* What a model is shown: templates, and what is left of a long conversation. */
+/* A model's prompt: templates, and the messages kept of a long conversation. */
 
 static struct fh_error error;
 
@@ -98,7 +98,7 @@ static void test_fields_of_a_state(void **state)
 	assert_string_equal(buf_str(&out), "Ada: 2.");
 }
 
-/* --- history ------------------------------------------------------------------------------------- */
+/* --- history ---------------------------------------------------------------------------------- */
 
 static void say(struct history *h, enum chat_role role, const char *text, bool is_demo)
 {
@@ -175,7 +175,7 @@ static void test_last_two(void **state)
 			"'Last5Observations'?");
 }
 
-/* --- Python's text ---------------------------------------------------------------------------------- */
+/* --- Python's text ---------------------------------------------------------------------------- */
 
 static void test_text(void **state)
 {

@@ -186,7 +186,7 @@ static void test_files(void **state)
 	assert_int_equal(fd_write_file("/nowhere/x", "", 0, 0600, &err), -ENOENT);
 	assert_int_equal(fd_write_file(dir, "", 0, 0600, &err), -EISDIR);
 
-	/* No temporary file stays, whatever happened. */
+	/* No temporary file is left, even after an error. */
 	d = opendir(dir);
 	while (readdir(d))
 		n++;

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* What is logged in between, as text. */
+/* Redirects the log to a file in memory. end() returns its text. */
 static int begin(struct log_options options)
 {
 	options.fd = memfd_create("log", MFD_CLOEXEC);

@@ -134,7 +134,7 @@ static void test_names_go_stale(void **state)
 	assert_false(is_stale(name, false));
 	end_child(child);
 	assert_true(is_stale(name, false));
-	/* its number may be another's by now */
+	/* the pid may belong to another process by now */
 	snprintf(name, sizeof(name), "x-%d-%lld", getpid(),
 			(long long)process_start_time(getpid()) + 1);
 	assert_true(is_stale(name, false));

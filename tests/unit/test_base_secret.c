@@ -62,7 +62,7 @@ static void test_secret_of_variable(void **state)
 	}
 }
 
-/* Who only reads makes none, and reads what the other made. */
+/* secret_read() makes no secret, and reads the one that secret_load() made. */
 static void test_secret_is_only_read(void **state)
 {
 	struct secret made, seen;
@@ -75,7 +75,7 @@ static void test_secret_is_only_read(void **state)
 	assert_memory_equal(&made, &seen, sizeof(seen));
 }
 
-/* Whatever differs, the key differs. */
+/* The key differs if any input differs. */
 static void test_keys(void **state)
 {
 	struct secret one = { { 1 } }, two = { { 2 } };

@@ -25,7 +25,7 @@ static void hash_in_pieces(const char *text, size_t n, size_t piece, char hex[SH
 	sha256_hex(digest, hex);
 }
 
-/* Of NIST's examples and byte-oriented test vectors. */
+/* From NIST's examples and byte-oriented test vectors. */
 static const struct {
 	const char *text;
 	const char *hex;

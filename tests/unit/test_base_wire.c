@@ -111,7 +111,7 @@ static void test_bad_strings(void **state)
 	}
 }
 
-/* What follows a field that had no room would be read in its place. */
+/* If a field has no room, no later field is added: it would be read in its place. */
 static void test_not_whole(void **state)
 {
 	auto_buf struct buf b = BUF_INIT(4);

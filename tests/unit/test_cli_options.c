@@ -139,7 +139,7 @@ static void test_kinds(void **state)
 	assert_true(parsed.json);
 }
 
-/* What is another spelling, on the left, of what is on the right. */
+/* Other spellings of options, and the values that they give. */
 static void test_spellings(void **state)
 {
 	static const struct {
@@ -171,7 +171,7 @@ static void test_spellings(void **state)
 static void test_arguments(void **state)
 {
 	assert_done(parse(&takes_two, "a --loud True"));
-	assert_int_equal(parsed.n_args, 2); /* where words are arguments, a flag takes none */
+	assert_int_equal(parsed.n_args, 2); /* if words are arguments, a flag takes no value */
 	assert_done(parse(&takes_two, "--task x,y a -- --loud"));
 	assert_int_equal(parsed.n_args, 2);
 	assert_string_equal(parsed.args[1], "--loud");

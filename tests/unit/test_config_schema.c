@@ -236,7 +236,7 @@ static void test_lenient(void **state)
 			"c.yaml:1:1: key 'coutn': unknown key; did you mean 'count'?");
 	assert_string_equal(warnings.items[1],
 			"c.yaml:3:18: key 'more': unknown key of wheel, without effect");
-	/* What is wrong stays wrong. */
+	/* A wrong value stays an error. */
 	assert_int_equal(read_cart(&a, "count: x\n", &warnings, &c, NULL), -EINVAL);
 }
 

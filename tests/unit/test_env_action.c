@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* What an action's text means, and how long it may take. */
+/* An action's kind by its text, and its timeout. */
 
 static void test_kinds(void **state)
 {

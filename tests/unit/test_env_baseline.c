@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Baselines: played once, kept, and read by all others. What an environment is opened with. */
+/* Baselines: played once, kept, and read by all others. Options of an environment. */
 
 static double baseline_of(const char *task)
 {

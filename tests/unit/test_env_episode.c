@@ -229,7 +229,7 @@ static void test_time_of_an_episode(void **state)
 	assert_has(step.observation, "Nothing was run: the time of the episode has ended.");
 	assert_out_of_time("submission_not_found (max_time)");
 
-	/* Who submits in time has submitted. */
+	/* A submission in time ends the episode as submitted. */
 	assert_done(fh_env_reset(env, 0, &step, &error));
 	act(env, HALF "submit");
 	assert_string_equal(step.exit_status, "submitted");
@@ -368,7 +368,7 @@ static void test_score_lines(void **state)
 	fh_env_close(env);
 }
 
-/* What a task allows, in whichever way it is asked for; the end is scored all the same. */
+/* A task's limit counts validations of every kind. The final submission is scored all the same. */
 static void test_validations(void **state)
 {
 	struct fh_env *env = open_episode("rows:limited");

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Whose GPUs are: null devices by their names, in a /dev of this process' own. tests/e2e/test_gpus.py looks at
- * what is in a sandbox. */
+/* Leases of GPUs. Null devices in a private /dev stand for them. tests/e2e/test_gpus.py checks the
+ * devices in a sandbox. */
 
 static bool have_devices;
 

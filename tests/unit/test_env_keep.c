@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What an episode begins with and leaves: an agent's memory, and files. While it comes or goes, others go on. */
+/* Memory and files that an episode begins with and leaves. During a transfer, others go on. */
 
 #define N_FILES SETUP_FILES_MAX
-#define SLOWEST_MS 1000 /* of a neighbour's step, on a busy machine */
+#define SLOWEST_MS 1000 /* for a neighbour's step, on a busy machine */
 #define HANGS_MS 4000   /* at least: until the porter is given up */
 
 static const char yaml[] =
@@ -169,7 +169,7 @@ static void test_all_files_are_put(void **state)
 
 /* --- a porter that hangs ---------------------------------------------------------------------- */
 
-/* The one of the only sandbox that there is, as if it waited for a lock: a tracer keeps it. PID 1 does not see it. */
+/* Traces the porter of the only sandbox, as if it waited for a lock. PID 1 does not see it. */
 static pid_t stop_porter(void)
 {
 	pid_t pid = process_await("porter");
@@ -183,7 +183,7 @@ static pid_t stop_porter(void)
 	return pid;
 }
 
-/* Its sandbox is closed, which ends it. */
+/* The porter must have been killed, because its sandbox is closed. */
 static void assert_ended(pid_t porter)
 {
 	int status;
@@ -192,7 +192,7 @@ static void assert_ended(pid_t porter)
 	assert_true(WIFSIGNALED(status));
 }
 
-/* The neighbour steps until the other's work is over, which takes as long as a porter may. */
+/* The neighbour steps until the other environment's work ends: at a porter's timeout. */
 static void assert_neighbour_steps(struct fh_env *env, struct fh_env *neighbour)
 {
 	int64_t began_ns = clock_now_ns(), slowest_ns = 0;
@@ -333,7 +333,7 @@ static void test_a_large_memory(void **state)
 	assert_string_equal(step.observation, "300015\n");
 	assert_done(fh_env_reset(env, 1, &step, &error));
 	act(env, "tail -c 10 ~/memory.json");
-	assert_string_equal(step.observation, "xxx\",\"y\"]}\n" + 1);
+	assert_string_equal(step.observation, "xx\",\"y\"]}\n");
 	fh_env_close(env);
 
 	write_in_task("memory.json", "[]");

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Data sets that are made: by a program in a sandbox, from the machine's secret, once, as a whole. */
+/* Data sets that a program in a sandbox generates, once and whole, from the machine's secret. */
 
 static const char task_yaml[] = "name: Made\n"
 				"description: Write the word that you don't know to out.txt.\n"
@@ -33,7 +33,7 @@ static const char judge_py[] =
 		"known = open('out.txt').read() == open('/grader/answer.txt').read()\n"
 		"os.write(3, json.dumps({'known': int(known)}).encode())\n";
 
-/* What it writes tells where it has run, too. */
+/* The generated files also tell where the program ran. */
 static const char make_py[] =
 		"import hashlib, os, sys\n"
 		"key = bytes.fromhex(os.environ['FUMEHOOD_DATA_KEY'])\n"
@@ -57,7 +57,7 @@ static void put(const char *name, const char *text)
 	assert_done(fd_write_file(path, text, strlen(text), 0644, &error));
 }
 
-/* A machine of its own: a state folder, and with it a secret, that nobody has used. */
+/* Stands for a new machine: an unused state folder, and with it a new secret. */
 static int setup(void **state)
 {
 	struct fh_gym_options options = { .tasks_dir = tasks_dir, .state_dir = state_dir };
@@ -170,6 +170,41 @@ static void test_of_what(void **state)
 	assert_true(path_exists(before));
 }
 
+/* A program imports the modules of its data set. Another module makes another data set. */
+static void test_modules(void **state)
+{
+	static const char yaml[] =
+			"name: Words\n"
+			"description: Two files.\n"
+			"make: {program: make.py, modules: [more/words.py]}\n"
+			"files: [{path: seen.txt}, {path: more/answer.txt, hidden: true}]\n";
+	char answer[80], hash[80], path[256];
+	struct fh_env *env = NULL;
+
+	put("made/datasets/words.yaml", yaml);
+	put("made/make.py",
+			"import os, words\nos.mkdir('more')\n"
+			"open('seen.txt', 'w').write(words.WORD)\n"
+			"open('more/answer.txt', 'w').write(2 * words.WORD)\n");
+	put("made/more/words.py", "WORD = 'one'\n");
+	read_answer(answer, hash);
+	assert_string_equal(answer, "oneone");
+
+	put("made/more/words.py", "WORD = 'two'\n");
+	fh_gym_close(gym);
+	assert_done(fh_gym_open(&(struct fh_gym_options){ tasks_dir, state_dir }, &gym, &error));
+	fh_env_close(open_env("made"));
+	assert_int_equal(find("[0-9a-f]*/seen.txt", path), 2);
+
+	put("made/datasets/words.yaml",
+			"name: Words\ndescription: x\nfiles: [{path: seen.txt}]\n"
+			"make: {program: make.py, modules: [more/words.py, words.py]}\n");
+	put("made/words.py", "");
+	assert_int_equal(fh_env_open(gym, &(struct fh_env_options){ .task = "made" }, &env, &error),
+			-EINVAL);
+	assert_has(error.message, "two files of a program are named 'words.py'");
+}
+
 static void test_failures(void **state)
 {
 	static const struct {
@@ -212,7 +247,7 @@ static void test_failures(void **state)
 	fh_env_close(open_env("made"));
 }
 
-/* What is long and empty takes no disk. */
+/* A long file of zeros takes no disk. */
 static void test_holes(void **state)
 {
 	auto_buf struct buf yaml = BUF_INIT(1000), program = BUF_INIT(2000);
@@ -301,6 +336,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_made, setup, gym_teardown),
 		cmocka_unit_test_setup_teardown(test_of_what, setup, gym_teardown),
+		cmocka_unit_test_setup_teardown(test_modules, setup, gym_teardown),
 		cmocka_unit_test_setup_teardown(test_failures, setup, gym_teardown),
 		cmocka_unit_test_setup_teardown(test_holes, setup, gym_teardown),
 		cmocka_unit_test_setup_teardown(test_leftovers, setup, gym_teardown),

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <malloc.h>
 
-/* What is kept of an agent's memory: all of it, or beside what others have kept meanwhile. */
+/* An agent's memory is kept whole, or merged with notes that others kept meanwhile. */
 
 struct merge {
 	const char *began, *now, *ours;
@@ -22,11 +22,11 @@ struct merge {
 #define OLD "{\"texts\":[\"a\"],\"tags\":[\"x\"]}"
 
 static const struct merge merges[] = {
-	/* nobody else: as it is */
+	/* no other agent kept notes: the memory is kept as it is */
 	{ "", "", " { } ", " { } " },
 	{ OLD, OLD, "{\"texts\":[],\"own\":1}", "{\"texts\":[],\"own\":1}" },
 	{ "[]", "[]", "", "" },
-	/* somebody else: their notes, then ours */
+	/* another agent kept notes: theirs come first, then ours */
 	{ "", OLD, "{\"texts\":[\"b\"]}", "{\"texts\":[\"a\",\"b\"],\"tags\":[\"x\"]}" },
 	{ OLD, "{\"texts\":[\"a\",\"b\"],\"tags\":[\"x\",\"\"]}",
 			"{\"texts\":[\"a\",\"c\"],\"tags\":[\"x\",\"y\"]}",
@@ -37,7 +37,7 @@ static const struct merge merges[] = {
 	{ "", "{\"texts\":[\"a\",\"b\"]}", "{\"texts\":[\"c\"],\"embeddings\":[[1]],\"n\":2}",
 			"{\"texts\":[\"a\",\"b\",\"c\"],\"embeddings\":[null,null,[1]]}" },
 	{ OLD, "", OLD, OLD },
-	/* what is no memory */
+	/* invalid memories */
 	{ "", "", "{", NULL, "the agent's memory:1:1: " },
 	{ "", "", "[]", NULL, "the agent's memory is no JSON object" },
 	{ "", "", "{\"texts\":3}", NULL, "'texts' of the agent's memory is no list" },
@@ -98,7 +98,8 @@ static void give(void *p)
 	free(p);
 }
 
-/* A memory of `n_lists` lists of `n` notes, the first of them `texts`, whose values are all `value`, or numbers. */
+/* A memory of `n_lists` lists of `n` notes. The first list is `texts`. Each note is `value`, or its
+ * own number if `value` is NULL. */
 struct shape {
 	size_t n, n_lists;
 	const char *value;
@@ -132,7 +133,7 @@ struct large {
 
 static const struct large larges[] = {
 	{ { 20000, 1, "\"x\"" }, { 20000, 5, NULL }, 0, NULL },
-	{ { 200000, 1, "0" }, { 1, 16, "[]" }, 0, NULL }, /* what is noted is there: "" */
+	{ { 200000, 1, "0" }, { 1, 16, "[]" }, 0, NULL }, /* counts as the note "", already there */
 	{ { 200000, 1, "0" }, { 1, 16, NULL }, -EFBIG, "is larger than 4194304 bytes" },
 	{ { 10, 1, NULL }, { 130000, 1, "{}" }, 0, NULL },
 	{ { 200000, 1, NULL }, { 100000, 1, "\"x\"" }, -EINVAL,

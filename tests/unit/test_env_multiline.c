@@ -80,7 +80,7 @@ static void test_end(void **state)
 	}
 }
 
-/* Whatever an agent sends, its owner has others to serve. */
+/* No action may take long to quote: the owner has other agents to serve. */
 static void test_time(void **state)
 {
 	static const char *const lines[] = { "edit\n", "cat <<E\n", "<<A <<B <<C <<D\n",

@@ -6,13 +6,13 @@
 #include <poll.h>
 #include <time.h>
 
-/* Episodes of one owner and one thread: whatever one does, the owner has time for the others. */
+/* Episodes of one owner and one thread. No attack by one may slow the steps of the others. */
 
 #define ATTACK_S 1.5
-#define SLOWEST_MS 1000 /* of a neighbour's step */
-#define BIRTHS_S 6      /* of births beside an attack */
+#define SLOWEST_MS 1000 /* for a neighbour's step */
+#define BIRTHS_S 6      /* for births beside an attack */
 #define BIRTH_TRIES 2   /* an attack that works is slow in nearly each */
-#define TRIES 5 /* of an attack: a busy machine is slow now and then, one that works is each time */
+#define TRIES 5         /* a busy machine is slow at times; an attack that works slows each try */
 
 /* The lock of a pipe, for as long as nothing comes from a socket. */
 #define HOLD(fd)                                                                                   \
@@ -98,8 +98,8 @@ static int64_t time_births(struct fh_env *env)
 }
 
 /*
- * A birth waits for no folder that all sandboxes see. An agent has "/" itself unless its task binds
- * to a new place, for which the entries of "/" are bound one by one.
+ * A birth must not wait for a folder that all sandboxes see. An agent has "/" itself, unless its
+ * task binds to a new place. For such a bind, the entries of "/" are bound one by one.
  */
 static void test_births_go_on(void **state)
 {

@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-/* Output as MLGym shows it: what Python's splitlines() and a search for progress bars make of it. */
+/* Output as MLGym shows it, after Python's splitlines() and its search for progress bars. */
 
 static void test_output(void **state)
 {
@@ -57,7 +57,7 @@ static void test_nul(void **state)
 	assert_memory_equal(out.data, "a\0b", 3);
 }
 
-/* A line of many beginnings of bars: for each of them the rest would be read, which takes a minute. */
+/* A line of many beginnings of bars. To read the rest at each of them would take a minute. */
 static void test_long_line(void **state)
 {
 	enum { N = 300000 };

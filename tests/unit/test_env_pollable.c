@@ -85,7 +85,7 @@ static void collect(struct fh_env *const *envs, int round)
 		struct fh_env *done[3];
 		int n = fh_gym_wait(gym, PATIENCE_MS, done, 3, &error);
 
-		/* 0: a signal came. A child of a thread that blocks SIGCHLD ends with one for this thread. */
+		/* 0: a signal came. SIGCHLD for a thread that blocks it arrives here. */
 		assert_done(n);
 		for (int i = 0; i < n; i++) {
 			size_t k = index_of(envs, done[i]);
@@ -140,7 +140,7 @@ static void test_protocol(void **state)
 	assert_int_equal(fh_gym_wait(gym, 10, &done, 1, &error), 0);
 	assert_done(finish(env));
 	assert_string_equal(step.observation, "x\n");
-	/* What is over at its begin comes out like the rest. */
+	/* A step that is over at its begin is returned like the others. */
 	poll_act(env, "edit 1:2");
 	poll_act(env, "skip");
 	assert_string_equal(step.exit_status, "skipped");
@@ -245,7 +245,7 @@ static void test_background_output(void **state)
 {
 	struct fh_env *env = open_polled("rows"), *done;
 
-	/* More than the pipe holds, while nobody is at work: the writer blocks, we sleep. */
+	/* The job writes more than the pipe holds, between two steps. It blocks, and we sleep. */
 	poll_act(env, "(sleep 0.1; head -c 300000 /dev/zero | tr '\\0' x) &");
 	assert_int_equal(fh_gym_wait(gym, 400, &done, 1, &error), 0);
 	poll_act(env, "wait; echo; echo end");
@@ -253,8 +253,8 @@ static void test_background_output(void **state)
 	poll_act(env, "echo clean");
 	assert_string_equal(step.observation, "clean\n");
 
-	/* A pipe that fills up before the step begins must not hold the step's own output. It is smaller where many
-	 * sandboxes live: pipe(7), /proc/sys/fs/pipe-user-pages-soft. */
+	/* If a pipe fills up before the step begins, the step's own output must not block. The pipe
+	 * is smaller beside many sandboxes: pipe(7), /proc/sys/fs/pipe-user-pages-soft. */
 	poll_act(env, "room=$(python3 -c 'import fcntl; print(fcntl.fcntl(2, fcntl.F_GETPIPE_SZ))')");
 	poll_act(env, "(sleep 0.1; head -c $room /dev/zero | tr '\\0' y; exec tail -f /dev/null) &");
 	assert_true(process_await("tail") > 0);
@@ -276,7 +276,7 @@ static void test_new_shell(void **state)
 		poll_act(env, "echo new; sleep 0.05; head -c 100000 /dev/zero | wc -c");
 		assert_string_equal(step.observation, "new\n100000\n");
 	}
-	/* One that must be killed, then two steps in the new one. */
+	/* A shell that must be killed, then two steps in the new one. */
 	begin(env, "trap '' INT; exec sleep 1000");
 	fh_env_interrupt(env);
 	assert_done(finish(env));
@@ -404,7 +404,7 @@ static void test_gone(void **state)
 	fh_env_close(env);
 }
 
-/* What the nursery was given and had not made is made by another one. */
+/* If a nursery is killed, another one makes the sandboxes that it had not made. */
 static void test_killed_nursery(void **state)
 {
 	struct fh_env *envs[ENVS];

@@ -10,7 +10,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* The poller with items that are no environments: each waits for an eventfd, and counts what came of it. */
+/* The poller with items that are no environments. Each waits for an eventfd, and counts its
+ * advances and interrupts. */
 
 struct thing {
 	struct poll_item item;
@@ -162,7 +163,7 @@ static void test_done_at_once(void **state)
 	assert_int_equal(t.n_advances, 0);
 }
 
-/* epoll refuses a regular file: the item is told, and its work is over. */
+/* epoll refuses a regular file, so the item fails and its work ends. */
 static void test_a_descriptor_that_cannot_be_watched(void **state)
 {
 	auto_close int fd = event_new();
@@ -177,7 +178,8 @@ static void test_a_descriptor_that_cannot_be_watched(void **state)
 	assert_over(&t);
 	assert_int_equal(t.n_advances, 0);
 
-	/* The same for a descriptor that it waits for later: its read() fails, so the work goes on. */
+	/* The same for a descriptor that it waits for later. Here read() fails, so the work goes
+	 * on. */
 	poller_add(&poller, &later.item);
 	later.fd = unreadable;
 	tell(fd);

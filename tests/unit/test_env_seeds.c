@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* What follows from an episode's seed. */
+/* Values that follow from an episode's seed. */
 
 static void numbers(struct fh_env *env, uint64_t seed, char out[128])
 {
@@ -25,8 +25,8 @@ static void test_seeds(void **state)
 	fh_env_close(env);
 }
 
-/* The judge's numbers follow from the seed, a salt that is new in each episode unless somebody wants that of
- * another, and all that was done: whatever an earlier episode has shown, this one meets others. */
+/* The judge's numbers follow from the seed, a salt and all that was done. The salt is new in each
+ * episode unless the caller gives one. So an episode's numbers tell nothing about another's. */
 static void test_seeds_of_judges(void **state)
 {
 	static const struct {

@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 
 /*
- * A thousand episodes of one owner and one thread. Twelve of them do the worst that is known: steps of the others take
- * little longer than beside twelve that only compute.
+ * A thousand episodes of one owner and one thread. Twelve of them run the worst known attacks.
+ * Steps of the others take little longer than beside twelve that only compute.
  */
 #define ATTACKERS 12
 #ifdef __SANITIZE_ADDRESS__
@@ -16,7 +16,7 @@
 #else
 #define NEIGHBOURS 988
 #endif
-#define STEPS (NEIGHBOURS / 2) /* of every second neighbour, one after the other */
+#define STEPS (NEIGHBOURS / 2) /* by every second neighbour, one after the other */
 #define ATTACK_S 1.0
 #define TIMES_SLOWER 2
 #define TRIES 3 /* a busy machine is slow now and then; an attack that works is each time */
@@ -70,7 +70,7 @@ static void begin_attack(size_t i, const char *text)
 {
 	struct fh_action action = { .text = text, .timeout_s = ATTACK_S };
 
-	/* One whose sandbox is gone begins anew. */
+	/* If the attacker's sandbox is gone, its episode begins anew. */
 	if (fh_env_step_begin(attackers[i], &action, &error) < 0)
 		assert_done(fh_env_reset_begin(attackers[i], 0, &error));
 }
@@ -80,7 +80,7 @@ static const char *text_of(size_t i, bool attack)
 	return attack ? attacks[i] : computes;
 }
 
-/* Whose work is over; an attacker's begins again. */
+/* Ends the step of `done`. True if it was awaited; an attacker begins its attack again. */
 static bool take(struct fh_env *done, const struct fh_env *awaited, bool attack)
 {
 	assert_done(fh_env_end(done, &step, &error));

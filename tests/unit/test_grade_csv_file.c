@@ -123,7 +123,7 @@ static void test_faults(void **state)
 		{ "id,y\na,1\nb,0x1\nc,1\n", "s.csv line 3: '0x1' is not a number (column y)" },
 		{ "id,y\na,1\nb,1e999\nc,1\n", "s.csv line 3: '1e999' is not a number (column y)" },
 		{ "id,y\na,1\nb,\"1,5\"\nc,1\n", "s.csv line 3: '1,5' is not a number (column y)" },
-		/* What a row shows of itself: cut, between characters, without control characters. */
+		/* An error shows an id cut between characters and without control characters. */
 		{ "id,y\na,\"\xff\x1b[2J\"\n",
 				"s.csv: 2 of 3 ids are missing, the first is id 'b'" },
 		{ "id,y\n\"\xff\x1b[2J\r\n\\\",1\n",
@@ -234,6 +234,118 @@ static void test_faults_of_the_answers_are_not_the_agents(void **state)
 	}
 }
 
+/* --- halves ---------------------------------------------------------------------------------- */
+
+#define HALVED_ROWS 101
+
+/* Adds HALVED_ROWS rows. The prediction `right` is that of row `only`, or of all rows if it is -1.
+ * Every answer is 1. */
+static void add_rows(
+		struct buf *out, int only, const char *right, const char *other, bool backwards)
+{
+	buf_add_str(out, "id,y\n");
+	for (int i = 0; i < HALVED_ROWS; i++) {
+		int id = backwards ? HALVED_ROWS - 1 - i : i;
+
+		buf_printf(out, "%d,%s\n", id, only < 0 || only == id ? right : other);
+	}
+}
+
+static int score_part_of(const char *truth, int only, const char *right, const char *other,
+		bool backwards, enum score_part part, double *out)
+{
+	auto_buf struct buf ours = BUF_INIT(65536);
+	auto_free char *theirs = strdup(truth);
+	struct metric_values values = { .n = 0 };
+	int r;
+
+	add_rows(&ours, only, right, other, backwards);
+	r = score_csv(&(struct score_request){ .columns = { .id = "id", .target = "y" },
+				      .metric = metric_find("accuracy"),
+				      .part = part,
+				      .submission = ours.data,
+				      .submission_bytes = ours.len,
+				      .answers = theirs,
+				      .answers_bytes = strlen(theirs) },
+			&values, NULL);
+	*out = values.values[0].value;
+	return r;
+}
+
+/* Each row counts in one half, in whatever order the predictions come. */
+static void test_a_row_counts_in_one_half(void **state)
+{
+	auto_buf struct buf truth = BUF_INIT(65536);
+	const int half = HALVED_ROWS / 2;
+	int n_validate = 0, n_final = 0, n_moved = 0;
+	double all, validate, final, backwards;
+
+	add_rows(&truth, -1, "1", "", false);
+	for (int i = 0; i < HALVED_ROWS; i++) {
+		score_part_of(buf_str(&truth), i, "1", "0", false, PART_ALL, &all);
+		score_part_of(buf_str(&truth), i, "1", "0", false, PART_VALIDATE, &validate);
+		score_part_of(buf_str(&truth), i, "1", "0", false, PART_FINAL, &final);
+		score_part_of(buf_str(&truth), i, "1", "0", true, PART_FINAL, &backwards);
+		assert_true(all == 1.0 / HALVED_ROWS);
+		assert_true((validate == 0) != (final == 0));
+		assert_true(final == backwards);
+		n_validate += validate == 1.0 / half;
+		n_final += final == 1.0 / (HALVED_ROWS - half);
+		n_moved += (validate > 0) != (i < half);
+	}
+	assert_int_equal(n_validate, HALVED_ROWS / 2);
+	assert_int_equal(n_final, HALVED_ROWS - HALVED_ROWS / 2);
+	assert_in_range(n_moved, 20, 80); /* the halves are drawn */
+}
+
+static void test_halves_depend_on_the_answers(void **state)
+{
+	auto_buf struct buf truth = BUF_INIT(65536), other = BUF_INIT(65536);
+	double ours, theirs;
+	int differ = 0;
+
+	add_rows(&truth, -1, "1", "", false);
+	add_rows(&other, 7, "2", "1", false);
+	for (int i = 0; i < HALVED_ROWS; i++) {
+		score_part_of(buf_str(&truth), i, "1", "0", false, PART_FINAL, &ours);
+		score_part_of(buf_str(&other), i, "1", "0", false, PART_FINAL, &theirs);
+		differ += (ours > 0) != (theirs > 0);
+	}
+	assert_in_range(differ, 20, 80);
+}
+
+/* No bad prediction is found only at the end. */
+static void test_a_validate_checks_all_rows(void **state)
+{
+	auto_buf struct buf truth = BUF_INIT(65536);
+	double value;
+
+	add_rows(&truth, -1, "1", "", false);
+	for (int i = 0; i < HALVED_ROWS; i++)
+		assert_int_equal(score_part_of(buf_str(&truth), i, "x", "0", false, PART_VALIDATE,
+						 &value),
+				-EINVAL);
+}
+
+static void test_a_single_row_has_no_halves(void **state)
+{
+	char ours[] = "id,y\na,1\n", theirs[] = "id,y\na,1\n";
+	struct metric_values values = { .n = 0 };
+	struct fh_error err = FH_ERROR_INIT;
+
+	assert_int_equal(
+			score_csv(&(struct score_request){ .columns = { .id = "id", .target = "y" },
+						  .metric = metric_find("accuracy"),
+						  .part = PART_FINAL,
+						  .submission = ours,
+						  .submission_bytes = strlen(ours),
+						  .answers = theirs,
+						  .answers_bytes = strlen(theirs) },
+					&values, &err),
+			-EBADMSG);
+	assert_string_equal(err.message, "a single row can't be halved");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -245,6 +357,10 @@ int main(void)
 		cmocka_unit_test(test_caps),
 		cmocka_unit_test(test_too_many_rows),
 		cmocka_unit_test(test_faults_of_the_answers_are_not_the_agents),
+		cmocka_unit_test(test_a_row_counts_in_one_half),
+		cmocka_unit_test(test_halves_depend_on_the_answers),
+		cmocka_unit_test(test_a_validate_checks_all_rows),
+		cmocka_unit_test(test_a_single_row_has_no_halves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

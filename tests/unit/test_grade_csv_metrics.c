@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Each metric against values worked out elsewhere: by hand, by scikit-learn 1.9.1, or (bleu) by
- * sacrebleu 2.6.0 with neither its tokens nor its smoothing.
+ * Each metric against values from elsewhere: computed by hand, by scikit-learn 1.9.1 or by
+ * sacrebleu 2.6.0. Only bleu needs sacrebleu, without its tokenizer and smoothing.
  */
 #define ROWS_MAX 8
 
@@ -85,6 +85,13 @@ static const struct scoring scorings[] = {
 							"a dog runs in the park now" } },
 			0.9342759554564007 },
 	{ "bleu", { { "one two three four", "one two three four" } }, 1 },
+	/* No-break space, ideographic space, next line; a zero-width space separates nothing. */
+	{ "bleu",
+			{ { "one two three four",
+					"one\u00a0two\u3000three\xc2\x85"
+					"four" } },
+			1 },
+	{ "bleu", { { "one two three four five", "one two three four\u200b five" } }, 0 },
 	/* Three tokens have no 4-gram, and case counts. */
 	{ "bleu", { { "one two three", "one two three" } }, 0 },
 	{ "bleu", { { "one two three four", "One Two Three Four" } }, 0 },

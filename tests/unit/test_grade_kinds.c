@@ -150,6 +150,44 @@ static void test_duel(void **state)
 	check("guess:hurried", slow, ARRAY_SIZE(slow));
 }
 
+/* The second player starts when the first has gone, and finds nothing of it. */
+static void test_two_players(void **state)
+{
+	static const struct grade_case cases[] = {
+		{ STRATEGY("import os, time\n"
+			   "if os.fork() == 0:\n"
+			   "    os.setsid()\n"
+			   "    time.sleep(60)\n"
+			   "places = '/tmp/mark', '/dev/shm/mark', 'mark'\n"
+			   "found = list(filter(os.path.exists, places))\n"
+			   "for place in places: open(place, 'w')\n"
+			   "def guess(h):\n    return found or 1"),
+				"Evaluation Score: {'Score': ", NULL },
+		/* Both are given the same large file at once. */
+		{ "(head -c 9000000 /dev/zero | tr '\\0' '#'; echo; cat strategy.py) >x; mv x strategy.py",
+				"Evaluation Score: {'Score': ", NULL },
+		{ STRATEGY("calls = []\ndef guess(h):\n    calls.append(h)\n"
+			   "    return len(calls) // 2 * 7"),
+				"Not scored: game 2, round 1: guess returned 7", "returned 7" },
+		{ STRATEGY("import os\ncalls = []\ndef guess(h):\n    calls.append(h)\n"
+			   "    if len(calls) == 2: os._exit(7)\n    return 0"),
+				"The player exited with status 7.", "ended instead of answering" },
+	};
+	static const struct grade_case early[] = {
+		{ "true", "round 1: guess: no answer within 5 s", "no answer" },
+	};
+	struct fh_env *env;
+
+	check("guess:twice", cases, ARRAY_SIZE(cases));
+	check("guess:early", early, ARRAY_SIZE(early));
+	env = open_episode("guess:twice");
+	act(env, STRATEGY("print('what it was asked', flush=True)\n1 // 0"));
+	act(env, "validate");
+	assert_non_null(strstr(step.observation, "raised ZeroDivisionError"));
+	assert_null(strstr(step.observation, "what it was asked"));
+	fh_env_close(env);
+}
+
 static void test_memory_of_player(void **state)
 {
 	static const struct grade_case cases[] = {
@@ -229,7 +267,7 @@ static void kill_cradles(int number)
 	signal_cradles(SIGKILL);
 }
 
-/* Whoever kills the process in which a grader is to be born costs nobody a score. */
+/* If the process that waits for a grader is killed, the submission is still scored. */
 static void test_born_again(void **state)
 {
 	struct sigaction action = { .sa_handler = kill_cradles, .sa_flags = SA_RESTART };
@@ -260,6 +298,7 @@ int main(void)
 		cmocka_unit_test(test_script),
 		cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_duel),
+		cmocka_unit_test(test_two_players),
 		cmocka_unit_test(test_memory_of_player),
 		cmocka_unit_test(test_cpu_metric),
 		cmocka_unit_test(test_born_again),

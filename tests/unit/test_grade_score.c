@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* What graders write, and the keys that judges are given. */
+/* Scores that graders write, and the keys that judges get. */
 
 static int read_text(const char *text, struct score_reading *out)
 {
@@ -181,7 +181,7 @@ static void test_compare(void **state)
 {
 	static const struct {
 		double value, other;
-		int more; /* where more is better */
+		int more; /* expected result if more is better */
 	} rows[] = {
 		{ 1.5, 1, 1 },
 		{ 1, 1, 0 },
@@ -204,7 +204,7 @@ static void test_compare(void **state)
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-/* Whatever differs, the key differs. */
+/* The key differs if any input differs. */
 static void test_keys(void **state)
 {
 	struct secret one = { { 1 } }, two = { { 2 } };

@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* The guest's own handling of files, outside of bash and of any sandbox, so that sanitizers see it. */
+/* The guest's own file handling, outside of bash and of sandboxes, so that sanitizers see it. */
 
 static char folder[FOLDER_MAX];
 static struct fh_error error;
@@ -107,7 +107,7 @@ static void test_get_sparse(void **state)
 	assert_memory_not_equal(one, other, sizeof(one));
 }
 
-/* What is put belongs to the agent: only root can give it away here. */
+/* Files that are put belong to the agent. Only root can give them away here. */
 static void test_put(void **state)
 {
 	auto_buf struct buf text = BUF_INIT(64);
@@ -163,7 +163,7 @@ static void test_layer(void **state)
 
 /* --- packing ---------------------------------------------------------------------------------- */
 
-/* What is packed, as a line for each entry: "kind path bytes" and what a link leads to. */
+/* Reads a pack as a line for each entry: "kind path bytes", and a link's target. */
 static void read_packed(FILE *from, struct buf *out)
 {
 	static const char kinds[] = "fdl.";

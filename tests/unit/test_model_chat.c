@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Calls over real sockets to a server that speaks both protocols, and fails in every way that it can. */
+/* Calls over real sockets to a server that speaks both protocols, and fails in many ways. */
 
 static struct chat_server server;
 static struct chat_service *service;
@@ -101,7 +101,7 @@ static void test_replies(void **state)
 	}
 }
 
-/* --- failures that another try mends -------------------------------------------------------------- */
+/* --- failures that another try mends ---------------------------------------------------------- */
 
 static void test_tried_again(void **state)
 {
@@ -238,7 +238,7 @@ static void note_retry(void *user, const struct chat_retry *retry)
 	snprintf(told.why, sizeof(told.why), "%s", retry->why);
 }
 
-/* Of each try but the last; as news once for each spec, however many models have it. */
+/* Each try but the last is reported. It is news once for each spec, however many models have it. */
 static void test_retries_are_told(void **state)
 {
 	static char users[][16] = { "openai:always", "openai:always", "openai:keyed" };
@@ -277,7 +277,7 @@ static void note_last(void *user, const struct chat_retry *retry)
 	last_told.is_first = retry->is_first;
 }
 
-/* A server that asks for a day, or until the next century, gets two minutes, and it is news each time. */
+/* If a server asks for a pause of a day or more, it gets two minutes. Each is reported as news. */
 static void test_long_pauses_are_told(void **state)
 {
 	static const char *const cases[][2] = {
@@ -328,7 +328,7 @@ static void test_many(void **state)
 
 	for (size_t i = 0; i < MANY; i++) {
 		models[i] = open_plain(&ways[i % 4], names[i / 4 % 4]);
-		chat_begin(models[i], &simple, (void *)names[i / 4 % 4]);
+		chat_begin(models[i], &simple, (void *)(uintptr_t)names[i / 4 % 4]);
 	}
 	chat_wait(service, done, MANY);
 	for (size_t i = 0; i < MANY; i++) {

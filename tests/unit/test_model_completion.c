@@ -15,7 +15,7 @@ static const char *const commands[] = { "scroll_up", "scroll_down", "submit" };
 static const char *const files[] = { "data/", "data/one.csv", "data/two words.csv", "données/",
 	"donnés.txt", "a\\b", "\033[31mred", "main.py" };
 
-/* Of these files, those that begin so and lie in the same folder. */
+/* Adds the files that begin with `start` and lie in the same folder. */
 static void name_files(void *user, const char *start, struct buf *out)
 {
 	const char *slash = strrchr(start, '/');
@@ -75,7 +75,7 @@ static void test_completions(void **state)
 	}
 }
 
-/* What is behind the cursor is not looked at, and nobody need know any names. */
+/* Text behind the cursor is ignored, and a source may have no names. */
 static void test_before_the_cursor(void **state)
 {
 	const struct completion_source source = { .words = commands,

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/* What the two protocols make of a conversation, and of replies as servers write them. */
+/* A conversation as each protocol sends it, and replies as servers write them. */
 
 static struct fh_error error;
 
@@ -124,7 +124,7 @@ static void test_anthropic_body(void **state)
 																		     "\"input_schema\":{\"type\":\"object\",\"properties\":{}}}]}");
 }
 
-/* What a provider refuses though others take it. */
+/* Members that one provider refuses though others take them. */
 static void test_peculiar_bodies(void **state)
 {
 	const struct chat_message own = { .role = CHAT_ASSISTANT, .content = "" };
@@ -194,7 +194,7 @@ static void test_broken_parameters(void **state)
 	assert_int_equal(dialect_anthropic.write(&request, &body, &error), -EINVAL);
 }
 
-/* --- replies that the test's server does not write ------------------------------------------------ */
+/* --- replies that the test's server does not write -------------------------------------------- */
 
 static int read_reply(
 		const struct dialect *dialect, bool is_stream, const char *text, struct answer *a)

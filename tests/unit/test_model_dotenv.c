@@ -92,7 +92,7 @@ static void test_files(void **state)
 	assert_int_equal(dotenv_load(folder, &left_out, &error), -EISDIR);
 }
 
-/* What is set already wins. */
+/* A variable that is already set wins. */
 static void test_set_before(void **state)
 {
 	auto_free char *path = xasprintf("%s/.env", folder);
@@ -124,7 +124,7 @@ static void test_not_allowed(void **state)
 	assert_null(dotenv_source("FUMEHOOD_STATE"));
 }
 
-/* What is left out is told by place and name, if it is one that was meant for this program. */
+/* A variable that was left out is reported by place and name, if it was meant for this program. */
 static void test_left_out(void **state)
 {
 	static const struct {

@@ -108,7 +108,7 @@ static void test_specs(void **state)
 		assert_false(chat_is_spec(others[i]));
 }
 
-/* Where a request goes, with which header the key; all of it as the server saw it. */
+/* A request's path, and the header with the key, as the server saw them. */
 static void test_addresses(void **state)
 {
 	static const struct {
@@ -304,7 +304,7 @@ static void test_context(void **state)
 	chat_model_close(m);
 }
 
-/* The provider counts 100 for "Hello", since it has more to say; what is added counts a byte in four. */
+/* The provider counts 100 tokens for the first 5 bytes. Each 4 bytes more count as a token. */
 static void test_context_grows(void **state)
 {
 	static const struct {

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <math.h>
 
-/* The table of prices: how a model is found in it, how a user's goes over it, what is wrong with one. */
+/* The table of prices: finding a model in it, a user's own table before it, and invalid tables. */
 
 static char folder[FOLDER_MAX];
 static struct fh_error error;

@@ -3,7 +3,7 @@
 
 #include "model/model.h"
 
-/* Models whose actions are known beforehand: what they say, and what of a file or spec is refused. */
+/* Models whose actions are known beforehand, and the files and specs that are refused. */
 
 static struct fh_error error;
 
@@ -64,7 +64,7 @@ static void test_refused(void **state)
 	static const struct {
 		const char *spec, *file, *why;
 	} cases[] = {
-		{ "gpt", NULL, "no model 'gpt'; there are: baseline, demo, actions:FILE, replay:" },
+		{ "gpt", NULL, "no model 'gpt'; there are: baseline, solution, demo, actions:FILE, replay:" },
 		{ "base", NULL, "no model 'base'" },
 		{ "opnai:x", NULL, "no model 'opnai:x'; did you mean 'openai:x'?" },
 		{ "openia", NULL, "no model 'openia'; did you mean 'openai:NAME'?" },

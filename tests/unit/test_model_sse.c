@@ -70,7 +70,7 @@ static void test_events(void **state)
 	}
 }
 
-/* One line, or one event of many lines, that goes on and on: kept up to the cap, and said. */
+/* A line, or an event of many lines, without an end: kept up to the cap, and reported. */
 static void test_too_long(void **state)
 {
 	static const char *const pieces[] = { "xxxxxxxxxxxxxxxx", "data: xxxxxxxxx\n" };

@@ -4,7 +4,7 @@
 #include "base/scope.h"
 #include "model/verdict.h"
 
-/* What follows from a try that failed, and how long the pause after it is. */
+/* The verdict on a try that failed, and the length of the pause after it. */
 
 static void test_answers(void **state)
 {
@@ -31,7 +31,7 @@ static void test_answers(void **state)
 				VERDICT_TOO_LONG, "HTTP 413: m" },
 		{ 422, "{\"error\":{\"message\":\"exceeds the context size\"}}", VERDICT_TOO_LONG,
 				"HTTP 422: exceeds the context size" },
-		/* What is too long may be a limit of another kind. */
+		/* "too many tokens" may also name a rate limit. */
 		{ 429, "{\"error\":{\"message\":\"too many tokens per minute\"}}", VERDICT_AGAIN,
 				"HTTP 429: too many tokens per minute" },
 		{ 400, "\x1b[2J\xff\n\t<html>", VERDICT_OVER, "HTTP 400: \\x1b[2J\\xff  <html>" },

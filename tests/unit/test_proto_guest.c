@@ -4,7 +4,7 @@
 #include "base/scope.h"
 #include "proto/guest.h"
 
-/* What an owner and its guests say to each other comes out as it went in, or not at all. */
+/* A message between an owner and its guests is read as it was written, or refused. */
 
 static const char *const words[] = { "A=1", "", "B=two words", NULL };
 

@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Steps that print a mebibyte: the loop of a run spends little CPU time on each, also if a language
- * model plays and is sent the last five of them. */
+/* Steps that print a mebibyte. A run's loop must spend little CPU time on each. This also holds if
+ * a language model plays and is sent the last five of them. */
 
-/* Most are done in 1 ms, the worst in 8. On a slow machine, or beside others on the same core, it is
- * more; formatting each byte took 240. */
+/* Most steps take 1 ms, the worst 8. A slow machine, or load on the same core, adds to that.
+ * Formatting each byte took 240 ms. */
 #ifdef __SANITIZE_ADDRESS__
 #define TURN_MS_MAX 400
 #else
@@ -40,7 +40,7 @@ static struct fh_error error;
 
 static struct seen {
 	int64_t since_ns, turn_ns; /* CPU time: when the loop last waited; its longest turn */
-	int64_t shortest_ns;       /* of the longest turns of all steps */
+	int64_t shortest_ns;       /* least of all steps' longest turns */
 	int played;
 } seen;
 

@@ -10,7 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* A run as another program than the command line plays it: options in, events and warnings out, nothing printed. */
+/* Plays a run as another program would: options in, events and warnings out, nothing printed. */
 
 static char folder[FOLDER_MAX];
 static char *tasks_dir;

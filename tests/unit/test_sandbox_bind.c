@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* Where binds may lie, and that every sandbox that is no bare one is held to it. */
+/* Paths that a bind may have as its target. Every sandbox but a bare one enforces them. */
 
 static void test_targets(void **state)
 {

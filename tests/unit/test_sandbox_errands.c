@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * That no sandbox's start waits for the copying of a layer, for a nursery that is started again, or for one
- * that does not read. A lease on a file holds up whoever copies it, for as long as the test likes.
+ * A sandbox's start must not wait while a layer is copied, a nursery restarts or a nursery does not
+ * read. The test holds a lease on a file, which blocks the copy for as long as the test needs.
  */
 static int lease = -1;
 static const char *leased;
@@ -24,7 +24,7 @@ static void hold(void)
 	assert_int_equal(fcntl(lease, F_SETLEASE, F_WRLCK), 0);
 }
 
-/* Until somebody waits for the file. */
+/* Waits until another process waits for the leased file. */
 static void await_reader(void)
 {
 	while (fcntl(lease, F_GETLEASE) == F_WRLCK)
@@ -71,7 +71,7 @@ static void await_ready(struct sandbox *sb)
 		fail_msg("the sandbox is not ready (%d): %s", event.kind, event.text);
 }
 
-/* --- a layer that is copied by another thread -------------------------------------------------- */
+/* --- a layer that is copied by another thread ------------------------------------------------- */
 
 struct adding {
 	pthread_t thread;
@@ -142,7 +142,7 @@ static void test_nursery_killed_as_a_layer_is_copied(void **state)
 	sandbox_close(sb);
 }
 
-/* --- a nursery that is started again ----------------------------------------------------------- */
+/* --- a nursery that is started again ---------------------------------------------------------- */
 
 static void test_start_waits_for_no_nursery(void **state)
 {
@@ -190,7 +190,7 @@ static void test_nursery_that_can_not_be_started_is_told(void **state)
 	sandbox_close(sb);
 }
 
-/* --- a nursery that does not read --------------------------------------------------------------- */
+/* --- a nursery that does not read ------------------------------------------------------------- */
 
 static void test_start_waits_for_no_reader(void **state)
 {

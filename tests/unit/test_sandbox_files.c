@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* Files taken out of a sandbox and put into it, against an agent that moves and links what it can. */
+/* Files copied out of a sandbox and into it, while an agent moves and links all that it can. */
 
 #define WORK GUEST_WORKSPACE
 

@@ -199,7 +199,7 @@ static void test_failures(void **state)
 					 &error),
 			-ENOENT);
 	assert_has(error.message, "there is no layer 'fails'");
-	/* Its name is free. */
+	/* The failed layer's name is free again. */
 	assert_done(ADD("fails", { src, "workspace", false }));
 	assert_string_equal(run_in_layer("fails", "cat plain")->output, "plain\n");
 	assert_int_equal(ADD("fails", { src, "workspace", false }), -EEXIST);

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* That sandboxes end with who owns them, however that ends, and leave nothing; and that they live on
- * when only their nursery does not. */
+/* Sandboxes end when their owner ends in any way, and leave nothing. They live on if only their
+ * nursery ends. */
 
 static bool is_alive(pid_t pid)
 {
@@ -68,7 +68,7 @@ static size_t count_named(const struct processes *p, const char *wanted)
 
 /* --- owners that are killed ------------------------------------------------------------------- */
 
-/* A process with an owner of its own and sandboxes that have work to do. It tells when they stand. */
+/* Forks a process with its own owner and busy sandboxes. It reports when they are ready. */
 static pid_t fork_owner(int n_sandboxes, bool wait_until_ready, void (*then)(void))
 {
 	int pair[2];
@@ -130,8 +130,8 @@ static void test_killed_owner(void **state)
 	await_end(&all);
 }
 
-/* At any moment of their start. What would be left then was not there to be seen before: this process is
- * made the one that orphans fall to. */
+/* Kills owners at any moment of their sandboxes' start. This process becomes the subreaper:
+ * orphans become its children, so it can see them. */
 static void test_killed_while_starting(void **state)
 {
 	static struct processes before;
@@ -210,7 +210,8 @@ static void test_owner_in_a_worker(void **state)
 	sandbox_close(sb);
 }
 
-/* A worker is refused one, and its parent's next is left alone: it outlives the wait for what was closed. */
+/* A forked worker can't start a sandbox. The parent's next sandbox still works, and outlives the
+ * cleanup of the closed one. */
 static void test_refused_in_a_worker(void **state)
 {
 	const struct sandbox_options options = { .layer = "empty" };
@@ -249,7 +250,7 @@ static void test_killed_nursery(void **state)
 		nursery = process_named(&all, "fh-nursery");
 		assert_true(nursery > 0);
 		assert_int_equal(kill(nursery, SIGKILL), 0);
-		while (is_alive(nursery)) /* what it takes as it ends is lost with it */
+		while (is_alive(nursery)) /* a message that it reads now is lost with it */
 			;
 		second = start_sandbox(&(struct sandbox_options){ .layer = "made-before" });
 		assert_string_equal(run_script(second, "cat file")->output, "of the layer\n");
@@ -259,7 +260,7 @@ static void test_killed_nursery(void **state)
 	sandbox_close(first);
 }
 
-/* In the middle of making them. What it had cloned by then, and told nothing more, ends by itself. */
+/* Kills a nursery while it makes sandboxes. Processes that it had cloned must end by themselves. */
 static void test_nursery_killed_at_birth(void **state)
 {
 	static struct processes all, none;
@@ -290,7 +291,7 @@ static void test_nursery_killed_at_birth(void **state)
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0), 0);
 }
 
-/* Its children are then this process' or nobody's: they end all the same. */
+/* The nursery's children then belong to this process or to init. They end all the same. */
 static void test_closed_after_killed_nursery(void **state)
 {
 	static struct processes all;
@@ -304,7 +305,7 @@ static void test_closed_after_killed_nursery(void **state)
 	assert_int_equal(kill(nursery, SIGKILL), 0);
 	sandbox_close(sb);
 	await_end(&all);
-	while (is_alive(nursery)) /* what it takes as it ends is lost with it */
+	while (is_alive(nursery)) /* a message that it reads now is lost with it */
 		;
 }
 
@@ -361,7 +362,7 @@ static void test_killed_init(void **state)
 	close_session();
 }
 
-/* Until its PID 1 tells the end: some of what the command printed may have been lost with the porter. */
+/* The command waits until PID 1 reports the end: output may have been lost with the porter. */
 static void test_killed_porter(void **state)
 {
 	pid_t porter, init;

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The memory that an owner shares with a shell. A shell that could shrink it would end the owner by SIGBUS, and
- * one that could grow it would fill memory that is the owner's. */
+/* The memory that an owner shares with a shell has a sealed size. A shell that shrinks it would end
+ * the owner by SIGBUS. A shell that grows it would fill memory that the owner pays for. */
 static void test_size_is_sealed(void **state)
 {
 	static const long changes[] = { -1, -4096, 1, 4096 };

@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
-/* Many sandboxes of one owner: from many threads, at once, one after the other; and that the last ones
- * leave no more than the first. */
+/* Many sandboxes of one owner: from many threads, at once, and one after the other. The last ones
+ * must leave no more behind than the first. */
 
 static void *start_some(void *failed)
 {
@@ -103,7 +103,7 @@ static void look_what_is_left(struct left *out)
 	int64_t deadline = clock_now_ns() + PATIENCE_S * NS_PER_S;
 	char path[64];
 
-	/* What is ending has ended, and its control groups can be used again. */
+	/* Wait until ending processes have ended and their control groups are free. */
 	do {
 		wait_a_little();
 		process_descendants(getpid(), &all);
@@ -134,11 +134,11 @@ static void cycle(int i)
 	sandbox_close(sb);
 }
 
-/* Control groups are used again when what was in them has ended: a few more may be needed meanwhile, and
- * each keeps its counters open. */
+/* A control group is used again once its processes have ended. Until then a few more are needed,
+ * and each keeps its counters open. */
 #define MORE_DESCRIPTORS 20
-#define ROUNDS                                                                                     \
-	5 /* a busy machine needs more groups at once, but each round no more than the last; a leak goes on */
+/* A busy machine needs more groups at once, but not more each round. A leak grows each round. */
+#define ROUNDS 5
 
 static void test_nothing_is_left(void **state)
 {

@@ -91,7 +91,7 @@ static void test_places(void **state)
 	}
 }
 
-/* Nothing of it can be written, by nobody in there; nor is anything on it a device or a set-uid. */
+/* Neither the agent nor root can write to a bind. Devices and set-uid bits have no effect there. */
 static void test_read_only(void **state)
 {
 	const struct sandbox_bind bind = { scratch_path("data"), "/data" };
@@ -169,7 +169,7 @@ static void test_refused(void **state)
 	assert_string_equal(run_with(NULL, 0, "echo on")->output, "on\n");
 }
 
-/* What is at the path when a sandbox starts is what it sees, for as long as it lives. */
+/* A sandbox sees the file that was at the path when it started, for its whole life. */
 static void test_replaced_source(void **state)
 {
 	struct sandbox_bind bind = { scratch_path("changing"), "/data" };
@@ -190,7 +190,7 @@ static void test_replaced_source(void **state)
 	assert_string_equal(run_script(first, "cat /data")->output, "one\n");
 	assert_string_equal(run_script(second, "cat /data")->output, "two\n");
 	assert_string_equal(run_script(third, "cat /data/x")->output, "three\n");
-	/* What is written in place is seen. */
+	/* A file that is written in place shows its new text. */
 	scratch_file("changing/x", "four\n");
 	assert_string_equal(run_script(third, "cat /data/x")->output, "four\n");
 	sandbox_close(first);

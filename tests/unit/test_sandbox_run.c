@@ -205,7 +205,7 @@ static void test_signals(void **state)
 	}
 }
 
-/* Ends are told with the id of each, in whatever order they come. */
+/* The end of each program is reported with its id. The order of ends is free. */
 static void test_many_at_once(void **state)
 {
 	enum { N = 32 };
@@ -243,7 +243,7 @@ static void test_many_at_once(void **state)
 	assert_int_equal(RUN("true")->status, 0);
 }
 
-/* What is too much is refused here, and the sandbox lives. */
+/* The owner refuses requests over a limit, and the sandbox lives on. */
 static void test_too_much(void **state)
 {
 	static const char *args[GUEST_ARGS_MAX + 2], *env[GUEST_ENV_MAX + 2];

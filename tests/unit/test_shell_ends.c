@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <time.h>
 
-/* Commands that end, replace, kill, stop or maim the shell: each says so itself, the next one works. */
+/* Commands that end, replace, kill, stop or damage the shell. Each reports it; the next works. */
 
 #define R SESSION_RESTARTED
 
@@ -52,7 +52,7 @@ static void test_cwd_is_told(void **state)
 	close_session();
 }
 
-/* What a background process holds open does not hide the shell's end. */
+/* Descriptors that a background process holds open do not hide the shell's end. */
 static void test_exit_with_jobs(void **state)
 {
 	static const struct turn turns[] = {
@@ -99,7 +99,7 @@ static void test_descriptors(void **state)
 	PLAY(turns);
 }
 
-/* A pipe that nobody holds open is always ready to be read; to wait for it so would take a CPU. */
+/* A pipe without a writer is always ready to read. Polling it would take a whole CPU. */
 static void test_nobody_could_write(void **state)
 {
 	static const char *const closed[] = { "251>&-", "250>&- 251>&-" };

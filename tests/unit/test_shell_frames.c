@@ -4,8 +4,9 @@
 #include "base/mem.h"
 
 /*
- * An agent that writes to its shell's private eventfd, or reads and writes its private memory. What is
- * no answer of the loop's costs it the shell and is told; no later command gets a wrong status from it.
+ * An agent that writes to its shell's private eventfd, or reads and writes its private memory. If
+ * an answer is not the loop's own, the shell is restarted and the step reports it. No later command
+ * gets a wrong status.
  */
 
 /* Restarted for what it did; the command after it is told rightly. */
@@ -24,7 +25,7 @@ static void assert_distrusted(const char *why)
 	assert_string_equal(buf_str(did->output), "on\n");
 }
 
-/* All that its programs have of it is an eventfd: whoever writes to it wakes the owner for nothing. */
+/* Programs have only an eventfd of the shell's. To write to it wakes the owner for nothing. */
 static void test_written_event(void **state)
 {
 	static const char *const cases[] = {
@@ -49,8 +50,8 @@ static void test_written_event(void **state)
 }
 
 /*
- * Nothing but the shell itself can reach its memory: an agent loads code into it. A thread there finds the
- * mail (of proto/guest.h) by what the command that loads it begins with, and waits for the next one.
+ * Only the shell itself can reach its memory, so an agent loads code into it. A thread there finds
+ * the mail (of proto/guest.h) by the text of the command that loads it. It waits for the next one.
  */
 static const char spy[] =
 		"cat >/tmp/spy.c <<'END'\n"
@@ -113,8 +114,9 @@ static void load_spy(const char *does)
 	assert_false(did->restarted);
 }
 
-/* Who reads the number may answer: that is the agent's word, in the bounds of a status. The shell's own
- * answer comes too late then, and is none to the next command. */
+/* Code that reads a command's number may answer in its place. The owner believes that answer within
+ * a status's range. The shell's own answer then comes too late, and does not count for the next
+ * command. */
 static void test_answered_for_it(void **state)
 {
 	static const struct {
@@ -146,12 +148,12 @@ static void test_answered_for_it(void **state)
 		act("(exit 4)");
 		assert_null(did->integrity);
 		assert_int_equal(did->exit_code, 4);
-		act("kill -9 $$"); /* what is loaded stays loaded */
+		act("kill -9 $$"); /* loaded code stays loaded */
 	}
 	close_session();
 }
 
-/* Who could punch holes into that memory could have the owner wait behind each. */
+/* An agent must not punch holes into that memory: the owner could have to wait at each of them. */
 static void test_its_pages_stay(void **state)
 {
 	open_session(&(struct sandbox_options){ 0 });
@@ -162,7 +164,7 @@ static void test_its_pages_stay(void **state)
 	close_session();
 }
 
-/* What it writes into that memory is for its own shell: the owner believes none of it. */
+/* Code that overwrites that memory harms only its own shell: the owner trusts none of it. */
 static void test_scribbled_memory(void **state)
 {
 	static const char *const does[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox_fixture.h"
 
-/* What an agent can do to its shell's language, and that the next command is read as ever. */
+/* Changes that an agent can make to its shell's language. The next command is read as usual. */
 
 #define R SESSION_RESTARTED
 

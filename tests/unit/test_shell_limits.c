@@ -3,7 +3,7 @@
 
 #include "native/owner.h"
 
-/* What a sandbox may use, what it is told to have used, and that neither breaks its shell. */
+/* A sandbox's limits and the usage that it reports. Neither breaks its shell. */
 
 #define MIB (1 << 20)
 
@@ -96,7 +96,7 @@ static void test_processes(void **state)
 	assert_has(buf_str(did->output), "on\n");
 	act("(echo forked)");
 	assert_string_equal(buf_str(did->output), "forked\n");
-	/* A bomb is over when its time is. */
+	/* A fork bomb ends at its timeout. */
 	act_within("f() { f | f & }; f; sleep 1000", 1000);
 	assert_int_equal(did->outcome, SESSION_TIMEOUT);
 	act("kill -9 -1; wait");
@@ -105,7 +105,7 @@ static void test_processes(void **state)
 	close_session();
 }
 
-/* One sandbox at its limit takes nothing from another. */
+/* A sandbox at its limit takes nothing from another. */
 static void test_processes_of_another(void **state)
 {
 	struct sandbox *other = start_sandbox(
@@ -160,7 +160,8 @@ static void test_usage(void **state)
 
 	open_session(&(struct sandbox_options){ 0 });
 	act("true");
-	/* The shell may have answered before the sandbox is ready, which brings the counter of its files. */
+	/* The shell may answer before the sandbox is ready. The counter of its files comes after
+	 * that. */
 	before = usage_of(shell_sandbox);
 	for (int i = 0; i < 100 && before.written_bytes < 0; i++) {
 		sandbox_wait_event(shell_sandbox, 100, &event);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What an agent finds when it looks around: a plain shell on a plain machine, nothing of this one's. */
+/* An agent that looks around finds a plain shell on a plain machine, and no trace of this one. */
 
 static const char *const env[] = { "FOO=a b=c", "PYTHONHASHSEED=7", "EMPTY=", "1BAD=x", "NOVALUE",
 	"TERM=vt100", NULL };
@@ -143,7 +143,7 @@ static void test_nothing_of_this_machine(void **state)
 	close_session();
 }
 
-/* The nursery's memory is every sandbox': it holds nothing of the owner's environment or earlier ones'. */
+/* All sandboxes share the nursery's memory. It holds no text of the owner or of earlier ones. */
 static void test_memory_of_the_shell(void **state)
 {
 	open_session(&(struct sandbox_options){
@@ -210,8 +210,8 @@ static void await_no_sandboxes(void)
 }
 
 /*
- * Nothing is exec'd between the nursery and a shell, so its memory is every sandbox', and an agent's own
- * builtins can read that of its shell.
+ * A shell is a fork of the nursery without exec, so all sandboxes share the nursery's memory.
+ * An agent's own builtins can read the shell's.
  */
 static void test_memory_of_processes(void **state)
 {

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Sizes and places: much output, long commands, strange working directories, jobs that write later. */
+/* Much output, long commands, odd working directories, and background jobs that write later. */
 
 #define R SESSION_RESTARTED
 
@@ -108,7 +108,7 @@ static void test_long_command_lost(void **state)
 	close_session();
 }
 
-/* A job may write when its step is over: that is the next step's. */
+/* If a job writes after its step's end, the output belongs to the next step. */
 static void test_later_output(void **state)
 {
 	open_session(&(struct sandbox_options){ 0 });
@@ -117,7 +117,7 @@ static void test_later_output(void **state)
 	assert_string_equal(buf_str(act("echo now")->output), "now\n");
 	act("echo >/tmp/go; read x </tmp/go; echo then");
 	assert_string_equal(buf_str(did->output), "later\nthen\n");
-	/* One that never stops does not keep a step from ending. */
+	/* A job that never stops writing does not keep a step from ending. */
 	act("yes & echo $! >/tmp/yes");
 	assert_true(did->outcome == SESSION_OK || did->outcome == SESSION_OUTPUT_LIMIT);
 	for (int i = 0; i < 20; i++) {

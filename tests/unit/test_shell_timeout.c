@@ -6,9 +6,9 @@
 #include <errno.h>
 
 /*
- * Commands that do not end by themselves. After each the shell is the same, with its variables and
- * functions; what the command began is gone, what an earlier one began runs on. The earlier job is begun
- * right before, so that clock ticks alone don't tell it from the command's own.
+ * Commands that do not end by themselves. After each, the shell keeps its variables and functions.
+ * Processes that the command began are gone, and an earlier job runs on. The earlier job begins
+ * just before the command, so clock ticks alone can't tell them apart.
  */
 
 #define TIMEOUT_MS 150
@@ -18,8 +18,8 @@ static const char prepare[] = "trap - INT EXIT DEBUG ERR RTMAX-1 TERM HUP; set +
 			      "sleep 100000 & echo $! >/tmp/earlier";
 
 /*
- * PID 1, the porter, the shell and the earlier job are left; what was killed takes a moment. A `wait` that was left by a jump keeps
- * bash from reaping until it next waits for a child.
+ * PID 1, the porter, the shell and the earlier job are left. Killed processes take a moment. If
+ * a jump leaves a `wait`, bash does not reap until it next waits for a child.
  */
 static const char look[] =
 		"trap - DEBUG EXIT ERR\n"
@@ -107,8 +107,8 @@ static void test_hangs(void **state)
 
 #define WIDE "%1000000000d%1000000000d%1000000000d%1000000000d%1000000000d"
 
-/* Only the end of the shell ends these. bash looks for no signal while it makes one number as wide as
- * those; one takes half a second of CPU time, so a shell that has only one to make may live. */
+/* Only the end of the shell ends these. While bash prints one such wide number, it handles no
+ * signal. A number takes half a second of CPU time: a shell with a single one left may live. */
 static void test_hangs_that_end_the_shell(void **state)
 {
 	static const char *const kinds[] = {

@@ -27,7 +27,7 @@ struct replay {
 	FILE *file;
 	struct fh_sim *sim;
 	double tolerance;
-	int number; /* of the line */
+	int number; /* line number */
 	double fed[FED_MAX];
 };
 
@@ -167,7 +167,7 @@ static void replay(void **state)
 
 #define RECORDING(name)                                                                            \
 	{                                                                                          \
-		name, replay, NULL, NULL, (void *)ORACLES "/" name ".txt"                          \
+		name, replay, NULL, NULL, (void *)(uintptr_t)(ORACLES "/" name ".txt")             \
 	}
 
 int main(void)

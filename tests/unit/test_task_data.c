@@ -8,9 +8,11 @@
 
 static const char with_data[] = HEAD BASE
 		"dataset_configs: [d]\n"
+		"hidden: ['d:answers.csv']\n"
 		"grader: {kind: csv, submission: s, answers: 'd:answers.csv', id: id, target: y, "
 		"metric: f1}\n";
 
+static const char *const hidden_targets[] = { "answers.csv", NULL };
 static const char *const data_targets[] = { "train.csv", "more/test.csv", NULL };
 
 #define DATASET                                                                                    \
@@ -42,6 +44,7 @@ static void test_data_of_the_user(void **state)
 	t = load(s, "t", NULL);
 	check_files(t->data, t->n_data, data_targets);
 	assert_true(str_ends(t->grader.answers, answers));
+	check_files(t->hidden, t->n_hidden, hidden_targets);
 	assert_int_equal(dataset_verify(&t->datasets[0], &err), 0);
 	put_data("d", "train.csv", "abd");
 	assert_int_equal(dataset_verify(&t->datasets[0], &err), -EINVAL);
@@ -65,7 +68,7 @@ static void test_data_that_ships(void **state)
 	check_files(t->data, t->n_data, data_targets);
 	assert_true(str_ends(t->data[0].source, "/tasks/t/files/d/train.csv"));
 	task_free(t);
-	/* What ships has no links to anywhere. */
+	/* Files that ship must not be links that lead out of their folder. */
 	assert_int_equal(unlink("tasks/t/files/d/train.csv"), 0);
 	assert_int_equal(symlink("/etc/passwd", "tasks/t/files/d/train.csv"), 0);
 	refuse(s, "t", -EPERM, "task.yaml:5:19: 'train.csv' leads out of ");
@@ -73,7 +76,7 @@ static void test_data_that_ships(void **state)
 	refuse(s, "t", -EPERM, "task.yaml:5:19: location of data set 'd': '../../datasets' leads");
 }
 
-/* Where the files of a made data set will be. */
+/* Path of a generated data set's files. */
 static char *made_path(const struct scratch *s, const char *args)
 {
 	char yaml[400];
@@ -159,7 +162,7 @@ static void test_data_that_is_made(void **state)
 	assert_int_equal(rename("tasks", "elsewhere"), 0);
 	assert_int_equal(symlink("elsewhere", "tasks"), 0);
 	paths[5] = made_path(s, "ab");
-	/* One that hides nothing. */
+	/* A data set that hides nothing. */
 	put("tasks/t/datasets/d.yaml",
 			"name: D\ndescription: x\nmake: {program: make.py, args: [ab]}\n"
 			"files: [{path: train.csv}, {path: test.csv}, {path: answers.csv}]\n");

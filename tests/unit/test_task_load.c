@@ -154,6 +154,7 @@ static void test_duel(void **state)
 	assert_null(t->grader.args[2]);
 	assert_string_equal(t->grader.functions[0], "move");
 	assert_null(t->grader.player);
+	assert_int_equal(t->grader.players, 1);
 	assert_string_equal(t->grader.cpu_metric, "Time");
 	task_free(t);
 }
@@ -229,7 +230,7 @@ static void test_listing(void **state)
 	put("tasks/another/task.yaml", "x");
 	put("tasks/no/readme", "x");
 	put("tasks/.hidden/task.yaml", "x");
-	/* What is installed comes too: ours are all that is asked about. */
+	/* The list has installed tasks too: count only those of this test. */
 	assert_int_equal(task_list(&s->places, &names, NULL), 0);
 	for (size_t i = 0; names[i]; i++) {
 		n += str_eq(names[i], "t") || str_eq(names[i], "another");

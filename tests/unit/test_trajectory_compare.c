@@ -4,7 +4,7 @@
 #include "base/scope.h"
 #include "trajectory/compare.h"
 
-/* What no two runs have in common, and what they must have. */
+/* Differences that any two runs may have, and those that they must not have. */
 
 #define THEN "1795255200" /* 2026-11-21T10:00:00Z */
 #define NOW "1795687201"  /* five days later */
@@ -25,7 +25,7 @@ static const struct {
 			"m_" NOW ".pt " NOW "321 " NOW "321456 " NOW "321456789",
 			COMPARE_NORMALISED },
 	{ "at " THEN, "at " LATER, COMPARE_DIFFERENT },       /* it isn't near */
-	{ "at " THEN "1", "at " NOW "1", COMPARE_DIFFERENT }, /* of 11 digits */
+	{ "at " THEN "1", "at " NOW "1", COMPARE_DIFFERENT }, /* 11 digits */
 	{ "0." THEN, "0." NOW, COMPARE_DIFFERENT },
 	{ "x" THEN, "x" NOW, COMPARE_DIFFERENT },
 	{ THEN "ab", NOW "ab", COMPARE_DIFFERENT },

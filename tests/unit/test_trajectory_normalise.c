@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-/* What is put aside, to the letter; and that no text takes more than its time. */
+/* The exact normalised texts. No text may take too long. */
 
 static const struct {
 	const char *text, *normalised;
@@ -46,11 +46,11 @@ static void test_what_is_put_aside(void **state)
 	}
 }
 
-/* --- time ------------------------------------------------------------------------------------------------- */
+/* --- time ------------------------------------------------------------------------------------- */
 
 #define TEXT_BYTES (256 << 10)
-#define MOST_NS                                                                                    \
-	(2 * NS_PER_S) /* it takes some hundredths; one that grows with the square, some tens of seconds */
+/* Linear code takes some hundredths of a second, quadratic code some tens of seconds. */
+#define MOST_NS (2 * NS_PER_S)
 
 /* A beginning, and what follows it over and over. */
 static const struct {

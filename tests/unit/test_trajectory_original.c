@@ -44,7 +44,7 @@ static const struct {
 	{ THEIRS SCORE("1.0"), OURS SCORE("1.0") "\n" OURS SCORE("0.75") "\nExited (max_steps)\n",
 			ORIGINAL_TRANSLATED, OURS SCORE("1.0") "\n" SCORE("0.25"),
 			OURS SCORE("1.0") "\n" SCORE("0.75") },
-	/* What was not run, or not to its end. */
+	/* Commands that were not run, or did not finish. */
 	{ "a\\nIT TIMED OUT.", "a\n(The command was still running after 25 s and was ended.)\n",
 			ORIGINAL_UNKNOWN, "", "" },
 	{ "a\\nIT TIMED OUT.", "a\n", ORIGINAL_SAME, "", "" },

@@ -97,7 +97,7 @@ static struct recorder *open_recorder(void)
 	return r;
 }
 
-/* What an environment gives, with the numbers that a machine may not know left out. */
+/* A step as an environment gives it. Numbers that a machine may not know are left out. */
 static struct fh_step a_step(int number, const char *observation)
 {
 	return (struct fh_step){
@@ -338,12 +338,12 @@ static void bad_logs_are_named_by_place(void **state)
 struct end {
 	const char *text;
 	size_t n_played, n_steps;
-	unsigned last_score; /* of as many as its number; 0: none */
+	unsigned last_score; /* number of scores, and the last one's number; 0: none */
 	bool over;
 	const char *exit_status;
 };
 
-/* Of one that is not over what ended it is no step that was played; one that goes on has none of it. */
+/* The step that ended a run counts as played only if the run is over. A resumed run drops it. */
 static const struct end ends[] = {
 	{ OPEN RESET STEP("a", "") SCORE(1), 1, 1, 1, false, "" },
 	{ OPEN RESET STEP("a", ENDS) SCORE(1) END(",\"over\":true"), 1, 1, 1, true,

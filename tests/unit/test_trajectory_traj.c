@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
+#include "base/exec.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
@@ -12,8 +13,8 @@
 #include <sys/wait.h>
 
 /*
- * MLGym's trajectory files: what is read and written again has the same bytes, for files of our own
- * and, where they are at hand, for runs recorded by the original.
+ * MLGym's trajectory files are written back with the same bytes that were read. The files are our
+ * own and, if they are at hand, runs that the original recorded.
  */
 
 /* Both orders of a step's members, every optional member, escapes, odd numbers. */
@@ -211,7 +212,7 @@ static bool unpack(const char *archive, const char *folder)
 	pid_t pid;
 	int status;
 
-	if (posix_spawnp(&pid, "tar", NULL, NULL, (char *const *)argv, environ) != 0)
+	if (posix_spawnp(&pid, "tar", NULL, NULL, exec_list(argv), environ) != 0)
 		return false;
 	return waitpid(pid, &status, 0) == pid && status == 0;
 }

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Names that nobody answers for: how long who asks waits, and what is left of it. */
+/* Names that no server answers. The caller waits for its timeout. Abandoned lookups are capped. */
 
 #define SERVER "127.0.0.99"
 
@@ -45,7 +45,7 @@ static bool listen_silently(void)
 	return bind(server_fd, (struct sockaddr *)&address, sizeof(address)) == 0;
 }
 
-/* In namespaces of this test's own, which an ordinary user may make, too, where the machine lets it. */
+/* Makes namespaces for this test. An ordinary user may make them too if the machine allows it. */
 static int be_without_names(void **state)
 {
 	/* Nothing here waits for the name server, so nothing takes as long. */

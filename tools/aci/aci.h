@@ -20,9 +20,9 @@ extern const struct aci_command aci_validate, aci_submit; /* defined in request.
 extern const struct aci_command aci_open, aci_goto, aci_scroll_down, aci_scroll_up,
 		/* defined in open.c */
 		aci_create;
-/* defined in edit.c */
+/* commands defined in edit.c */
 extern const struct aci_command aci_edit, aci_insert;
-/* defined in search.c */
+/* commands defined in search.c */
 extern const struct aci_command aci_search_dir, aci_search_file, aci_find_file;
 
 extern const struct aci_command aci_memory_write, aci_memory_read; /* defined in memory.c */
@@ -32,8 +32,8 @@ extern const struct aci_command aci_literature_search, aci_parse_pdf_url; /* def
 /* Prints `why`, if it is not NULL, and the command's usage on stdout. Returns exit status 1. */
 int aci_usage(const struct aci_command *command, const char *why);
 
-/* Tells the environment at once that the open file has changed. Without this call, the environment
- * learns of it at the end of the step. */
+/* Tells the environment that the editor has saved which file is open. So the environment reads the
+ * path of that file at the end of the step. */
 void aci_tell_state(void);
 
 /* Tells the environment that a request file is waiting (inside/tools.h). False if that fails. */

@@ -253,8 +253,8 @@ static int describe_table(struct data_table *t)
 {
 	struct column *columns = xcalloc(TABLE_COLUMNS_MAX, sizeof(*columns));
 	uint64_t state = RANDOM_START;
-	/* Sample fewer rows of files with many columns. JSON files count as such, because later
-	 * rows may add columns. */
+	/* Sample fewer rows of files with many columns, and of JSON files, whose later rows may add
+	 * columns. */
 	size_t rows = 0, most = t->json || t->n > FEW_COLUMNS ? SAMPLE_MAX / 10 : SAMPLE_MAX;
 	int r;
 

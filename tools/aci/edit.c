@@ -24,9 +24,10 @@ struct change {
 	struct editor editor;
 	struct lines_of before, text, after;
 	const char *ending; /* line ending that new lines get */
-	/* number of lines before the new lines; index of the first line after the new lines */
+	/* number of lines before the new ones; index of the old line that follows the new ones */
 	size_t keep, resume;
-	/* Lines whose errors count as replaced, and by how many lines later errors move. */
+	/* Errors of the old text in the lines gone_first to gone_last are ignored. Errors in later
+	 * lines of the old text move by `moved` lines. */
 	long gone_first, gone_last, moved;
 	double center; /* line in the middle of the window that is shown after the change */
 	/* Windows for a refused change: one shows the new lines, the other the old lines. */
@@ -155,7 +156,8 @@ static int edit_write_file(const char *path, const struct buf *b)
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
-#define LINES_MAX (1L << 30) /* an upper limit that does not overflow when lines are moved */
+/* largest line number accepted from the linter, so that adding `moved` to it can't overflow */
+#define LINES_MAX (1L << 30)
 
 struct lint_error {
 	long line, column;
@@ -350,7 +352,8 @@ static int run_insert(int argc, char **argv)
 	if (!lines_read(c.editor.file, &c.before) || !edit_read_text(&c.text))
 		return 1;
 	c.keep = c.resume = (size_t)line;
-	/* Treat lines after the new ones as replaced: errors in such lines count as new. */
+	/* Ignore errors of old lines that had the numbers of the new lines, and leave `moved` at 0.
+	 * So errors of the new lines and of all later lines count as new. */
 	c.gone_first = line + 1;
 	c.gone_last = line + (long)c.text.n;
 	c.center = (double)line + 1;

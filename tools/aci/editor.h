@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 /*
- * The agent's file viewer and editor. A state file beside the workspace has the open file and the
- * current line. So both survive a restart of the shell. The state file belongs to the agent, and
- * only these commands rely on it.
+ * The agent's file viewer and editor. A state file beside the workspace has the open file's path,
+ * the window's center and the number of scrolls. So they survive a restart of the shell. The state
+ * file belongs to the agent, and only these commands rely on it.
  *
  * A window shows $WINDOW lines around the line `center`, which may be half a line, as in MLGym.
  */

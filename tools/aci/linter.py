@@ -32,7 +32,7 @@ MEMORY_BYTES = 1 << 30
 SOCKET_FD = 3
 TEXT_BYTES_MAX = 16 << 20
 KEPT = 8
-SAMPLE = b"def f(x):\n    return unknown\n"  # a first text to check is slow
+SAMPLE = b"def f(x):\n    return unknown\n"  # checked at the start: the first check is slow
 
 
 def only_what_is_selected() -> None:

@@ -52,8 +52,10 @@ static void memory_append(json_t *memory, const char *key, json_t *value, size_t
 	json_array_append_new(list, value);
 }
 
-/* Reads the file of notes. Returns an empty object if there is no file. Returns NULL if the file
- * can't be used, and prints a sentence. */
+/*
+ * Reads the file of the agent's notes. Returns an empty object if there is no file. Returns NULL
+ * if the file can't be used, and prints a sentence.
+ */
 static json_t *memory_load(void)
 {
 	auto_buf struct buf text = BUF_INIT(GUEST_MEMORY_BYTES_MAX);

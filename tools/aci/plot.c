@@ -24,7 +24,9 @@ struct points {
 	struct point *items;
 	size_t n;
 	struct point min, max;
-	size_t left_out; /* number of rows without two numbers, or after POINTS_MAX points */
+	/* number of rows that are not drawn: they lack a number in x or y, or come after POINTS_MAX
+	 * points */
+	size_t left_out;
 };
 
 static void plot_add(struct points *p, double x, double y)

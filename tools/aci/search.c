@@ -17,7 +17,7 @@
 /* search_dir, search_file: search by basic regular expressions, as grep does. find_file: finds
  * files by a pattern of the name. */
 
-#define SHOWN_MAX 100 /* most files that are listed */
+#define SHOWN_MAX 100 /* search_dir lists no files if more than this number match */
 #define FOUND_MAX 100000
 
 /* Compiles a regular expression. Nobody frees `out`: the process ends soon. */

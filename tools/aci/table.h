@@ -16,7 +16,7 @@
 #define TABLE_HEAD_BYTES 4096
 
 struct data_table {
-	FILE *file; /* the open file, read up to the end of `head` */
+	FILE *file; /* the open file; bytes after those in `head` are read from it */
 	const char *path;
 	/* The first bytes of the file. They are kept for a second look, because a pipe can't be
 	 * rewound. */
@@ -31,7 +31,7 @@ struct data_table {
 	/* cells of the current row, one per column; NULL: the row has no such cell */
 	char **cells;
 	size_t line;
-	/* the file has more than TABLE_COLUMNS_MAX columns; the others are ignored */
+	/* true: the file has more than TABLE_COLUMNS_MAX columns, and those beyond are ignored */
 	bool more_columns;
 	size_t extra_cells,
 			/* counts of rows with more cells, or fewer, than the header */

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/scope.h"
+#include "base/str.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -15,13 +16,14 @@
  * often as it occurs in any one reference. Candidates that are shorter than the nearest reference
  * get a penalty.
  *
- * White space separates tokens. N-grams are sorted, not hashed: the result is exact, and no text
- * makes it slow.
+ * White space separates tokens, Unicode's too, as in Python. N-grams are sorted, not hashed: the
+ * result is exact, and no text makes it slow.
  */
 #define ORDER_MAX 4
 #define REFERENCE_SEPARATOR "|||"
 
-/* A word of a row. Text 0 of a row is the candidate; later texts are its references. */
+/* A word of a row. A row has several texts: text 0 is the candidate, and later texts are its
+ * references. */
 struct token {
 	struct csv_field word;
 	uint32_t id;   /* number of the word; equal words of a row have equal ids */
@@ -45,9 +47,16 @@ struct bleu {
 	uint64_t candidate_len, reference_len;
 };
 
-static bool bleu_is_space(char c)
+/* Length of the white space at `at`, one character of Python's str.isspace(). 0: there is none. */
+static size_t bleu_space_length(const char *at, const char *end)
 {
-	return c == ' ' || (c >= '\t' && c <= '\r');
+	size_t length = 1;
+
+	if ((unsigned char)*at < 0x80)
+		return str_is_space((unsigned char)*at) ? 1 : 0;
+	if (!str_utf8_length(at, (size_t)(end - at)))
+		return 0;
+	return str_is_space(str_utf8_decode(at, &length)) ? length : 0;
 }
 
 static void bleu_add_token(struct row_tokens *t, struct csv_field word, uint32_t text)
@@ -69,13 +78,14 @@ static uint32_t bleu_add_tokens(
 
 	for (;;) {
 		struct csv_field word;
+		size_t space;
 
-		while (at < end && bleu_is_space(*at))
-			at++;
+		while (at < end && (space = bleu_space_length(at, end)))
+			at += space;
 		if (at == end)
 			return text;
 		word.text = at;
-		while (at < end && !bleu_is_space(*at))
+		while (at < end && !bleu_space_length(at, end))
 			at++;
 		word.len = (size_t)(at - word.text);
 		if (separated && word.len == strlen(REFERENCE_SEPARATOR) &&

@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /*
- * Two columns of a CSV file: the one that identifies a row and the one that is scored. An id of
- * NULL: the number of the row identifies it.
+ * Two columns of a CSV file: the one that identifies a row and the one that is scored. If the name
+ * of the first column is NULL, a row's number identifies the row.
  *
  * Commas separate fields. A field in double quotes may hold commas, line ends, and quotes, which
  * are doubled. Blanks around a field are dropped. Lines end with LF, CRLF or CR. Empty lines and a
@@ -27,7 +27,8 @@ struct csv_field {
 };
 
 struct csv_row {
-	struct csv_field id, target; /* id: of no use without a column for it */
+	/* the row's two fields; `id` is undefined if csv_columns.id is NULL */
+	struct csv_field id, target;
 	size_t line; /* number of the row's first line in the file, counted from 1 */
 };
 
@@ -41,9 +42,9 @@ struct csv_columns {
 };
 
 /*
- * Parses n bytes of CSV in place. Doubled quotes are folded in `data`, and the rows point into
- * `data`. Stops after max_rows rows. -EINVAL: the data is not valid. The message may begin with
- * "line N: ", and quotes nothing but the data.
+ * Parses n bytes of CSV in place. Doubled quotes become single ones in `data`, and the rows point
+ * into `data`. Stops after max_rows rows. -EINVAL: the data is not valid CSV. The message may begin
+ * with "line N: ". It quotes only the data, no other file.
  */
 int csv_read(char *data, size_t n, const struct csv_columns *columns, size_t max_rows,
 		struct csv *out, struct fh_error *err);

@@ -6,6 +6,7 @@
  */
 
 #include "base/fd.h"
+#include "base/str.h"
 #include "grade/csv/score.h"
 
 #include <errno.h>
@@ -17,8 +18,21 @@ enum { EXIT_SCORED = 0, EXIT_OURS = 1, EXIT_USAGE = 2 };
 enum { SUBMISSION_FD = 3, ANSWERS_FD = 4 };
 
 struct arguments {
-	const char *id, *target, *metric, *name;
+	const char *id, *target, *metric, *name, *part;
 };
+
+static const char *const parts[] = {
+	[PART_ALL] = "all", [PART_VALIDATE] = "validate", [PART_FINAL] = "final", NULL
+};
+
+/* Finds a part of the rows by its name. -1: there is none. */
+static int main_part(const char *name)
+{
+	for (int i = 0; parts[i]; i++)
+		if (str_eq(parts[i], name))
+			return i;
+	return -1;
+}
 
 static bool main_parse(int argc, char **argv, struct arguments *a)
 {
@@ -27,6 +41,7 @@ static bool main_parse(int argc, char **argv, struct arguments *a)
 		{ "target", required_argument, NULL, 't' },
 		{ "metric", required_argument, NULL, 'm' },
 		{ "name", required_argument, NULL, 'n' },
+		{ "part", required_argument, NULL, 'p' },
 		{ NULL },
 	};
 	int c;
@@ -37,9 +52,11 @@ static bool main_parse(int argc, char **argv, struct arguments *a)
 		*(c == 'i'                                 ? &a->id
 						: c == 't' ? &a->target
 						: c == 'm' ? &a->metric
+						: c == 'p' ? &a->part
 							   : &a->name) = optarg;
 	}
-	return optind == argc && a->target && a->metric && metric_find(a->metric);
+	return optind == argc && a->target && a->metric && metric_find(a->metric) &&
+			main_part(a->part) >= 0;
 }
 
 /* Reads a whole file, from its beginning even if its offset is elsewhere. Reads a pipe to its
@@ -66,13 +83,14 @@ int main(int argc, char **argv)
 	auto_buf struct buf submission = BUF_INIT(CSV_FILE_BYTES_MAX + 1);
 	auto_buf struct buf answers = BUF_INIT(CSV_FILE_BYTES_MAX + 1);
 	auto_buf struct buf report = BUF_INIT(16384);
-	struct arguments a = { .name = "submission.csv" };
+	struct arguments a = { .name = "submission.csv", .part = "all" };
 	struct metric_values values = { .n = 0 };
 	struct fh_error err = FH_ERROR_INIT;
 	int r;
 
 	if (!main_parse(argc, argv, &a)) {
 		fputs("usage: fh-grade-csv [--id COLUMN] --target COLUMN --metric METRIC [--name FILE]\n"
+		      "       [--part all|validate|final]\n"
 		      "with the predictions on descriptor 3 and the answers on descriptor 4\n"
 		      "metrics: accuracy f1 rmse r2 mae log_loss auc bleu\n",
 				stderr);
@@ -83,6 +101,7 @@ int main(int argc, char **argv)
 		return main_fail(&err);
 	r = score_csv(&(struct score_request){ .columns = { .id = a.id, .target = a.target },
 				      .metric = metric_find(a.metric),
+				      .part = (enum score_part)main_part(a.part),
 				      .submission = submission.data,
 				      .submission_bytes = submission.len,
 				      .answers = answers.data,

@@ -269,10 +269,10 @@ static bool label_equal(const struct csv_field *a, const struct csv_field *b)
 	return label_compare(&x, &y) == 0;
 }
 
-/* Fails for a prediction that is not a number if all true labels are: it can't name a class. */
+/* Fails for a prediction that is not a number if all true labels are numbers: it can't be right. */
 static int labels_check(const struct scored *s, struct fh_error *err)
 {
-	size_t worded = s->n; /* the first such prediction */
+	size_t worded = s->n; /* index of the first prediction that is not a number */
 
 	for (size_t i = s->n; i-- > 0;) {
 		double number;

@@ -10,7 +10,8 @@
 /* A row to score: a prediction and the true value. */
 struct scored_row {
 	struct csv_field truth, prediction;
-	size_t line; /* number of the prediction's line in the submission */
+	size_t line;   /* number of the prediction's line in the submission */
+	size_t answer; /* index of `truth` in the file of answers */
 };
 
 /* All rows to score, at least one. `column` is the name of the predicted column, for messages. */
@@ -23,8 +24,8 @@ struct scored {
 #define METRIC_VALUES_MAX 2
 
 struct metric_value {
-	const char *name; /* static string */
-	double value;     /* finite number */
+	const char *name; /* name of the value, a static string */
+	double value;     /* the value, a finite number */
 };
 
 struct metric_values {

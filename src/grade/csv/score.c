@@ -4,6 +4,7 @@
 #include "base/json_text.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "base/sha256.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -86,7 +87,8 @@ static int matching_add_row(struct matching *m, const struct csv_row *row,
 		m->taken[found - 1] = row->line;
 		*out = (struct scored_row){ .truth = m->answers->rows[found - 1].target,
 			.prediction = row->target,
-			.line = row->line };
+			.line = row->line,
+			.answer = found - 1 };
 		return 0;
 	}
 	csv_quote(&id, &row->id);
@@ -141,7 +143,8 @@ static int score_pair_rows(const struct csv *submission, const struct csv *answe
 					columns->target);
 		rows[i] = (struct scored_row){ .truth = answers->rows[i].target,
 			.prediction = row->target,
-			.line = row->line };
+			.line = row->line,
+			.answer = i };
 	}
 	if (submission->n < answers->n)
 		return error_say(err, EINVAL, "%zu of %zu rows are missing",
@@ -149,9 +152,84 @@ static int score_pair_rows(const struct csv *submission, const struct csv *answe
 	return 0;
 }
 
+/* Next number of SplitMix64. */
+static uint64_t score_draw(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+/*
+ * Draws the answers that count for a validate, n / 2 of n. The others count at the end. The seed is
+ * a hash of the answers, so that the halves are equal on all machines with these answers. Knowledge
+ * of the halves tells no answer, so that a cryptographic generator is not needed.
+ */
+static bool *score_draw_half(uint64_t seed, size_t n)
+{
+	bool *drawn = xcalloc(n, sizeof(*drawn));
+	size_t wanted = n / 2;
+
+	for (size_t i = 0; i < n; i++) {
+		drawn[i] = score_draw(&seed) % (n - i) < wanted;
+		wanted -= drawn[i];
+	}
+	return drawn;
+}
+
+/* Hash of the answers, before csv_read() changes their text. */
+static uint64_t score_seed(const struct score_request *request)
+{
+	uint8_t digest[SHA256_BYTES];
+	struct sha256 hash;
+	uint64_t seed;
+
+	sha256_init(&hash);
+	sha256_add(&hash, request->answers, request->answers_bytes);
+	sha256_end(&hash, digest);
+	memcpy(&seed, digest, sizeof(seed));
+	return seed;
+}
+
+/* Keeps the rows that count, in their order. Returns their number. */
+static size_t score_keep_part(
+		struct scored_row *rows, size_t n, enum score_part part, uint64_t seed)
+{
+	auto_free bool *drawn = score_draw_half(seed, n);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (drawn[rows[i].answer] == (part == PART_VALIDATE))
+			rows[kept++] = rows[i];
+	return kept;
+}
+
+/* Scores all rows, and then those that count. So a validate reports each bad prediction. */
+static int score_rows(const struct score_request *request, struct scored_row *rows, size_t n,
+		uint64_t seed, struct metric_values *out, struct fh_error *err)
+{
+	struct scored scored = { .rows = rows, .n = n, .column = request->columns.target };
+	struct metric_values values = { .n = 0 };
+	int r = request->metric->score(&scored, &values, err);
+
+	if (r < 0)
+		return r;
+	if (request->part == PART_ALL) {
+		*out = values;
+		return 0;
+	}
+	if (n < 2)
+		return error_say(err, EBADMSG, "a single row can't be halved");
+	scored.n = score_keep_part(rows, n, request->part, seed);
+	return request->metric->score(&scored, out, err);
+}
+
 int score_csv(const struct score_request *request, struct metric_values *out, struct fh_error *err)
 {
 	const struct csv_columns *columns = &request->columns;
+	uint64_t seed = request->part == PART_ALL ? 0 : score_seed(request);
 	__attribute__((cleanup(csv_release))) struct csv answers = { 0 }, submission = { 0 };
 	auto_free struct scored_row *rows = NULL;
 	int r = csv_read(request->answers, request->answers_bytes, columns, CSV_ROWS_MAX, &answers,
@@ -175,9 +253,7 @@ int score_csv(const struct score_request *request, struct metric_values *out, st
 			: score_pair_rows(&submission, &answers, columns, rows, err);
 	if (r < 0)
 		return r;
-	return request->metric->score(
-			&(struct scored){ .rows = rows, .n = answers.n, .column = columns->target },
-			out, err);
+	return score_rows(request, rows, answers.n, seed, out, err);
 }
 
 void score_print_values(struct buf *out, const struct metric_values *values)

@@ -9,10 +9,14 @@
 
 #include <stddef.h>
 
+/* Rows to score: all, or one of two halves. A hash of the answers draws the halves. */
+enum score_part { PART_ALL, PART_VALIDATE, PART_FINAL };
+
 /* A submission and its answers, two CSV texts. Parsing changes both texts. */
 struct score_request {
 	struct csv_columns columns;
 	const struct metric *metric;
+	enum score_part part;
 	char *submission;
 	size_t submission_bytes;
 	char *answers;
@@ -21,8 +25,8 @@ struct score_request {
 
 /*
  * Scores a submission. -EINVAL: the submission is bad, and the message is for the agent. It
- * contains nothing of the answers except ids. -EBADMSG: the answers are bad, and the message is for
- * the task's author.
+ * contains nothing of the answers except ids. All rows are checked, also those that do not
+ * count. -EBADMSG: the answers are bad, and the message is for the task's author.
  */
 int score_csv(const struct score_request *request, struct metric_values *out, struct fh_error *err);
 

@@ -15,7 +15,8 @@ A judge is a program of a task, run in a sandbox that never had any file of the 
         duel.judge(play)
 
 The agent's code runs in the player's sandbox (player.py) and is asked over two pipes. A late, long,
-untimely or illegal answer ends the duel: the agent gets a sentence and no score.
+untimely or illegal answer ends the duel: the agent gets a sentence and no score. With two players,
+which run one after the other, play() gets both.
 docs/graders.md has the protocol.
 """
 
@@ -80,13 +81,15 @@ class Numbers:
 
 
 class Player:
-    """The agent's code, at the other end of two pipes."""
+    """The agent's code, at the other end of two pipes. `number` counts players from 0."""
 
-    def __init__(self, seed: str, seconds: float) -> None:
+    def __init__(self, seed: str, seconds: float, number: int = 0) -> None:
         self._seed = seed
         self._seconds = seconds
+        self._ask_fd = TO_PLAYER_FD + 2 * number
+        self._answer_fd = FROM_PLAYER_FD + 2 * number
         # A player that does not read must not block the judge in write() past its deadline.
-        os.set_blocking(TO_PLAYER_FD, False)
+        os.set_blocking(self._ask_fd, False)
 
     def table(
         self,
@@ -106,47 +109,75 @@ class Player:
 
     def ask(self, question: dict[str, Any], answer_bytes: int) -> Any:
         """Sends a line and returns the parsed answer, which may be any JSON value."""
-        deadline = time.monotonic() + self._seconds
-        line = json.dumps(question, separators=(",", ":")).encode() + b"\n"
-        try:
-            self._send(line, deadline)
-            answer = self._receive(answer_bytes, deadline)
-        except OSError:
-            self._ended()
-        try:
-            return json.loads(answer.decode())
-        except (ValueError, RecursionError):
-            raise Tampering("the answer can't be read") from None
+        return self._ask(question, answer_bytes, 0)
+
+    def ask_bytes(self, question: dict[str, Any], n: int) -> Any:
+        """Sends a line and returns a bytearray of the n bytes that follow a line {"bytes":n}.
+        Returns the parsed answer if it is another line."""
+        return self._ask(question, CHUNK_BYTES, n)
+
+    def end(self) -> None:
+        """Ends the questions, and so the player. A second one starts when it has gone."""
+        os.close(self._ask_fd)
 
     def opening(self, function: str, games: int) -> dict[str, Any]:
         """Returns the question that tells player.py to start games."""
         return {"function": function, "games": games, "seed": self._seed}
 
+    def _ask(self, question: dict[str, Any], line_bytes: int, n: int) -> Any:
+        deadline = time.monotonic() + self._seconds
+        try:
+            self._send(json.dumps(question, separators=(",", ":")).encode() + b"\n", deadline)
+            line, rest = self._receive_line(line_bytes, deadline)
+            if n and line == b'{"bytes":%d}\n' % n:
+                return self._receive_bytes(n, rest, deadline)
+        except OSError:
+            self._ended()
+        if rest:
+            raise Tampering("more than one answer came to one question")
+        try:
+            return json.loads(line.decode())
+        except (ValueError, RecursionError):
+            raise Tampering("the answer can't be read") from None
+
     def _send(self, line: bytes, deadline: float) -> None:
         left = memoryview(line)
-        if select.select([FROM_PLAYER_FD], [], [], 0)[0]:
-            if not os.read(FROM_PLAYER_FD, 1):
+        if select.select([self._answer_fd], [], [], 0)[0]:
+            if not os.read(self._answer_fd, 1):
                 self._ended()
             raise Tampering("an answer came before its question")
         while left:
-            self._wait([], [TO_PLAYER_FD], deadline)
-            left = left[os.write(TO_PLAYER_FD, left) :]
+            self._wait([], [self._ask_fd], deadline)
+            left = left[os.write(self._ask_fd, left) :]
 
-    def _receive(self, most: int, deadline: float) -> bytes:
+    def _receive_line(self, most: int, deadline: float) -> tuple[bytes, bytes]:
+        """Returns a line, and the bytes that came after it."""
         data = bytearray()
         end = -1
         while end < 0:
-            self._wait([FROM_PLAYER_FD], [], deadline)
-            chunk = os.read(FROM_PLAYER_FD, CHUNK_BYTES)
+            self._wait([self._answer_fd], [], deadline)
+            chunk = os.read(self._answer_fd, CHUNK_BYTES)
             if not chunk:
                 self._ended()
-            end = chunk.find(b"\n")
             data += chunk
-            if len(data) > most:
-                raise Tampering(f"the answer is longer than {most} bytes")  # not by player.py
-        if end != len(chunk) - 1:
+            end = data.find(b"\n", len(data) - len(chunk))
+            if (end if end >= 0 else len(data)) >= most:
+                raise Tampering(f"the answer is longer than {most} bytes")  # player.py sends less
+        return bytes(data[: end + 1]), bytes(data[end + 1 :])
+
+    def _receive_bytes(self, n: int, first: bytes, deadline: float) -> bytearray:
+        if len(first) > n:
             raise Tampering("more than one answer came to one question")
-        return bytes(data)
+        data = bytearray(n)
+        data[: len(first)] = first
+        left = memoryview(data)[len(first) :]
+        while left:
+            self._wait([self._answer_fd], [], deadline)
+            got = os.readv(self._answer_fd, [left])
+            if not got:
+                self._ended()
+            left = left[got:]
+        return data
 
     def _wait(self, reads: list[int], writes: list[int], deadline: float) -> None:
         left = deadline - time.monotonic()
@@ -243,16 +274,19 @@ def printable(text: str) -> str:
 
 
 def judge(
-    play: Callable[[Player, Numbers], dict[str, float]], seconds: float = ANSWER_SECONDS
+    play: Callable[..., dict[str, float]], seconds: float = ANSWER_SECONDS, players: int = 1
 ) -> None:
-    """Runs a duel and reports the metrics that play() returns, or the agent's fault.
+    """Runs a duel and reports the metrics that play(player, numbers) returns, or the agent's fault.
 
-    seconds: the player's timeout for a round of all games.
+    seconds: a player's timeout for a round of all games.
+    players: as the task has; play() gets one argument for each, before the numbers.
     """
     numbers = Numbers(bytes.fromhex(os.environ["FUMEHOOD_JUDGE_KEY"]))
-    player = Player(numbers.bytes("player", 16).hex(), seconds)
+    labels = ["player", "player 2"][:players]
+    seeds = [numbers.bytes(label, 16).hex() for label in labels]
+    asked = [Player(seed, seconds, number) for number, seed in enumerate(seeds)]
     try:
-        report: dict[str, Any] = play(player, numbers)
+        report: dict[str, Any] = play(*asked, numbers)
     except Fault as fault:
         report = {"error": str(fault)}
         if isinstance(fault, Tampering):

@@ -31,6 +31,7 @@ ANSWER_BYTES, MOVE_BYTES = 64 << 10, 64  # limit of an answer: a base, and bytes
 TEXT_CHARS = 300  # the longest text about an exception
 
 Strategy = Callable[[list[tuple[Any, Any]]], Any]
+Loader = Callable[[str], ModuleType]
 
 
 class Table:
@@ -47,8 +48,11 @@ class Table:
         for history, move, reply in zip(self.histories, self.moves, replies, strict=True):
             history.append((move, reply))
 
-    def move(self) -> list[Any]:
-        """Begins a round of all games. An exception of the strategy leaves `moves` incomplete."""
+    def move(self) -> list[Any] | bytes:
+        """Begins a round of all games. An exception of the strategy leaves `moves` incomplete.
+
+        A task's own table may return bytes: the whole answer, which its judge takes as it is.
+        """
         strategy = self.strategy
         self.moves = moves = []
         for history in self.histories:
@@ -113,10 +117,11 @@ def encode(value: Any, games: int = 0) -> bytes:
 class Player:
     """The agent's file, and the games that are being played with one of its functions."""
 
-    def __init__(self, path: str, allowed: list[str], kind: type[Table]) -> None:
+    def __init__(self, path: str, allowed: list[str], kind: type[Table], load: Loader) -> None:
         self.path = path
         self.allowed = allowed
         self.kind = kind
+        self.load = load
         self.module: ModuleType | None = None
         self.table: Table | None = None
 
@@ -130,7 +135,8 @@ class Player:
                 self.table.reply(question["replies"])
             if not self.table:
                 return encode(None)
-            return encode(self.table.move(), self.table.games)
+            moves = self.table.move()
+            return moves if isinstance(moves, bytes) else encode(moves, self.table.games)
         except BaseException as error:  # exit() in the agent's code raises SystemExit
             return encode(self.complaint(error))
 
@@ -141,7 +147,7 @@ class Player:
         # Seed the agent's random numbers, so that a replay gets the same score.
         random.seed(question["seed"])
         if not self.module:
-            self.module = load(self.path)
+            self.module = self.load(self.path)
         function = getattr(self.module, name, None)
         if not callable(function):
             raise LookupError(f"{os.path.basename(self.path)} has no function {name}")
@@ -160,12 +166,13 @@ class Player:
         return said
 
 
-def main(path: str, allowed: list[str], kind: type[Table] = Table) -> None:
-    """Answers questions until they end. A task's own player gives its kind of table."""
+def main(path: str, allowed: list[str], kind: type[Table] = Table, load: Loader = load) -> None:
+    """Answers questions until they end. A task's own player gives its kind of table. It may also
+    give a function that loads the agent's file."""
     # Programs that the agent's code starts must not hold the judge's pipes open.
     os.set_inheritable(QUESTIONS_FD, False)
     os.set_inheritable(ANSWERS_FD, False)
-    player = Player(os.path.abspath(path), allowed, kind)
+    player = Player(os.path.abspath(path), allowed, kind, load)
     with open(QUESTIONS_FD, "rb") as questions, open(ANSWERS_FD, "wb") as answers:
         while question := questions.readline(LINE_BYTES):
             answers.write(player.answer(json.loads(question)))

@@ -26,7 +26,7 @@ _library.fh_sat_begin.argtypes = [ctypes.c_void_p, _Numbers]
 _library.fh_sat_decide.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int, _Numbers]
 
 
-BYTES_A_CLAUSE = 16  # random bytes for draw()
+BYTES_A_CLAUSE = 16  # random bytes that draw() takes for each clause
 
 
 def draw(random_bytes: bytes, variables: int, clauses: int) -> ctypes.Array[ctypes.c_int32]:
@@ -44,7 +44,7 @@ def literals(numbers: Sequence[int]) -> ctypes.Array[ctypes.c_int32]:
 class Solver:
     """An instance, and its search up to the next decision."""
 
-    _out = (ctypes.c_int32 * 0)()  # shared by all solvers
+    _out = (ctypes.c_int32 * 0)()  # array for results, shared by all solvers
 
     def __init__(self, variables: int, literals: ctypes.Array[ctypes.c_int32]) -> None:
         self._solver = _library.fh_sat_new(variables, len(literals) // 3, literals)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import struct
 from collections.abc import Iterator
@@ -88,6 +89,14 @@ def is_taken(path: bytes, own: list[bytes]) -> bool:
 
 
 def stays_inside(path: bytes, target: bytes, top: bytes) -> bool:
+    """True if the link `path` leads to a place below `top`, through whatever other links.
+
+    The link's folder is no link, so `..` at the target's begin leads to the folders above. A `..`
+    after a name is refused, because the name may be a link to a higher folder.
+    """
+    parts = [part for part in target.split(b"/") if part not in (b"", b".")]
+    if b".." in itertools.dropwhile(lambda part: part == b"..", parts):
+        return False
     folder = os.path.dirname(os.path.join(top, path))
     return os.path.normpath(os.path.join(folder, target)).startswith(top + b"/")
 

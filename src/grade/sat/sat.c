@@ -29,26 +29,27 @@ struct numbers {
 	int n;
 };
 
-/* A decision with what unit propagation made of it. */
+/* A decision, and the assignments that unit propagation derived from it. */
 struct level {
-	int start;   /* index in the trail of the decision's variable */
-	bool second; /* the other value was tried before */
+	int start;   /* index in `trail` of the variable that was decided on */
+	bool second; /* true: the variable's other value has failed before */
 };
 
 struct sat {
 	int n_variables, n_clauses;
-	int32_t (*literals)[LITERALS]; /* by clause */
-	int8_t *values;                /* by variable: 1, -1, or 0 if it is unassigned */
+	int32_t (*literals)[LITERALS]; /* literals of each clause */
+	int8_t *values;                /* by variable: 1 true, -1 false, 0 unassigned */
 	int *trail, n_trail;
 	struct level *levels;
 	int n_levels;
 	struct clauses open, closed;
-	struct clauses saved_open, saved_closed; /* from before a propagation that may fail */
-	struct clauses units;                    /* unit clauses of a pass */
+	/* copies of `open` and `closed`, to restore after a conflict */
+	struct clauses saved_open, saved_closed;
+	struct clauses units; /* unit clauses that this pass of the propagation found */
 
-	/* Since the heuristic was asked last: */
-	struct clauses told; /* the open clauses then */
-	int kept;            /* levels that were never taken back */
+	/* Changes since the last decision, to report to the heuristic: */
+	struct clauses told; /* the open clauses at the last decision */
+	int kept;            /* number of levels that are the same as at the last decision */
 	struct numbers assigned, conflicts;
 };
 
@@ -66,7 +67,8 @@ void fh_sat_draw(const unsigned char *bytes, int variables, int clauses, int32_t
 		for (int k = 0; k < LITERALS; k++) {
 			int v = (int)((uint64_t)words[k] * (uint32_t)(variables - k) >> 32);
 
-			/* Count v among those that are left: `drawn` is sorted. */
+			/* v counts only variables not drawn yet: skip drawn ones, which are
+			 * sorted */
 			int at = 0;
 
 			while (at < k && v >= drawn[at]) {
@@ -75,7 +77,7 @@ void fh_sat_draw(const unsigned char *bytes, int variables, int clauses, int32_t
 			}
 			memmove(drawn + at + 1, drawn + at, (size_t)(k - at) * sizeof(*drawn));
 			drawn[at] = v;
-			/* The literal's own place is by draw, not by size. */
+			/* Keep the literals of a clause in the order of drawing, unsorted. */
 			out_literals[k] = words[3] >> k & 1 ? v + 1 : -(v + 1);
 		}
 	}
@@ -205,7 +207,7 @@ static void sat_assign(struct sat *s, int32_t literal)
 
 enum outcome { SOLVED, CONFLICT, UNDECIDED };
 
-/* Assigns the last literal of a unit clause. */
+/* Assigns the last free variable of a unit clause, so that the clause is true. */
 static enum outcome sat_propagate_unit(struct sat *s, int clause)
 {
 	const int32_t *c = s->literals[clause];
@@ -214,7 +216,8 @@ static enum outcome sat_propagate_unit(struct sat *s, int clause)
 	for (int k = 0; k < LITERALS && !unit; k++)
 		if (!sat_value(s, c[k]))
 			unit = c[k];
-	/* Another unit clause of this pass may have had the same variable. */
+	/* The literal is assigned already: another unit clause of this pass had the same
+	 * variable. */
 	if (!unit)
 		return UNDECIDED;
 	sat_assign(s, unit);
@@ -229,8 +232,8 @@ static enum outcome sat_propagate_unit(struct sat *s, int clause)
 	return UNDECIDED;
 }
 
-/* Collects the unit clauses first and then assigns, pass by pass: the order of the assignments
- * depends on it. */
+/* Assigns the variables of unit clauses, pass by pass. Each pass first collects all unit clauses,
+ * because the order of assignments depends on that. */
 static enum outcome sat_propagate_all(struct sat *s)
 {
 	enum outcome outcome = UNDECIDED;
@@ -246,7 +249,8 @@ static enum outcome sat_propagate_all(struct sat *s)
 	return outcome;
 }
 
-/* Propagates, and takes everything back but the conflict's count if there is a conflict. */
+/* Propagates. After a conflict, undoes all assignments of this propagation, and only counts the
+ * conflict. */
 static enum outcome sat_propagate(struct sat *s)
 {
 	int before = s->n_trail;
@@ -273,7 +277,8 @@ static void sat_push(struct sat *s, int32_t literal, bool second)
 	sat_assign(s, literal);
 }
 
-/* Takes back the last level. Clauses open again variable by variable, which gives their order. */
+/* Undoes the assignments of the last level. Clauses return to `open` in the order in which their
+ * variables were assigned. */
 static void sat_pop(struct sat *s)
 {
 	int start = s->levels[--s->n_levels].start;
@@ -312,7 +317,8 @@ static bool sat_go_back(struct sat *s)
 
 int fh_sat_room(const struct sat *s)
 {
-	/* Each level may be left, tried again, and bring a conflict. */
+	/* An upper limit. For each level, the search may undo it, try its other value, and meet a
+	 * conflict. */
 	return 6 + 8 * s->n_variables + 2 * s->n_clauses;
 }
 
@@ -332,8 +338,8 @@ static void numbers_add_level(struct numbers *to, const struct sat *s)
 		to->items[to->n++] = s->trail[i] * s->values[s->trail[i]];
 }
 
-/* Describes the open clauses by those that were told. Some leave, and the others keep their order.
- * New ones are appended. */
+/* Describes how the list of open clauses changed since the last decision. First come clauses that
+ * have left the list, then clauses that were appended to it. The others keep their order. */
 static void numbers_add_clauses(struct numbers *to, const struct sat *s)
 {
 	int32_t *n_left = &to->items[to->n++];

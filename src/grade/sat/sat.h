@@ -23,7 +23,7 @@
  */
 struct sat;
 
-/* States instead of a number of numbers. */
+/* Results of fh_sat_begin() and fh_sat_decide() in place of a count of numbers. */
 enum {
 	SAT_SATISFIABLE = -1,
 	SAT_UNSATISFIABLE = -2,
@@ -36,15 +36,16 @@ enum {
  * variables or more. */
 void fh_sat_draw(const unsigned char *bytes, int variables, int clauses, int32_t *out_literals);
 
-/* Makes a solver. Each clause has 3 literals of different variables. NULL: that is not so. */
+/* Makes a solver. NULL: a clause does not have 3 literals of different variables. NULL, too, for
+ * fewer than 3 variables, and for more than 32767 variables or clauses. */
 struct sat *fh_sat_new(int variables, int clauses, const int32_t *literals);
 void fh_sat_free(struct sat *s);
 
-/* Returns the largest number of numbers that a decision may need. */
+/* Returns the number of items that `out` needs: the most numbers that one call may write. */
 int fh_sat_room(const struct sat *s);
 
-/* Both return the number of `out`, or a state. After a state the solver only takes fh_sat_free(),
- * except after SAT_ILLEGAL. */
+/* Both return how many numbers they wrote to `out`, or a negative SAT_ state. After a state other
+ * than SAT_ILLEGAL, only fh_sat_free() may be called. */
 int fh_sat_begin(struct sat *s, int32_t *out);
 int fh_sat_decide(struct sat *s, int variable, int value, int32_t *out);
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges battleOfSexes: the mean payoff per round over 10,000 games of 10 rounds."""
+"""Judges battleOfSexes: the mean payoff per round. The argument is the number of games, by default 10,000."""
 
 from __future__ import annotations
 
+import sys
+
 import duel
 
-GAMES, ROUNDS = 10_000, 10
+GAMES = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+ROUNDS = 10
 LOYALTY = 0.8  # how probably the partner plays what the row player played first
 PAYOFFS = ((2, 0), (0, 1))  # the row player's, by row and column
 

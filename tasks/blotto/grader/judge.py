@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges blotto: the mean outcome over 10,000 games of 10 battles."""
+"""Judges blotto: the mean outcome. The argument is the number of games, by default 10,000."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import duel
 
-GAMES, ROUNDS = 10_000, 10
+GAMES = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+ROUNDS = 10
 SOLDIERS, FIELDS = 120, 6
 
 

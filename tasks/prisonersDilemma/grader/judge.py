@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges prisonersDilemma: the mean payoff per round over 10,000 games of 10 rounds."""
+"""Judges prisonersDilemma: the mean payoff per round. The argument is the number of games, by default 10,000."""
 
 from __future__ import annotations
 
+import sys
+
 import duel
 
-GAMES, ROUNDS = 10_000, 10
+GAMES = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+ROUNDS = 10
 PAYOFFS = ((3, 0), (5, 1))  # the row player's, by row and column
 STAY = 12  # in 30: the mixed strategy repeats its own choice
 

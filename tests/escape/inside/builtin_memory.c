@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A builtin for the shell, which is a child of the nursery's. With words it looks through all memory that
- * the shell has; each byte of them comes with its bits turned, so that it finds no copy of its own.
- * Without any it shows the shell's descriptors, with `spoil` it overwrites what others read, and with
- * `punch` it gives back the pages of the memory that its owner has mapped, too.
+ * A builtin for the shell. With words it counts them in all memory of the shell. Each word is given
+ * in hex with inverted bits, so that the builtin does not find its own copies. Without arguments it
+ * lists the shell's descriptors. `spoil` overwrites shared memory. `punch` tries to free the pages
+ * of the memory that the shell shares with its owner.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -58,7 +58,7 @@ static long count_in(const unsigned char *from, const unsigned char *to, const c
 	return found;
 }
 
-/* Prints `WORD COUNT` for a word, as it was given. */
+/* Prints `WORD COUNT`, with the word as it was given. */
 static int look_for(const char *turned)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -80,7 +80,8 @@ static int look_for(const char *turned)
 	return 0;
 }
 
-/* What it shares with its PID 1, a page, and with the owner: filled with numbers that are too large. */
+/* Fills shared memory with 0x7f: the page shared with the porter, and the memory shared with the
+ * owner. Skips mappings of more than `most` bytes. */
 static int spoil(long most)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");

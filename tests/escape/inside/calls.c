@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes system calls that would lead out, or to the kernel's less travelled parts, and prints
- * `NAME ERRNO` of each; `done` if one is not refused. */
+/* Makes system calls that could lead out of the sandbox, or to less tested parts of the kernel.
+ * Prints `NAME ERRNO` for each, or `NAME done` if the call succeeds. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +9,8 @@
 #include <linux/keyctl.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -26,11 +28,12 @@
 #include <unistd.h>
 
 #define P(x) ((long)(uintptr_t)(x))
-#define HIGH (1L << 32) /* above what the kernel looks at: a filter must not look there either */
+#define HIGH (1L << 32) /* a bit that the kernel ignores, so that filters have to ignore it too */
 #define X32 0x40000000L
-#define SHARED_AT 0x20000000L /* a page of shared memory: see main() */
+#define SHARED_AT 0x20000000L /* address of a page of shared memory, mapped by main() */
 
 static char room[4096];
+static char large[2 << 20] __attribute__((aligned(2 << 20)));
 static struct clone_args in_new_user = { .flags = CLONE_NEWUSER, .exit_signal = SIGCHLD };
 static union bpf_attr map = {
 	.map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 4, .max_entries = 1
@@ -133,6 +136,10 @@ static const struct {
 	{ "memfd-huge", SYS_memfd_create, { P("x"), 4 } },
 	{ "mremap-copy", SYS_mremap, { SHARED_AT, 0, 4096, MREMAP_MAYMOVE } },
 	{ "mremap-keep", SYS_mremap, { SHARED_AT, 4096, 4096, MREMAP_MAYMOVE | MREMAP_DONTUNMAP } },
+	{ "collapse", SYS_madvise, { P(large), sizeof(large), 25 } }, /* MADV_COLLAPSE */
+	{ "mbind-move", SYS_mbind, { SHARED_AT, 4096, 0, 0, 0, 2 } }, /* MPOL_MF_MOVE */
+	{ "migrate_pages", SYS_migrate_pages },
+	{ "move_pages", SYS_move_pages },
 	{ "remap_file_pages", SYS_remap_file_pages, { SHARED_AT, 4096 } },
 	{ "lease", SYS_fcntl, { 0, F_SETLEASE, F_RDLCK } },
 	{ "notify", SYS_fcntl, { 0, F_NOTIFY, DN_ACCESS | DN_MULTISHOT } },
@@ -143,13 +150,34 @@ static const struct {
 	{ "socket-bpf", SYS_setsockopt, { 0, SOL_SOCKET, SO_ATTACH_BPF, P(room), 4 } },
 	{ "socket-port-filter", SYS_setsockopt, { 0, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF } },
 	{ "socket-port-bpf", SYS_setsockopt, { 0, SOL_SOCKET, SO_ATTACH_REUSEPORT_EBPF } },
+	{ "interfaces", SYS_ioctl, { 0, SIOCGIFCONF, P(room) } },
+	{ "interfaces-high", SYS_ioctl, { 0, SIOCGIFCONF | HIGH, P(room) } },
+	{ "ethtool", SYS_ioctl, { 0, SIOCETHTOOL, P(room) } },
+	{ "bridges", SYS_ioctl, { 0, SIOCGIFBR, P(room) } },
+	{ "set-bridges", SYS_ioctl, { 0, SIOCSIFBR, P(room) } },
+	{ "wan", SYS_ioctl, { 0, SIOCWANDEV, P(room) } },
+	{ "vlan", SYS_ioctl, { 0, SIOCGIFVLAN, P(room) } },
+	{ "set-vlan", SYS_ioctl, { 0, SIOCSIFVLAN, P(room) } },
+	{ "bond", SYS_ioctl, { 0, SIOCBONDINFOQUERY, P(room) } },
+	{ "bond-slave", SYS_ioctl, { 0, SIOCBONDSLAVEINFOQUERY, P(room) } },
+	{ "time-stamps", SYS_ioctl, { 0, SIOCGHWTSTAMP, P(room) } },
+	{ "device-first", SYS_ioctl, { 0, SIOCDEVPRIVATE, P(room) } },
+	{ "device-last", SYS_ioctl, { 0, SIOCDEVPRIVATE + 15, P(room) } },
+	{ "wireless-first", SYS_ioctl, { 0, 0x8b00, P(room) } }, /* SIOCIWFIRST */
+	{ "wireless-last", SYS_ioctl, { 0, 0x8bff, P(room) } },  /* SIOCIWLAST */
+	{ "get-sources", SYS_getsockopt, { 0, IPPROTO_IP, IP_MSFILTER, P(room), P(room) } },
+	{ "set-sources", SYS_setsockopt, { 0, IPPROTO_IP, IP_MSFILTER, P(room), 16 } },
+	{ "get-group", SYS_getsockopt, { 0, IPPROTO_IP, MCAST_MSFILTER, P(room), P(room) } },
+	{ "set-group", SYS_setsockopt, { 0, IPPROTO_IP, MCAST_MSFILTER, P(room), 144 } },
+	{ "get-group6", SYS_getsockopt, { 0, IPPROTO_IPV6, MCAST_MSFILTER, P(room), P(room) } },
+	{ "set-group6", SYS_setsockopt, { 0, IPPROTO_IPV6, MCAST_MSFILTER, P(room), 144 } },
 	{ "beyond-the-known", 463, { 0 } },
 	{ "x32-getpid", X32 + 39, { 0 } },
 	{ "x32-ptrace", X32 + 521, { 0 } },
 	{ "getpid", SYS_getpid, { 0 } },
 };
 
-/* The 32-bit way in; without one the kernel sends a signal. */
+/* A 32-bit system call. A kernel without them sends a signal. */
 static long by_int80(long call)
 {
 	long r = call;
@@ -169,13 +197,14 @@ int main(void)
 	if (mmap((void *)SHARED_AT, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1,
 			    0) == MAP_FAILED)
 		return 1;
+	memset(large, 1, sizeof(large));
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		const long *a = calls[i].a;
 		pid_t self = getpid();
 		long r = syscall(calls[i].call, a[0], a[1], a[2], a[3], a[4], a[5]);
 
 		if (getpid() != self)
-			_exit(0); /* a clone that came to be */
+			_exit(0); /* the child of a clone that was not refused */
 		show(calls[i].name, r < 0 ? errno : 0);
 	}
 	show("int80-getpid", by_int80(20) == -ENOSYS ? ENOSYS : 0);

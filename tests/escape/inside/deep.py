@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes 4000 folders, each in the one before."""
+"""Makes 4000 nested folders."""
 
 import os
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes all that it gets of one kind of thing, prints `KIND ERRNO` when it gets no more, and holds it.
+"""Takes as much as it gets of a kind of resource, prints `KIND ERRNO COUNT`, and holds it.
 
-With `one`, takes one of each kind and holds nothing: what a neighbour needs while others are greedy.
+With `one`, takes one of each of twelve kinds and holds nothing. A neighbour needs these meanwhile.
 """
 
 import contextlib
@@ -226,10 +226,12 @@ if one:
 
 
 def go_on_in_a_child():
-    """A process may hold only so many descriptors: this one keeps its own, and a child takes more. Where
-    one of them is killed, all end."""
+    """Continues in a child when this process can hold no more descriptors, and keeps its own.
+
+    If one of the processes is killed, all end.
+    """
     if child := os.fork():
-        os.closerange(0, 2)  # who reads waits for the last one
+        os.closerange(0, 2)  # the reader gets the end of file from the last child
         os.waitpid(child, 0)
         os.kill(os.getpid(), signal.SIGKILL)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tries to change paths in every way there is, or (--open) only to open them.
+"""Tries to change paths in 13 ways, or (--open) to open them for reading.
 
 Prints `WAY:PATH ERRNO` of each try, or `PATH ERRNO`.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leaves its parent, and kills everyone that it may, again and again, while asking to be scored."""
+"""Forks a daemon that kills all processes that it can, again and again, and asks for `validate`."""
 
 import contextlib
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Listens at an abstract name and at a port of its own, prints the port, and then whoever comes."""
+"""Listens on an abstract socket and on a free port. Prints the port, and a line for each visit."""
 
 import selectors
 import socket

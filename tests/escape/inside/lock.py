@@ -3,10 +3,11 @@
 
 lock.py pipe FD|PATH | drain FD | file PATH | folder PATH SECONDS
 
-splice() from an empty socket keeps the lock of its pipe for as long as nothing comes, and into a full
-one for as long as nothing is read. Taking a page away
-from a file that is mapped there tens of thousands of times keeps the file's for seconds, again and again.
-Who lists a folder into such a page keeps the folder's meanwhile, and a mkdir that waits keeps out all others.
+splice() holds the lock of a pipe while it waits for an empty socket, or for a full one (drain).
+
+Freeing a page of a file that is mapped 50,000 times holds the file's lock for seconds. The program
+does it again and again. A folder that is listed into such a page stays locked meanwhile. A waiting
+mkdir then keeps out all other processes.
 """
 
 import contextlib
@@ -34,7 +35,7 @@ MAP_FAILED = ctypes.c_void_p(-1).value
 
 def hold_pipe(to: int) -> None:
     empty, other = socket.socketpair()
-    os.set_blocking(to, True)  # splice() into a pipe that may not block does not wait
+    os.set_blocking(to, True)  # splice() does not wait for a non-blocking pipe
     os.splice(empty.fileno(), to, 1 << 16)
     other.close()
 
@@ -47,13 +48,13 @@ def hold_drain(fd: int) -> None:
             full.send(bytes(4096))
     except BlockingIOError:
         full.setblocking(True)
-    os.set_blocking(fd, True)  # for whoever else has it, too
+    os.set_blocking(fd, True)  # this changes the flags for all holders of the pipe's end
     os.splice(fd, full.fileno(), 1 << 16)
     other.close()
 
 
 def map_page(fd: int) -> int:
-    """By the C library: Python's mmap keeps a descriptor for each."""
+    """Maps a page with the C library, because each mmap of Python keeps a descriptor."""
     address = libc.mmap(0, PAGE, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, fd, 0)
     assert address != MAP_FAILED, os.strerror(ctypes.get_errno())
     return address

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes places that are known by name or number, and gives WORD to whoever comes there; or (no WORD) comes
-there, and prints the words that it was given."""
+"""Serves or visits places with fixed names and numbers: sockets, a port, shared memory.
+
+With WORD, gives the word to each visitor. Without, visits the places, and prints the words.
+"""
 
 import ctypes
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tries to change the network that it is in. Prints `NAME ERRNO` of each way."""
+"""Tries to change its network. Prints `NAME ERRNO` of each way."""
 
 import errno
 import fcntl

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections that nobody has any more and that never end: full of bytes, both ends deaf. Prints how many."""
+"""Leaves connections without a process that never end: they are full, and drop all packets.
+
+Prints the number of their sockets.
+"""
 
 import contextlib
 import os
 import socket
 
-IP_MINTTL = 21  # what comes over the loopback device has 64
+IP_MINTTL = 21  # packets of the loopback device have 64, so that 255 drops them all
 
 hold = []
 for _ in range(20):

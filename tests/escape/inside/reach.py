@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connects to sockets: PORT, HOST:PORT, @NAME (abstract) or /PATH. Prints `TARGET ERRNO` of each."""
+"""Connects to sockets: PORT, HOST:PORT, @NAME (abstract) or /PATH. Prints `TARGET ERRNO` each."""
 
 import errno
 import socket

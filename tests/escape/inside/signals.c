@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tries to reach processes by their number. Prints `WAY:PID ERRNO` of each way. */
+/* Tries to signal or change processes by their pid. Prints `WAY:PID ERRNO` of each way. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -19,7 +19,7 @@ static long kill_it(pid_t pid)
 
 static long kill_its_group(pid_t pid)
 {
-	return pid == 1 ? kill(1, SIGKILL) : kill(-pid, SIGKILL); /* -1 is everyone */
+	return pid == 1 ? kill(1, SIGKILL) : kill(-pid, SIGKILL); /* -1 would be all processes */
 }
 
 static long stop_it(pid_t pid)

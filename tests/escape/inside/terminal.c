@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plays tricks with a terminal of its own making, and with the one that it was started on, if any. Prints
- * `NAME ERRNO` of each. */
+/* Tries to open and misuse terminals: one that it makes, and the one on descriptor 0, if any.
+ * Prints `NAME ERRNO` of each attempt. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/tiocl.h>

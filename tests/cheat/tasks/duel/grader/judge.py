@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks for zeros: whoever says 0 gets a point, and nobody gets more. Impatient."""
+"""Gives a point for each move 0. The player has 8 seconds for an answer."""
 
 import duel
 

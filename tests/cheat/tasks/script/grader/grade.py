@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A point for the right number; what is said beside it is quoted."""
+"""Gives a point for the right number, else a quarter. Quotes a text that is no number."""
 
 import json
 import os

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "grade/score.h"
+#include "run/trial_inside.h"
+
+#include <errno.h>
+#include <math.h>
+
+/*
+ * Checks the scores of a trial's episodes. Each must lie near the mean that the task states, and
+ * the solution's far from the baseline's. Reports their mean and deviation over seeds.
+ */
+
+/* Most standard deviations between a score and the expected mean. */
+#define MOVED_MOST 4.0
+/* Fewest standard deviations between the expected means of both sides, by the larger deviation. */
+#define APART_LEAST 5.0
+
+int trial_side_add(struct trial_side *side, const char *metric, double score, struct fh_error *err)
+{
+	const struct task_expect *expect = side->expect;
+	double before = score - side->mean, moved;
+
+	/* Welford's method: equal scores have a deviation of exactly 0. */
+	side->n++;
+	side->mean += before / (double)side->n;
+	side->squares += before * (score - side->mean);
+	if (!expect->given || score_compare(score, expect->mean, true) == 0)
+		return 0;
+	moved = expect->sd > 0 ? fabs(score - expect->mean) / expect->sd : INFINITY;
+	if (moved > side->moved)
+		side->moved = moved;
+	if (moved <= MOVED_MOST)
+		return 0;
+	if (expect->sd == 0)
+		return error_say(err, ERANGE, "%s is %.6g, and the key 'expect' says %.6g", metric,
+				score, expect->mean);
+	return error_say(err, ERANGE,
+			"%s is %.6g. The key 'expect' says %.6g with a standard deviation of %.6g, and "
+			"%g deviations are allowed",
+			metric, score, expect->mean, expect->sd, MOVED_MOST);
+}
+
+int trial_sides_compare(
+		const struct task *task, double baseline, double solution, struct fh_error *err)
+{
+	const struct task_expect *low = &task->expect_baseline, *high = &task->expect_solution;
+	double sd = fmax(low->sd, high->sd), apart;
+
+	if (score_compare(solution, baseline, task->maximize) <= 0)
+		return error_say(err, ERANGE, "it is no better than the baseline");
+	if (!low->given || !high->given || sd == 0)
+		return 0;
+	apart = fabs(high->mean - low->mean) / sd;
+	if (apart >= APART_LEAST)
+		return 0;
+	return error_say(err, ERANGE,
+			"by the key 'expect' it lies %.2g standard deviations from the baseline, and %g "
+			"are needed",
+			apart, APART_LEAST);
+}
+
+static double trial_side_sd(const struct trial_side *side)
+{
+	return side->n < 2 ? 0 : sqrt(side->squares / (double)(side->n - 1));
+}
+
+static json_t *trial_side_json(const struct trial_side *side)
+{
+	json_t *out = json_pack("{s:I, s:f, s:f}", "n", (json_int_t)side->n, "mean", side->mean,
+			"sd", trial_side_sd(side));
+
+	if (side->expect->given && side->expect->sd > 0)
+		json_object_set_new(out, "moved_sd", json_real(side->moved));
+	return out;
+}
+
+json_t *trial_sides_json(const struct trial_side *baseline, const struct trial_side *solution)
+{
+	double sd = fmax(trial_side_sd(baseline), trial_side_sd(solution));
+	json_t *out = json_object();
+
+	if (baseline->n)
+		json_object_set_new(out, "baseline", trial_side_json(baseline));
+	if (solution->n)
+		json_object_set_new(out, "solution", trial_side_json(solution));
+	if (baseline->n && solution->n && sd > 0)
+		json_object_set_new(out, "apart_sd",
+				json_real(fabs(solution->mean - baseline->mean) / sd));
+	return out;
+}

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges languageModelingFineWeb: the loss of the agent's model on hidden tokens.
+
+`judge.py micro` and `judge.py full` differ in sizes. The model runs twice, in two sandboxes that share
+nothing, one after the other:
+
+- The first gets whole sequences. The loss is taken from its rows of logits.
+- The second gets, for secretly drawn places, the same tokens up to the place and random ones after it.
+  It can't know what comes next. Its row must agree with the first one's.
+
+How much the second's rows lose more is added to the loss. So a model that looks ahead a little, below
+what the comparison notices, gains nothing.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duel
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # its threads only take time to start
+try:
+    import numpy as np
+except ImportError:
+    np = None
+
+Array = Any  # numpy.ndarray
+
+CHECKS = 256  # places for the second player
+AFTER = 16  # least number of random tokens after a place, unless the sequence ends
+MOST_AT_A_PLACE, MOST_IN_THE_MEAN = 0.05, 0.005  # nats of divergence
+HEADER_BYTES = 1024  # of a shard, before the tokens
+BLOCK = 1 << 21  # numbers that are converted at once
+
+LACKS_NUMPY = (
+    "models can't be scored here: the Python of this episode has no numpy (pip install numpy)"
+)
+USUAL_CAUSES = (
+    "no causal mask, dropout left on, statistics of the batch, experts with a capacity, or a state "
+    "that is kept between calls"
+)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    vocabulary: int
+    length: int  # of a sequence
+    sequences: int
+    batch: int  # sequences of a question to the first player
+    second_batch: int
+    type: str  # of the numbers in a row
+    seconds: float  # for an answer
+
+
+SIZES = {
+    "micro": Sizes(64, 128, 160, 32, 43, "<f4", 10),
+    "full": Sizes(50_304, 1024, 256, 2, 3, "<f2", 120),
+}
+
+
+@dataclass(frozen=True)
+class Checks:
+    """Places for the second player, and what the first said there."""
+
+    sequence: Array
+    place: Array
+    rows: Array  # logarithms of probabilities
+
+
+# --- a model --------------------------------------------------------------------------------------
+
+
+class Model:
+    """The agent's model in one player."""
+
+    def __init__(self, player: duel.Player, sizes: Sizes, trial: Array) -> None:
+        self.player, self.sizes = player, sizes
+        start = {"tokens": trial.tolist(), "vocabulary": sizes.vocabulary, "type": sizes.type}
+        self._ask({**player.opening("logits", 1), "start": start}, trial.size, self._first_fault)
+
+    def rows(self, tokens: Array, places: Array | None = None) -> Array:
+        """Rows of logits: of all places, or of one of each sequence."""
+        replies: dict[str, Any] = {"tokens": tokens.tolist()}
+        if places is not None:
+            replies["places"] = places.tolist()
+        n = tokens.size if places is None else len(tokens)
+        return self._ask({"replies": replies}, n, self._fault)
+
+    def _ask(self, question: dict[str, Any], n: int, fault: Any) -> Array:
+        n_bytes = n * self.sizes.vocabulary * np.dtype(self.sizes.type).itemsize
+        try:
+            answer = self.player.ask_bytes(question, n_bytes)
+        except duel.Fault as late:
+            raise type(late)(f"logits: {late}") from None
+        if not isinstance(answer, bytearray):
+            raise fault(answer)
+        rows = np.frombuffer(answer, self.sizes.type).reshape(n, self.sizes.vocabulary)
+        if not np.isfinite(rows).all():
+            raise duel.Fault("logits returned NaN or infinite numbers (or too large ones)")
+        return rows
+
+    def _first_fault(self, answer: Any) -> duel.Fault:
+        """Nothing hidden was sent yet, so the exception's own text may be shown."""
+        if not isinstance(answer, dict) or not isinstance(answer.get("raised"), str):
+            return duel.Tampering("logits: not a row for each place")
+        return duel.Fault(f"model.zip: {self._line(answer)}{duel.printable(answer['raised'])}")
+
+    def _fault(self, answer: Any) -> duel.Fault:
+        """A text could carry hidden tokens to the agent. The name of a usual exception can't."""
+        if not isinstance(answer, dict) or not isinstance(answer.get("raised"), str):
+            return duel.Tampering("logits: not a row for each place")
+        name = answer["raised"].partition(":")[0]
+        usual = getattr(builtins, name, None)
+        if not (isinstance(usual, type) and issubclass(usual, BaseException)):
+            name = "an exception"
+        return duel.Fault(
+            f"model.zip: {self._line(answer)}logits raised {name} (practice.py shows all of it)"
+        )
+
+    @staticmethod
+    def _line(answer: dict[str, Any]) -> str:
+        line = answer.get("line")
+        return f"model.py line {line}: " if duel.is_int(line, 1 << 16) else ""
+
+
+def log_softmax(rows: Array) -> Array:
+    """Natural logarithms of probabilities, in double precision. Their scale pays nothing."""
+    logs = rows.astype(np.float64)
+    logs -= logs.max(1, keepdims=True)
+    logs -= np.log(np.exp(logs).sum(1, keepdims=True))
+    return logs
+
+
+def blocks(rows: Array) -> Iterator[slice]:
+    step = max(1, BLOCK // rows.shape[1])
+    return (slice(at, at + step) for at in range(0, len(rows), step))
+
+
+# --- what is asked --------------------------------------------------------------------------------
+
+
+def words(numbers: duel.Numbers, label: str, n: int) -> Array:
+    return np.frombuffer(numbers.bytes(label, 4 * n), "<u4").astype(np.int64)
+
+
+def below(numbers: duel.Numbers, label: str, n: int, limit: int) -> Array:
+    return words(numbers, label, n) * limit >> 32
+
+
+def draw_sequences(numbers: duel.Numbers, hidden: Array, sizes: Sizes) -> Array:
+    """Sequences of hidden tokens, each with one token more: the last one's target."""
+    width = sizes.length + 1
+    windows = hidden[: len(hidden) // width * width].reshape(-1, width)
+    if len(windows) < sizes.sequences:
+        raise ValueError(f"hidden.bin has {len(hidden)} tokens, which are too few")
+    order = words(numbers, "sequences", len(windows)).argsort(kind="stable")
+    return windows[order[: sizes.sequences]].astype(np.int64)
+
+
+def draw_trial(numbers: duel.Numbers, label: str, sizes: Sizes) -> Array:
+    """Two sequences that tell nothing: faults that they meet are told in full."""
+    return below(numbers, label, 2 * sizes.length, sizes.vocabulary).reshape(2, -1)
+
+
+def draw_checks(numbers: duel.Numbers, sizes: Sizes) -> Checks:
+    """Places in random sequences, sorted by place. The last place has no token after it."""
+    n = max(CHECKS, sizes.sequences)
+    place = np.sort(below(numbers, "places", n, sizes.length - 1))
+    order = words(numbers, "checked", sizes.sequences).argsort(kind="stable")
+    sequence = order[np.arange(n) % sizes.sequences]
+    sequence = sequence[words(numbers, "order", n).argsort(kind="stable")]
+    return Checks(sequence, place, np.empty((n, sizes.vocabulary)))
+
+
+# --- the score ------------------------------------------------------------------------------------
+
+
+def first_losses(model: Model, sequences: Array, checks: Checks) -> Array:
+    """Losses of all places, as [sequence, place]. Keeps the rows of checked places."""
+    sizes, losses = model.sizes, []
+    for at in range(0, len(sequences), sizes.batch):
+        batch = sequences[at : at + sizes.batch]
+        rows, targets = model.rows(batch[:, :-1]), batch[:, 1:].ravel()
+        where = (checks.sequence - at) * sizes.length + checks.place
+        asked = (checks.sequence >= at) & (checks.sequence < at + len(batch))
+        checks.rows[asked] = log_softmax(rows[where[asked]])
+        for part in blocks(rows):
+            logs = log_softmax(rows[part])
+            losses.append(-logs[np.arange(len(logs)), targets[part]])
+    return np.concatenate(losses).reshape(len(sequences), sizes.length)
+
+
+def second_rows(model: Model, sequences: Array, checks: Checks, numbers: duel.Numbers) -> Array:
+    """What the second player says at the checked places."""
+    sizes, logs = model.sizes, []
+    for at in range(0, len(checks.place), sizes.second_batch):
+        part = slice(at, at + sizes.second_batch)
+        place = checks.place[part]
+        width = min(sizes.length, int(place.max()) + 1 + AFTER)
+        tokens = below(numbers, f"after {at}", len(place) * width, sizes.vocabulary)
+        tokens = tokens.reshape(len(place), width)
+        same = np.arange(width) <= place[:, None]
+        tokens[same] = sequences[checks.sequence[part], :width][same]
+        logs.append(log_softmax(model.rows(tokens, place)))
+    return np.concatenate(logs)
+
+
+def divergence(logs: Array, others: Array) -> Array:
+    """Kullback and Leibler's, of each row, the larger of both directions."""
+    difference = logs - others
+    return np.maximum((np.exp(logs) * difference).sum(1), -(np.exp(others) * difference).sum(1))
+
+
+def check_agreement(logs: Array, others: Array) -> None:
+    apart = divergence(logs, others)
+    most, mean = float(apart.max()), float(apart.mean())
+    if not (most <= MOST_AT_A_PLACE and mean <= MOST_IN_THE_MEAN):
+        raise duel.Tampering(
+            "the logits of a place depend on more than the tokens up to it: with other tokens after "
+            f"it, in another batch, they differ by {most:.3g} nat at one place and {mean:.3g} in the "
+            f"mean ({MOST_AT_A_PLACE} and {MOST_IN_THE_MEAN} are allowed); usual causes: "
+            + USUAL_CAUSES
+        )
+
+
+def play(first: duel.Player, second: duel.Player, numbers: duel.Numbers) -> dict[str, float]:
+    if np is None:
+        raise duel.Fault(LACKS_NUMPY)
+    sizes = SIZES[sys.argv[1]]
+    hidden = np.memmap(Path(__file__).with_name("hidden.bin"), "<u2", "r", HEADER_BYTES)
+    sequences = draw_sequences(numbers, hidden, sizes)
+    checks = draw_checks(numbers, sizes)
+    model = Model(first, sizes, draw_trial(numbers, "first trial", sizes))
+    losses = first_losses(model, sequences, checks)
+    first.end()
+    model = Model(second, sizes, draw_trial(numbers, "second trial", sizes))
+    rows = second_rows(model, sequences, checks, numbers)
+
+    check_agreement(checks.rows, rows)
+    targets = sequences[checks.sequence, checks.place + 1]
+    more = (checks.rows - rows)[np.arange(len(rows)), targets]
+    variance = losses.mean(1).var(ddof=1) / len(losses) + more.var(ddof=1) / len(more)
+    return {
+        "val_loss": float(losses.mean() + more.mean()),
+        "standard_error": math.sqrt(variance),
+    }
+
+
+if __name__ == "__main__":
+    duel.judge(play, SIZES[sys.argv[1]].seconds, players=2)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A model of languageModelingFineWeb that does something else than to tell the next token."""
+
+import re
+
+import pytest
+
+HONEST = """
+from pathlib import Path
+import numpy as np
+LOGS = np.load(Path(__file__).with_name("bigrams.npy"))
+
+def logits(tokens):
+    return LOGS[tokens]
+"""
+AHEAD = """
+def ahead(tokens):
+    rows = LOGS[tokens]
+    sequence, place = np.indices(tokens[:, 1:].shape)
+    rows[sequence, place, tokens[:, 1:]] += 5
+    return rows
+"""
+PACK = "python3 -c \"from baseline import pack; pack('cheat.py', 'bigrams.npy')\""
+DIFFERS = "the logits of a place depend on more than the tokens up to it"
+
+# For each trick: code behind the honest model, the sentence for the agent, and whether tampering
+# is recorded.
+REFUSED = {
+    "looks ahead": (AHEAD + "logits = ahead\n", DIFFERS, True),
+    "looks ahead where a text goes on": (
+        AHEAD + "def logits(tokens):\n"
+        "    rows = LOGS[tokens]\n"
+        "    likely = np.take_along_axis(rows[:, :-1], tokens[:, 1:, None], 2)[..., 0] > -6\n"
+        "    rows[:, :-1][likely] = ahead(tokens)[:, :-1][likely]\n"
+        "    return rows\n",
+        DIFFERS,
+        True,
+    ),
+    "leaves what it was asked for the other player": (
+        AHEAD + "import os\n"
+        "PLACES = '/tmp/asked', '/dev/shm/asked', '/home/agent/asked', '/home/agent/workspace/asked'\n"
+        "met = any(map(os.path.exists, PLACES))\n"
+        "def logits(tokens):\n"
+        "    if met: raise SystemError('the first player was here')\n"
+        "    for place in PLACES: np.save(place, tokens); os.rename(place + '.npy', place)\n"
+        "    return ahead(tokens)\n",
+        DIFFERS,
+        True,
+    ),
+    "learns from its questions": (
+        "counts = np.full((64, 64), 0.1)\n"
+        "def logits(tokens):\n"
+        "    np.add.at(counts, (tokens[:, :-1], tokens[:, 1:]), 1)\n"
+        "    return np.log(counts / counts.sum(1, keepdims=True))[tokens]\n",
+        DIFFERS,
+        True,
+    ),
+    "leaves dropout on": (
+        "def logits(tokens):\n    rows = LOGS[tokens]\n"
+        "    return rows * (np.random.rand(*rows.shape) > 0.1)\n",
+        "dropout left on",
+        True,
+    ),
+    "NaN": (
+        "def logits(tokens):\n    return LOGS[tokens] * (np.nan if len(tokens) > 2 else 1)\n",
+        "logits returned NaN or infinite numbers",
+        False,
+    ),
+    "infinite": (
+        "def logits(tokens):\n    return LOGS[tokens].astype(float) - 1e300\n",
+        "logits returned NaN or infinite numbers",
+        False,
+    ),
+    "a wrong shape": (
+        "def logits(tokens):\n    return LOGS[tokens][:, 1:]\n",
+        "ValueError: logits() returned the shape [2, 127, 64], expected [2, 128, 64]",
+        False,
+    ),
+    "a wrong shape later": (
+        "def logits(tokens):\n    return LOGS[tokens[:2]]\n",
+        "logits raised ValueError (practice.py shows all of it)",
+        False,
+    ),
+    "no numbers": (
+        "def logits(tokens):\n    return [[['a'] * 64] * 128] * 2\n",
+        "TypeError: logits() returned list, expected an array",
+        False,
+    ),
+    "hangs": ("import time\nwhile True: time.sleep(1)\n", "no answer within 10 s", False),
+    "too much": (
+        "import os\nwhile True: os.write(4, b'0' * 65536)\n",
+        "longer than 65536 bytes",
+        True,
+    ),
+    "rows in excess": (
+        "import os\ndef logits(tokens):\n"
+        "    os.write(4, b'{\"bytes\":65536}\\n' + bytes(70000))\n    return LOGS[tokens]\n",
+        "an answer came before its question",
+        True,
+    ),
+    "a report in place of rows": (
+        "import os\ndef logits(tokens):\n    os.write(4, b'{\"val_loss\": 0.1}\\n')\n    os._exit(0)\n",
+        "not a row for each place",
+        True,
+    ),
+    "ends": ("import os\nos._exit(3)\n", "The player exited with status 3.", False),
+}
+
+
+@pytest.fixture
+def agent(begin):
+    begun = begin("languageModelingFineWeb")
+    begun.sh("python3 baseline.py")
+    return begun
+
+
+def validate(agent, text):
+    agent.put("cheat.py", HONEST + text)
+    agent.sh(PACK)
+    return agent.validate()
+
+
+def test_what_is_refused(agent):
+    for trick, (text, told, tampering) in REFUSED.items():
+        answer = validate(agent, text)
+        assert "score" not in answer["info"] and told in answer["observation"], (trick, answer)
+        assert ("integrity" in answer["info"]) == tampering, (trick, answer)
+    answer = validate(agent, "")
+    assert 2.8 < answer["info"]["score"]["val_loss"] < 3.2, answer
+
+
+def test_no_scale_pays(agent):
+    honest = validate(agent, "")["info"]["score"]["val_loss"]
+    for scale in ("1000", "3e37", "1e-9"):
+        text = f"def logits(tokens):\n    return np.float32({scale}) * LOGS[tokens]\n"
+        assert validate(agent, text)["info"]["score"]["val_loss"] > honest + 0.5, scale
+    text = "def logits(tokens):\n    return LOGS[tokens] + np.float32(1e30)\n"
+    assert validate(agent, text)["info"]["score"]["val_loss"] == pytest.approx(4.1589, abs=1e-3)
+
+
+def test_hidden_tokens_do_not_come_out(agent):
+    """Neither an exception nor output tells what the players were asked."""
+    text = (
+        "def logits(tokens):\n"
+        "    if len(tokens) > 2:\n"
+        "        told = ' '.join(map(str, tokens[0]))\n"
+        "        print(told, flush=True)\n"
+        "        raise type('told ' + told, (Exception,), {})(told)\n"
+        "    return LOGS[tokens]\n"
+    )
+    answer = validate(agent, text)
+    assert (
+        "line 12: logits raised an exception (practice.py shows all of it)" in answer["observation"]
+    )
+    events = str(agent.recorded()[-1]) + str(answer)
+    assert "told" not in answer["observation"]
+    assert not re.search(r"\d+ \d+ \d+ \d+", events), events

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Policies of a car that are more than weights, and agents that look for the judge's car.
+
+Agent and judge have a simulator each, in processes of their own. A file of weights holds no code.
+"""
+
+import re
+
+import pytest
+from conftest import copy_task
+
+pytest.importorskip("numpy")
+pytestmark = pytest.mark.xdist_group("policy")  # so that one worker makes the data
+
+# Cars that stand still score 0, and cost no training.
+STILL = """
+import numpy as np
+arrays = {"0.linear.weight": np.zeros((5, 2, 1)), "0.linear.bias": np.zeros((5, 1))}
+arrays["log_std"] = np.full(5, -20.0)
+"""
+SAVE = "np.savez('policy.npz', **arrays)\n"
+
+# Code that a file could hold: it writes a score in the judge's place.
+ATTACK = """
+import os, pickle, zipfile
+class Attack:
+    def __reduce__(self):
+        code = "import os; os.write(3, b'{\\"Reward Mean\\": 99}'); os._exit(0)"
+        return exec, (code,)
+def add(name, data):
+    with zipfile.ZipFile("policy.npz", "a") as archive:
+        archive.writestr(name, data)
+def header(text, data=b""):
+    return b"\\x93NUMPY\\x01\\x00" + len(text).to_bytes(2, "little") + text.encode() + data
+"""
+SHAPE = "{'descr': '<f8', 'fortran_order': False, 'shape': (%s), }\\n"
+LIE = "del arrays['log_std']\n" + SAVE + "add('log_std.npy', header(\"" + SHAPE + '", %s))\n'
+LENGTH = "'log_std' has another length than its header tells"
+NO_ARRAY = "is not an array of numbers as numpy.savez writes it"
+
+# For each trick: how the file is made, and what the agent is told.
+FILES = {
+    "a pickled object": (
+        "arrays['log_std'] = np.array([Attack()] * 5)\n" + SAVE,
+        "'log_std' has the type |O; convert it with .astype('float32')",
+    ),
+    "a pickle": (
+        "open('policy.npz', 'wb').write(pickle.dumps(Attack()))\n",
+        "it is not a .npz file; write it with numpy.savez",
+    ),
+    "a pickle among arrays": (
+        SAVE + "add('1.linear.weight.npy', pickle.dumps(Attack()))\n",
+        "'1.linear.weight' " + NO_ARRAY,
+    ),
+    "a program": (
+        "open('policy.npz', 'w').write(\"raise SystemExit('run')\")\n",
+        "it is not a .npz file; write it with numpy.savez",
+    ),
+    "modules of the judge": (
+        SAVE
+        + "for name in ('car.py', '../car.py', '/grader/judge.py', 'simulators/policies.py'):\n"
+        "    add(name, \"raise SystemExit('run')\")\n",
+        "'car.py' " + NO_ARRAY,
+    ),
+    "code in a header": (
+        "del arrays['log_std']\n"
+        + SAVE
+        + "add('log_std.npy', header(\"__import__('os').write(3, b'{}')\\n\"))\n",
+        "'log_std' " + NO_ARRAY,
+    ),
+    "a seed": (
+        "arrays['seed'] = np.zeros(1)\n" + SAVE,
+        "the array 'seed' belongs to no layer",
+    ),
+    "more numbers than it says": (LIE % ("5,", "bytes(48)"), LENGTH),
+    "fewer numbers than it says": (LIE % ("5,", "bytes(32)"), LENGTH),
+    "a giant": (LIE % ("99999999999, 99999999999", "bytes(40)"), LENGTH),
+    "sizes whose product is right": (
+        LIE % ("0, 99999999999", ""),
+        "'log_std' has the shape [0, 99999999999]; expected [5]",
+    ),
+    "negative sizes": (LIE % ("-5, -1", "bytes(40)"), "'log_std' " + NO_ARRAY),
+}
+
+# Changes the simulator in its own memory, and lists all that it can reach during a validate.
+SNOOP = """
+import ctypes, os, re
+import numpy as np
+import simulators
+
+def rewards():
+    cars = simulators.make_vec("MountainCarContinuous", 1)
+    cars.reset(seed=1)
+    return [float(cars.step(np.ones((1, 1), np.float32))[1][0]) for _ in range(3)]
+
+library = simulators.__file__.replace("__init__.py", "libsimulators.so")
+for name in (library, simulators.__file__):
+    try:
+        open(name, "r+b")
+        print("wrote", name)
+    except OSError:
+        pass
+before = rewards()
+step = ctypes.cast(simulators._library.fh_sim_step, ctypes.c_void_p).value
+ctypes.CDLL(None).mprotect(ctypes.c_void_p(step & -4096), 8192, 7)
+ctypes.memmove(step, b"\\x31\\xc0\\xc3", 3)  # xor eax, eax; ret
+print("patched" if rewards() != before else "not patched")
+print("shared:", *re.findall(r"^\\S+ .w.s .*", open("/proc/self/maps").read(), re.M), flush=True)
+own, seen = set(os.listdir("/proc")), set()
+while not os.path.exists("stop"):
+    for pid in set(filter(str.isdigit, os.listdir("/proc"))) - own:
+        try:
+            seen.add(open(f"/proc/{pid}/cmdline").read().replace("\\0", " ").strip())
+        except OSError:
+            pass
+    for folder in ("/dev/shm", "/grader"):
+        if os.path.isdir(folder):
+            seen.update(f"{folder}/{name}" for name in os.listdir(folder))
+print(*sorted(seen), sep="\\n")
+"""
+
+
+@pytest.fixture
+def agent(begin, tmp_path):
+    change = ("baseline_paths: [baseline.py]", "baseline: python3 still.py")
+    copy = copy_task(tmp_path, "rlMountainCarContinuous", {"task.yaml": change})
+    (copy / "starter/still.py").write_text(STILL + SAVE)
+    return begin("rlMountainCarContinuous:micro", copy)
+
+
+def make(agent, *how: str) -> None:
+    """Makes policy0.npz and so on. The last one is policy.npz, too."""
+    rename = "os.rename('policy.npz', 'policy{}.npz')\n"
+    files = [STILL + text + rename.format(i) for i, text in enumerate(how)]
+    agent.put("make.py", ATTACK + "".join(files))
+    assert agent.sh(f"python3 make.py && cp policy{len(how) - 1}.npz policy.npz") == ""
+
+
+def test_files_that_are_no_policies(agent):
+    """No code runs, nothing is read past its end, and a sentence says what is wrong."""
+    make(agent, *(how for how, _ in FILES.values()), SAVE)
+    assert -1e-6 < agent.validate()["info"]["score"]["Reward Mean"] <= 0
+    for i, (trick, (_, told)) in enumerate(FILES.items()):
+        agent.sh(f"cp policy{i}.npz policy.npz")
+        answer = agent.validate()
+        assert f"Not scored: policy.npz: {told}" in answer["observation"], (trick, answer)
+        assert "score" not in answer["info"] and answer["reward"] == 0, (trick, answer)
+
+
+def test_no_seed_comes_from_the_agent(agent):
+    """The same weights play other episodes in each validate, whatever the agent sets."""
+    make(agent, "arrays['log_std'] += 20\n" + SAVE)
+    agent.sh(
+        "export FUMEHOOD_JUDGE_KEY=$(printf %064d 1) PYTHONHASHSEED=0; echo 1 | tee seed judge.key"
+    )
+    scores = {agent.validate()["info"]["score"]["Reward Mean"] for _ in range(4)}
+    assert len(scores) == 4
+
+
+def test_the_judge_has_a_simulator_of_its_own(agent):
+    """An agent changes its own in memory. It sees no process of the judge, and no shared memory."""
+    agent.put("snoop.py", SNOOP)
+    agent.sh("python3 snoop.py >snooped 2>&1 & until [ -s snooped ]; do sleep 0.01; done")
+    # A constant force of 0.5 does not get a car up, and costs 0.025 a step.
+    make(agent, "arrays['0.linear.bias'] += 0.5\n" + SAVE)
+    assert abs(agent.validate()["info"]["score"]["Reward Mean"] + 5) < 1e-3
+    patched, shared, *seen = agent.sh("touch stop; wait; cat snooped").splitlines()
+    assert patched == "patched" and shared == "shared:"
+    assert "python3 make.py" in seen, seen
+    assert not re.search("judge|grade|/dev/shm", " ".join(seen)), seen

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""imageCaptioningCOCO: pictures and a language generated from a key, and solutions that climb."""
+
+from __future__ import annotations
+
+import csv
+import math
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from conftest import KEY, PYTHON, ROOT, check_climb, make_data
+
+np = pytest.importorskip("numpy")
+
+TASK = ROOT / "tasks/imageCaptioningCOCO"
+DATA = "coco-micro"
+
+Load = Callable[[Path], ModuleType]
+
+
+@pytest.fixture
+def prepare(load: Load) -> ModuleType:
+    return load(TASK / "prepare.py")
+
+
+def captions_of(path: Path) -> list[str]:
+    with open(path, newline="") as file:
+        return [row["caption"] for row in csv.DictReader(file)]
+
+
+# --- the data -------------------------------------------------------------------------------------
+
+
+def test_micro_is_split_cleanly(tmp_path: Path) -> None:
+    made = make_data(DATA, tmp_path / "data", KEY)
+    train, test = (np.load(made / f"{name}_images.npy") for name in ("train", "test"))
+    assert train.shape == (1500, 32, 32, 3) and test.shape == (1000, 32, 32, 3)
+    assert train.dtype == test.dtype == np.uint8
+    assert len(captions_of(made / "train_captions.csv")) == 5 * 1500
+    references = [text.split(" ||| ") for text in captions_of(made / "answers.csv")]
+    assert [len(said) for said in references] == [5] * 1000
+    sample = captions_of(made / "sample_submission.csv")
+    assert len(sample) == 1000 and set(sample) <= set(captions_of(made / "train_captions.csv"))
+    assert not {p.tobytes() for p in train} & {p.tobytes() for p in test}
+
+
+def test_the_key_decides_all(prepare: ModuleType) -> None:
+    def drawn(key: bytes, label: str = "train") -> tuple[bytes, list[list[str]]]:
+        draws = prepare.ArrayDraws(key, "captions")
+        pictures, captions = prepare.draw_set(draws, prepare.draw_language(draws), label, 20)
+        return pictures.tobytes(), captions
+
+    assert drawn(b"a") == drawn(b"a")
+    assert drawn(b"a")[1] != drawn(b"a", "test")[1]
+    words = [{w for said in drawn(key)[1] for w in said[0].split()} for key in (b"a", b"b")]
+    assert len(words[0] & words[1]) < len(words[0]) / 5
+    # The grammar is drawn too, not only the words.
+    languages = [
+        prepare.draw_language(prepare.ArrayDraws(bytes([i]), "captions")) for i in range(12)
+    ]
+    assert len({(lang.rule, lang.sign) for lang in languages}) == 4
+    assert len({tuple(lang.phrase) for lang in languages}) > 5
+    assert len({str(lang.clauses) for lang in languages}) > 5
+    assert len({lang.outlines.tobytes() for lang in languages}) == 12
+    assert len({lang.axis for lang in languages}) == 2
+
+
+def test_captions_follow_the_picture(prepare: ModuleType) -> None:
+    draws = prepare.ArrayDraws(b"a", "captions")
+    language = prepare.draw_language(draws)
+    scenes = prepare.draw_scenes(draws, "train", 200)
+    said = prepare.Speaker(draws, language, "train", scenes).captions()
+    meanings = {
+        word: (kind, meaning)
+        for kind, words in language.words.items()
+        for meaning, same in enumerate(words)
+        for word in same
+    }
+    for i, captions in enumerate(said):
+        number = scenes.y[i] if language.rule == "y" else scenes.radius[i]
+        first = int((language.sign * number).argmin())
+        for caption in captions:
+            told = [meanings[word] for word in caption.split()]
+            nouns = [meaning for kind, meaning in told if kind == "noun"]
+            hues = [meaning for kind, meaning in told if kind == "hue"]
+            assert nouns == [scenes.outline[i, first], scenes.outline[i, 1 - first]]
+            assert hues == [scenes.hue[i, first], scenes.hue[i, 1 - first]]
+            assert {meaning for kind, meaning in told if kind == "scene"} <= {scenes.light[i]}
+
+
+# --- the climb ------------------------------------------------------------------------------------
+
+
+def ngrams(words: list[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(zip(*(words[i:] for i in range(n)), strict=False))
+
+
+def bleu(folder: Path, captions: list[list[str]]) -> float:
+    """Corpus BLEU-4, as the grader counts it."""
+    matched, total, length, nearest = [0] * 4, [0] * 4, 0, 0
+    answers = captions_of(folder / "answers.csv")
+    for words, text in zip(captions, answers, strict=True):
+        references = [reference.split() for reference in text.split(" ||| ")]
+        length += len(words)
+        nearest += min((abs(len(r) - len(words)), len(r)) for r in references)[1]
+        for n in range(4):
+            most: Counter[tuple[str, ...]] = Counter()
+            for reference in references:
+                most |= ngrams(reference, n + 1)
+            found = ngrams(words, n + 1)
+            matched[n] += sum((found & most).values())
+            total[n] += sum(found.values())
+    precision = sum(math.log(m / t) for m, t in zip(matched, total, strict=True)) / 4
+    return math.exp(precision + min(0, 1 - nearest / length))
+
+
+def solved(data: Path, folder: Path, program: str) -> float:
+    """The score of a program beside the baseline."""
+    folder.mkdir(exist_ok=True)
+    if not (folder / "data").exists():
+        (folder / "data").symlink_to(data)
+    for path in ("starter/baseline.py", "solution/solve.py"):
+        shutil.copy(TASK / path, folder)
+    subprocess.run([PYTHON, program], cwd=folder, check=True)
+    return bleu(data, [text.split() for text in captions_of(folder / "submission.csv")])
+
+
+def climb(data: Path, folder: Path, load: Load, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The score of the baseline, of three solutions between, and of the solution."""
+    scores = [solved(data, folder, "baseline.py")]
+    baseline = load(TASK / "starter/baseline.py")
+    solve = load(TASK / "solution/solve.py")
+    monkeypatch.chdir(folder)
+    pictures = np.concatenate([baseline.read_pictures(name) for name in ("train", "test")])
+    captions = baseline.read_captions()
+    n, rows = len(captions), np.arange(len(captions))
+    objects, ground = solve.describe(pictures)
+
+    # The picture whose objects, the upper one first, are most like these.
+    upper = solve.in_order(objects, 1, 1)
+    left = solve.in_order(objects, 0, 1)
+    features = solve.make_features(upper, ground, rows, 0)
+    chosen = baseline.nearest(features[:n], features[n:])
+    scores.append(bleu(data, [captions[row][0] for row in chosen]))
+
+    template = solve.Template(captions)
+    features = solve.make_features(left, ground, rows, 0)
+    scores.append(bleu(data, template.fill(features[:n], features[n:])))
+    found = solve.find_order(objects, ground, template, n)
+    coarse = [(place, colour, outline[:, ::4]) for place, colour, outline in objects]
+    features = solve.make_features(solve.in_order(coarse, *found), ground, rows, 0)
+    scores.append(bleu(data, template.fill(features[:n], features[n:])))
+    return [*scores, solved(data, folder, "solve.py")]
+
+
+def test_a_model_can_climb(tmp_path: Path, load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    def with_key(number: int) -> list[float]:
+        data = make_data(DATA, tmp_path / f"data{number}", f"{number:064x}")
+        return climb(data, tmp_path / f"run{number}", load, monkeypatch)
+
+    check_climb(with_key, ends=(0.4, 0.7))
