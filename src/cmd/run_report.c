@@ -110,6 +110,7 @@ enum report_column {
 	REPORT_BASELINE,
 	REPORT_BEST,
 	REPORT_CHANGE,
+	REPORT_GAP,
 	REPORT_STEPS,
 	REPORT_TIME,
 	N_REPORT_COLUMNS
@@ -122,6 +123,7 @@ static const char *const titles[N_REPORT_COLUMNS] = {
 	[REPORT_BASELINE] = "Baseline",
 	[REPORT_BEST] = "Best",
 	[REPORT_CHANGE] = "Change",
+	[REPORT_GAP] = "Gap",
 	[REPORT_STEPS] = "Steps",
 	[REPORT_TIME] = "Time",
 };
@@ -149,6 +151,9 @@ static void run_report_add(struct text_table *table, const struct run_players *p
 	row->cells[REPORT_BASELINE] = run_report_number(e->scores.baseline_value);
 	row->cells[REPORT_BEST] = run_report_number(e->scores.best_value);
 	row->cells[REPORT_CHANGE] = run_report_change(e);
+	/* A table without a gap lacks the column. */
+	row->cells[REPORT_GAP] = isnan(e->scores.gap) ? xstrdup("")
+						      : xasprintf("%+.5g", e->scores.gap);
 	row->cells[REPORT_STEPS] = xasprintf("%d", e->steps);
 	row->cells[REPORT_TIME] = run_report_time(e);
 	row->styled = e->failed ? REPORT_STATUS : REPORT_CHANGE;

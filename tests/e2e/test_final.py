@@ -111,6 +111,19 @@ def test_without_the_key_all_is_as_before(fumehood):
     assert all("final" not in info for info in infos)
 
 
+def test_the_table_has_gaps(fumehood, halved):
+    make(fumehood, "whole", "")
+    words = ("run", "--tasks-dir", "mine", "--out", fumehood.out)
+    model = fumehood.actions(HALF, "validate", "submit")
+    table = fumehood(*words, "--task", "halved,whole", "--model", model).stdout.splitlines()[1:4]
+    reports = fumehood(*words, "--task", "halved", "--model", model, "--json").stdout
+    head, *rows = (line.split() for line in table)
+    assert head[-4:] == ["Change", "Gap", "Steps", "Time"]
+    # The time is two words.
+    assert rows[0][-4] == f"{json.loads(reports)['gap']:+.5g}"
+    assert rows[1][-5:-3] == ["+0.5", "better"]
+
+
 def test_task_check_says_both(fumehood, halved):
     words = ("task", "check", "--run", "--tasks-dir", "mine", "--json", "halved")
     played = json.loads(fumehood(*words).stdout)["played"]
