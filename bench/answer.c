@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A language model for measurements: an HTTP server on a free port of this machine. It prints the
- * port. Each request gets the same answer at once: run `true`.
+ * Stands in for a language model's server when Fumehood's own speed is measured. It listens on a
+ * free port of this machine and prints the port. It answers each request at once with the same
+ * action: run `true`.
  */
 #include <arpa/inet.h>
 #include <poll.h>
@@ -31,7 +32,9 @@ static struct client clients[CLIENTS_MAX];
 static struct pollfd fds[CLIENTS_MAX];
 static nfds_t n_fds = 1;
 
-/* Bytes of the whole request that the text begins with; 0: more has to come. */
+/*
+ * Length in bytes of the HTTP request at the start of the text, or 0 if the request is incomplete.
+ */
 static size_t request_length(const char *text, size_t n)
 {
 	const char *end = memmem(text, n, "\r\n\r\n", 4);

@@ -11,11 +11,13 @@
 #include <time.h>
 
 /*
- * A floor is a bare program that has the kernel and bash do what Fumehood has them do. `fumehood
- * bench` measures both in turns, and prints the ratio. A floor prints its samples as one line of
- * JSON: {"unit":"us","samples":[12.3,...]}.
+ * A floor is a bare program that has the kernel and bash do what Fumehood has them do. It shows how
+ * fast Fumehood could be at best. `fumehood bench` measures Fumehood and the floor in turns, and
+ * prints the ratio. A floor prints its samples as one line of JSON:
+ * {"unit":"us","samples":[12.3,...]}.
  *
- * A floor leaves out work of Fumehood's, and is faster for it. The top of its file lists that work.
+ * A floor leaves out some of Fumehood's work. The comment at the top of each floor's file lists
+ * what is left out.
  */
 #define SAMPLES_MAX 100000
 
@@ -27,7 +29,7 @@ _Noreturn static inline void die(const char *what)
 	exit(1);
 }
 
-/* The result of a system call that must not fail. */
+/* Exits with a message if a system call failed; else returns its result. */
 static inline int must(long result, const char *what)
 {
 	if (result < 0)
@@ -43,7 +45,10 @@ static inline double now_us(void)
 	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-/* Returns the number of samples of the command line. The floor is killed when its parent ends. */
+/*
+ * Reads the number of samples from the command line. It also has the kernel kill this program when
+ * its parent ends.
+ */
 static inline int floor_begin(int argc, char **argv)
 {
 	int n = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 0;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The floor of an agent's command: time to fork, exec a program, and wait until it has ended.
+ * Measures the least time that an agent's command takes: to fork, exec a program, and wait until it
+ * has ended.
  *
- * Left out: the shell that reads the command, collecting its output, the sandbox.
+ * Compared to Fumehood, it leaves out the sandbox, the shell that reads the command, and collecting
+ * output.
  */
 #include "floor.h"
 

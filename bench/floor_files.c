@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The floor of scoring a csv submission: opening, reading and closing the two files.
+ * Measures the least time for scoring a csv submission: opening, reading and closing the submission
+ * and the answers.
  *
- * Left out: parsing, comparing, and checks of untrusted files.
+ * Compared to Fumehood, it leaves out parsing, comparing, and checks of untrusted files.
  */
 #include "floor.h"
 

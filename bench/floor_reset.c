@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The floor of a reset: clone into the same namespaces as a sandbox and make the same kinds of
- * mounts. Then exec bash, and wait until it has answered a command.
+ * Measures the least time in which an episode can be reset. It clones into a sandbox's namespaces
+ * and makes the same kinds of mounts. Then it runs bash, and waits until bash has answered a
+ * command.
  *
- * Left out: the seccomp filter, the control group, limits, the loopback device, a PID 1 beside the
- * shell, all checks. As in Fumehood, the root of listed paths is built once, in a small mount tree.
+ * Compared to Fumehood, it leaves out the seccomp filter, the control group, limits, and the
+ * loopback device. It also leaves out a PID 1 beside the shell, and all checks. As in Fumehood, the
+ * root of listed paths is built once, in a small mount tree.
  */
 #include "floor.h"
 
@@ -20,7 +22,7 @@
 #define NAMESPACES                                                                                 \
 	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |                \
 			CLONE_NEWCGROUP | CLONE_NEWNET)
-#define BASE "/tmp" /* covered by the tree while it is built */
+#define BASE "/tmp" /* the sandboxes' root is built on top of this folder */
 
 static const char *const folders[] = { "root", "proc", "layer", "files", "next", "root/proc",
 	"root/dev", "root/dev/shm", "root/dev/pts", "root/home", "root/tmp", "root/run",
@@ -44,7 +46,7 @@ static void bind(const char *from, const char *to)
 	must(mount(from, to, NULL, MS_BIND | MS_REC, NULL), to);
 }
 
-/* --- once ------------------------------------------------------------------------------------ */
+/* --- done once, before all resets ------------------------------------------------------------- */
 
 static void add_listed(const char *path)
 {
@@ -99,7 +101,7 @@ static void prepare(void)
 	pivot(BASE);
 }
 
-/* --- each time ------------------------------------------------------------------------------- */
+/* --- done in each reset ----------------------------------------------------------------------- */
 
 static void make_mounts(void)
 {
@@ -154,8 +156,10 @@ static void map_ids(pid_t pid)
 	write_file(path, "0 0 1");
 }
 
-/* Pause before each reset, so that the kernel has cleaned up after the last one. The same as in
- * src/bench/episode.c. */
+/*
+ * Pause in microseconds before each reset, so that the kernel can remove the last namespaces.
+ * src/bench/episode.c pauses as long.
+ */
 #define REST_US 5000
 
 static double one_reset(void)

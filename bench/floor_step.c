@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The floor of a step: write a line to a plain bash's standard input, and read its answer. The
- * second argument tells where this program and the shells run. With `free` the kernel chooses. With
- * `one` all run on one CPU, with `two` the shells on another CPU than this program. The third
- * argument is the number of shells, which are asked in turn.
+ * Measures the least time of a step: write a command to a plain bash's standard input, and read its
+ * answer. The second argument tells where this program and the shells run. With `free` the kernel
+ * chooses. With `one` all run on one CPU, with `two` the shells on another CPU than this program.
+ * The third argument is the number of shells, which are asked in turn.
  *
- * Left out: the sandbox, keeping output apart from the status, limits, counters, and protection
- * against commands that break the shell.
+ * Compared to Fumehood, it leaves out the sandbox, limits and counters. It does not keep output
+ * apart from the status, or protect against commands that break the shell.
  */
 #include "floor.h"
 
@@ -23,7 +23,7 @@ struct shell {
 	int to, from;
 };
 
-/* Number of the nth CPU that this process may use, from 0. */
+/* Returns the number of the nth CPU on which this process may run. n counts from 0. */
 static int allowed_cpu(int nth)
 {
 	cpu_set_t set;
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
 	if (strcmp(where, "free") != 0) {
 		int here = allowed_cpu(0);
 
-		pin(strcmp(where, "two") == 0 ? allowed_cpu(1) : here); /* a bash inherits it */
+		pin(strcmp(where, "two") == 0 ? allowed_cpu(1) : here); /* shells inherit the CPU */
 		start_shells(shells, n_shells);
 		pin(here);
 	} else {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Holds N episodes for bench/many-owners. It prints how many descriptors it then has open. For each
- * line that it reads, it steps all episodes, one after the other. It prints the mean time of a step
- * in microseconds. It ends at the end of its input.
+ * Opens N episodes for bench/many-owners, and prints how many file descriptors it then has open.
+ * For each line that it reads, it steps all episodes, one after the other. It prints the mean time
+ * of a step in microseconds. It ends at the end of its input.
  */
 #include <fumehood/env.h>
 
@@ -22,7 +22,7 @@ static double now_us(void)
 static int descriptors(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
-	int n = -3; /* ".", ".." and the descriptor of `dir` */
+	int n = -3; /* does not count ".", ".." and the descriptor of `dir` */
 
 	while (dir && readdir(dir))
 		n++;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Times a simulator: bench/simulators SAMPLES NAME RULES. A sample is the CPU time of a step of
- * 1,024 copies, with their observations. It is the mean of 20 steps with random actions.
+ * Times a simulator: bench/simulators SAMPLES NAME RULES. A sample is the CPU time in which 1,024
+ * copies of the simulator make a step and their observations. It is the mean of 20 steps with
+ * random actions.
  */
 #include "floor.h"
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from arrays import Array, ArrayDraws, np
 from making import data_key, main, read_parquet, write_rows
 
-# --- classes --------------------------------------------------------------------------------------
+# --- drawing the classes --------------------------------------------------------------------------
 
 CLASSES = 10
 CANDIDATES = 40  # outlines and textures that are drawn, of which those are kept that differ most
@@ -132,7 +132,7 @@ def draw_world(draws: ArrayDraws, kind: Kind) -> World:
     )
 
 
-# --- images ---------------------------------------------------------------------------------------
+# --- drawing the images ---------------------------------------------------------------------------
 
 GRID = np.arange(SIDE) - (SIDE - 1) / 2
 Y, X = np.meshgrid(GRID, GRID, indexing="ij")
@@ -222,7 +222,7 @@ def draw_images(
     return np.clip(np.round(255 * images), 0, 255).astype(np.uint8), labels.astype(np.uint8)
 
 
-# --- files ----------------------------------------------------------------------------------------
+# --- writing the generated data set ---------------------------------------------------------------
 
 
 def write_labels(path: Path, labels: Sequence[int]) -> None:
@@ -247,9 +247,10 @@ def prepare_micro(name: str, folder: str) -> None:
     write_split(Path(folder), train, draw_images(draws, world, name, "test", TEST))
 
 
-# --- Hugging Face's files -------------------------------------------------------------------------
+# --- converting the data sets of Hugging Face -----------------------------------------------------
 
-# The column of images, the shape of an image, and how many there are for training and test.
+# For each data set of Hugging Face: the column that has the images, the shape of an image, and the
+# numbers of training and test images.
 PARQUET = {
     "fashionMnist": ("image", (28, 28), (60000, 10000)),
     "cifar10": ("img", (32, 32, 3), (50000, 10000)),

@@ -72,7 +72,7 @@ class Draws:
         return self.sample(items, len(items))
 
 
-# --- tables ---------------------------------------------------------------------------------------
+# --- reading and writing tables -------------------------------------------------------------------
 
 
 def write_rows(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -117,9 +117,6 @@ def read_parquet(path: str, n: int, columns: Sequence[str]) -> Any:
         sys.exit(f"{path} can't be read: {error}")
     check_table(path, (table.num_rows, table.column_names), n, columns)
     return table
-
-
-# --- the command line -----------------------------------------------------------------------------
 
 
 def main(**commands: Callable[..., None]) -> None:

@@ -194,7 +194,8 @@ class VectorEnv:
         if isinstance(space, Discrete):
             if given.dtype.kind not in "iu":
                 raise TypeError(f"actions are {given.dtype}; expected whole numbers")
-            # Larger types are checked before they are cut to 32 bits, the others by the library.
+            # Check whole numbers of 32 bits or more before they are cut to the action's type. The
+            # library checks smaller ones.
             wide = given.dtype.itemsize >= 4 and given.dtype != space.dtype
             if wide and (given.min() < 0 or given.max() >= space.n):
                 self._refuse_actions()

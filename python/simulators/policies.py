@@ -75,7 +75,7 @@ class Game(Protocol):
     def step(self, actions: Array) -> tuple[Array, Array, Array]: ...
 
 
-# --- the file -------------------------------------------------------------------------------------
+# --- reading a policy's .npz file -----------------------------------------------------------------
 
 
 def _parse_array(name: str, data: bytes) -> Array:
@@ -114,7 +114,7 @@ def _read_arrays(path: Path, most_bytes: int) -> dict[str, Array]:
     return arrays
 
 
-# --- layers ---------------------------------------------------------------------------------------
+# --- kinds of layers in a policy's network --------------------------------------------------------
 
 Take = Callable[..., Array]  # takes an array of a layer, by its last name and its shape without 5
 
@@ -158,7 +158,7 @@ class Conv:
     def __call__(self, inputs: Array) -> Array:
         checkpoints, games = inputs.shape[:2]
         rows, columns, filters = self.outputs
-        # Games come last, because long runs of numbers are copied fast.
+        # The axis of parallel games comes last, because numpy copies long runs of numbers fast.
         pictures = np.ascontiguousarray(inputs.transpose(0, 4, 2, 3, 1), float)
         places = [(y, x) for y in range(self.size) for x in range(self.size)]
         seen = [pictures[:, :, y : y + rows, x : x + columns] for y, x in places]
@@ -190,7 +190,7 @@ class Gru:
         gates = 2 * self.outputs[0]
         sums = inputs.reshape(*inputs.shape[:2], -1) @ self.weight + self.bias
         again = self.state @ self.recurrent
-        # tanh has no overflow, as exp would have: sigmoid(x) = (1 + tanh(x / 2)) / 2.
+        # Compute sigmoid(x) as (1 + tanh(x / 2)) / 2: exp(-x) would overflow, tanh does not.
         opened = 0.5 + 0.5 * np.tanh(0.5 * (sums + again)[..., :gates])
         reset, keep = np.split(opened, 2, -1)
         new = np.tanh(sums[..., gates:] + reset * again[..., gates:])
@@ -205,7 +205,7 @@ KINDS: dict[str, type[Dense | Conv | Gru]] = {
 }
 
 
-# --- a policy -------------------------------------------------------------------------------------
+# --- playing a policy -----------------------------------------------------------------------------
 
 
 def _take(arrays: dict[str, Array], name: str, *shape: int | None) -> Array:
@@ -304,7 +304,7 @@ def load(
     try:
         if path.stat().st_size == 0:
             raise Unfit("it is empty; write it with numpy.savez")
-        # Every array of numbers also has a header.
+        # The limit of bytes has room for all weights and for a header of each array.
         arrays = _read_arrays(path, 8 * most_weights + MEMBERS_MAX * HEADER_BYTES_MAX)
         return Policy(arrays, inputs, n_actions, most_products)
     except Unfit as fault:

@@ -19,12 +19,13 @@ from making import data_key, main, write_rows
 TRAIN, TEST = 1500, 1000  # pictures
 CAPTIONS = 5  # of a picture, as in COCO
 
-# --- the language ---------------------------------------------------------------------------------
+# --- drawing the made-up language -----------------------------------------------------------------
 
 OUTLINES, HUES = 6, 6
 CANDIDATES = 60  # outlines that are drawn. Those that differ most are kept.
 
-# How many meanings each kind of word has, and how many words each meaning has.
+# For each kind of word in the made-up language: the number of its meanings, and of the words for
+# each meaning.
 WORDS = {
     "noun": (OUTLINES, 2),
     "hue": (HUES, 2),
@@ -36,10 +37,12 @@ WORDS = {
 }
 SECOND = 0.35  # share of mentions that take the second word of a meaning
 
-# The object that is named first: by height in the picture or by area, and by which end of it.
+# Rules for the object that a caption names first: the upper or lower one, or the larger or smaller
+# one.
 RULES = ("y", "area")
 
-# Templates of captions, from frequent to rare, with the part that they leave out.
+# Templates of captions: the share of captions that follow it, and the part of the picture that it
+# does not tell.
 TEMPLATES = ((0.5, ""), (0.3, "size"), (0.2, "scene"))
 
 
@@ -122,7 +125,7 @@ def draw_language(draws: ArrayDraws) -> Language:
     )
 
 
-# --- pictures -------------------------------------------------------------------------------------
+# --- drawing the pictures -------------------------------------------------------------------------
 
 SIDE = 32
 SMALL, LARGE = 4.0, 6.2  # radii of objects
@@ -199,7 +202,7 @@ def paint(draws: ArrayDraws, language: Language, label: str, scenes: Scenes) -> 
     return np.clip(np.round(255 * pictures), 0, 255).astype(np.uint8)
 
 
-# --- captions -------------------------------------------------------------------------------------
+# --- writing captions of the pictures -------------------------------------------------------------
 
 
 def first_objects(language: Language, scenes: Scenes) -> Array:
@@ -262,9 +265,6 @@ def draw_set(
     scenes = draw_scenes(draws, label, n)
     captions = Speaker(draws, language, label, scenes).captions()
     return paint(draws, language, label, scenes), captions
-
-
-# --- files ----------------------------------------------------------------------------------------
 
 
 def prepare_micro(path: str) -> None:

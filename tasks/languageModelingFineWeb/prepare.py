@@ -19,7 +19,7 @@ from pathlib import Path
 from arrays import Array, ArrayDraws, np
 from making import data_key, main
 
-# --- the language ---------------------------------------------------------------------------------
+# --- drawing the made-up language -----------------------------------------------------------------
 
 SYMBOLS = 64
 END, STOP, LETTERS = 0, 1, 2  # ends a document, ends a sentence, the first letter
@@ -76,14 +76,14 @@ def draw_language(draws: ArrayDraws) -> Language:
         before=bool(draws.uniform("before", 1)[0] < 0.5),
         words=draw_words(draws, letters),
         ranks=ranks,
-        # Permutations, so that all classes are equally frequent.
+        # Random permutations make all classes of words equally frequent.
         follow=[draws.order(f"follow {i}", CLASSES).tolist() for i in range(len(FOLLOW) + 1)],
         names=names,
         inflected=set(kinds[:INFLECTED]),
     )
 
 
-# --- texts ----------------------------------------------------------------------------------------
+# --- writing texts in the made-up language --------------------------------------------------------
 
 
 class Writer:
@@ -137,9 +137,7 @@ def write_text(draws: ArrayDraws, language: Language, label: str, n: int) -> Arr
     return np.where(replaced < NOISE, noise, tokens[:n]).astype("<u2")
 
 
-# --- files ----------------------------------------------------------------------------------------
-
-# Tokens of each file of the made language.
+# Number of tokens in each file of the generated data set.
 LENGTHS = {"train": 500_000, "valid": 50_000, "hidden": 250_000}
 
 HEADER = np.zeros(256, "<i4")

@@ -23,9 +23,9 @@ Row = tuple[str, str, int]  # premise, hypothesis, label
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)  # as in MNLI
 TRAIN, TEST = 6000, 3000
 
-# --- meanings -------------------------------------------------------------------------------------
+# --- drawing the meanings of words ----------------------------------------------------------------
 
-# How the meaning of one thing lies to that of another. FORWARD: the first entails the second.
+# How one concept relates to another. FORWARD means that the first entails the second.
 EQUAL, FORWARD, BACKWARD, EXCLUDES, INDEPENDENT = range(5)
 
 
@@ -59,7 +59,8 @@ def relation(a: Concept, b: Concept) -> int:
     return EXCLUDES if shared and shared.exclusive else INDEPENDENT
 
 
-# For each part of a sentence: the number of its families, and of the concepts below a family's head.
+# For each kind of word: the number of families of concepts, and of all concepts below the families'
+# heads.
 FAMILIES = {"noun": (3, 21), "verb": (3, 12), "adjective": (3, 9), "place": (2, 7)}
 SYNONYMS = 0.3  # share of concepts with a second word
 DEEP = 0.4  # share of concepts whose parent is no head, where one may be
@@ -79,7 +80,7 @@ def draw_concepts(draws: Draws, n_families: int, n: int) -> list[Concept]:
     return concepts
 
 
-# --- the language ---------------------------------------------------------------------------------
+# --- drawing the made-up language -----------------------------------------------------------------
 
 PARTICLES = {"article": 3, "filler": 5, "negation": 2, "reversed": 1}
 FILLERS = 0.35  # chance of each of two fillers in a sentence
@@ -135,9 +136,10 @@ def draw_language(key: bytes) -> Language:
     )
 
 
-# --- sentences ------------------------------------------------------------------------------------
+# --- writing sentences in the made-up language ----------------------------------------------------
 
-# The parts of a sentence, each with its kind of word. Adjectives and places may be absent.
+# Parts of a generated sentence, each with the kind of word that fills it. A sentence may lack
+# adjectives and the place.
 PARTS = {
     "subject": "noun",
     "subject adjective": "adjective",
@@ -206,8 +208,8 @@ def compare(premise: Meaning, hypothesis: Meaning) -> int:
     return found.pop() if len(found) == 1 else INDEPENDENT if found else EQUAL
 
 
-# Which relations make an entailment and which a contradiction, by what is negated: the premise, the
-# hypothesis.
+# For each pair (premise negated, hypothesis negated): relations of their meanings that make an
+# entailment, and those that make a contradiction.
 INFERENCES: dict[tuple[bool, bool], tuple[set[int], set[int]]] = {
     (False, False): ({EQUAL, FORWARD}, {EXCLUDES}),
     (False, True): ({EXCLUDES}, {EQUAL, FORWARD}),
@@ -259,7 +261,7 @@ def say(draws: Draws, language: Language, sentence: Sentence) -> str:
     return " ".join(words)
 
 
-# --- pairs ----------------------------------------------------------------------------------------
+# --- drawing pairs of premise and hypothesis ------------------------------------------------------
 
 CHANGES = (0, 1, 1, 1, 2, 2, 3)
 WRONG = 0.03  # share of labels that are wrong, also of the hidden ones
@@ -285,7 +287,7 @@ def draw_rows(draws: Draws, language: Language, n: int) -> list[Row]:
     return rows
 
 
-# --- files ----------------------------------------------------------------------------------------
+# --- writing the generated data set ---------------------------------------------------------------
 
 
 def write_split(folder: Path, train: list[Row], test: list[Row]) -> None:
@@ -302,7 +304,7 @@ def prepare_micro(folder: str) -> None:
     write_split(Path(folder), train, draw_rows(Draws(key, "inference\0test"), language, TEST))
 
 
-# --- Hugging Face's files -------------------------------------------------------------------------
+# --- converting the data set of Hugging Face ------------------------------------------------------
 
 ROWS = (392702, 9815)  # of the splits train and validation_matched
 

@@ -21,12 +21,13 @@ from making import Draws, data_key, main, read_csv, write_columns
 House = dict[str, str]
 Effect = Callable[[dict[str, float]], float]
 
-# --- the town -------------------------------------------------------------------------------------
+# --- drawing the houses and their prices ----------------------------------------------------------
 
-# Rows for training, for validation and for the hidden test.
+# Number of houses for training, for validation and for the hidden test.
 ROWS = (1200, 300, 1000)
 
-# Each number of a house has a quantile u, uniform from 0 to 1. The column shows a value of it.
+# Each numeric column is drawn as a quantile u, uniform from 0 to 1. A function turns u into the
+# value that the table shows.
 NUMBERS: dict[str, Callable[[float], float]] = {
     "LotArea": lambda u: 2000 * 12**u,
     "LivingArea": lambda u: 600 * 6**u,
@@ -51,15 +52,16 @@ KINDS: dict[str, int] = {
 MISSING = ("BasementArea", "GarageArea")  # 5 % of these fields are empty: there is none
 MISSING_SHARE = 0.05
 
-# Shares of the variance of the logarithm of the price. What is left is noise.
+# Shares of the variance of the price's logarithm that kinds of effects explain. Noise makes up the
+# rest.
 LINEAR, KIND, CURVED, TOGETHER = 0.36, 0.14, 0.25, 0.20
 NOISE = 1 - LINEAR - KIND - CURVED - TOGETHER
 SPREAD = 0.42  # standard deviation of the logarithm
 MEDIAN = 180_000
 
 
-# Functions of a quantile with mean 0 and variance 1. All but the first are orthogonal to it, so
-# that the shares above add up.
+# Shapes of effects on the price: functions of a quantile, with mean 0 and variance 1. They are
+# orthogonal to the straight one, so that their shares of the variance add up.
 
 
 def straight(u: float) -> float:
@@ -169,7 +171,7 @@ def draw_house(draws: Draws, effects: list[Effect]) -> House:
     return row
 
 
-# --- files ----------------------------------------------------------------------------------------
+# --- writing the data sets ------------------------------------------------------------------------
 
 
 def write_split(

@@ -20,9 +20,9 @@ from making import Draws, data_key, main, read_csv, write_columns
 
 Row = dict[str, str]
 
-# --- the passengers -------------------------------------------------------------------------------
+# --- drawing the passengers -----------------------------------------------------------------------
 
-# Kaggle's columns, in its order.
+# Columns of Kaggle's Titanic tables, in the same order.
 COLUMNS = [
     *("PassengerId", "Survived", "Pclass", "Name", "Sex", "Age"),
     *("SibSp", "Parch", "Ticket", "Fare", "Cabin", "Embarked"),
@@ -107,12 +107,12 @@ def draw_passengers(draws: Draws) -> list[Passenger]:
     return people[: sum(ROWS)]
 
 
-# --- their fates ----------------------------------------------------------------------------------
+# --- drawing who survives -------------------------------------------------------------------------
 
 SURVIVORS = 0.42  # share
 
-# Shares of the variance of what decides a fate: sex, plain columns, what is to be read out of
-# columns, traits that act together, and the luck of a party. The rest is noise.
+# Shares of the variance that decide who survives: sex, single columns, traits hidden in texts,
+# pairs of traits, and the luck of a party. Noise makes up the rest.
 SEX, PLAIN, READ, TOGETHER, LUCK = 0.13, 0.17, 0.19, 0.18, 0.28
 NOISE = 1 - SEX - PLAIN - READ - TOGETHER - LUCK
 
@@ -203,7 +203,7 @@ def apart_from_sex(people: list[Passenger], values: list[float]) -> list[float]:
     return changed
 
 
-# --- files ----------------------------------------------------------------------------------------
+# --- writing the data sets ------------------------------------------------------------------------
 
 KAGGLE_ROWS = 891
 KAGGLE_TEST_ROWS = 297  # a third of them

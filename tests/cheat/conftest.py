@@ -39,23 +39,25 @@ class Game:
 GAMES = [
     Game("duel", "strategy.py", "true", 2 / 3),
     Game("script", "answer.txt", "echo 5 >answer.txt", 0.25),
-    # Passengers are drawn on each machine: the mean, and five standard deviations of a half.
+    # Each machine draws other passengers: allow five standard deviations of the score of one half.
     Game("titanicSurvival:micro", "submission.csv", "python3 baseline.py", 0.65, 0.12),
-    # Random numbers differ between episodes: the mean, and six standard deviations of 400 games.
+    # The judge's random numbers differ between episodes: allow six standard deviations of the score
+    # of 400 games.
     Game("battleOfSexes", "strategy.py", "true", 1.0213, 0.1),
     Game("rows", "submission.csv", "cp sample_submission.csv submission.csv", 0.5, root=MLGYM),
 ]
-# Tasks in which the agent's code runs in the evaluator's own process: see test_mlgym.py.
+# Tasks of MLGym whose evaluator runs the agent's code in its own process: see test_mlgym.py.
 IN_PROCESS = [
     Game("coin", "strategy.py", "true", 0.4, root=MLGYM),
     Game("model", "checkpoint.yaml", "python3 src/train.py", 5 / 12, root=MLGYM),
 ]
-# A duel without a strategy: see test_model.py.
+# Task whose judge asks a model for predictions instead of a strategy. test_model.py tests it.
 MODEL = Game("languageModelingFineWeb", "model.zip", "python3 baseline.py", None)
 BY_TASK = {game.task: game for game in [*GAMES, *IN_PROCESS, MODEL]}
 
 
-# Judges of these play fewer games here, in copies of the tasks: tricks don't depend on that.
+# Texts in judges that set the number of games, and replacements with fewer games. Copies of the
+# tasks get these to save time, because tricks don't depend on it.
 GAMES_LINE = ("else 10_000", "else 400")
 FEWER = {
     "3SATTime": ("[(50, 213)] * 24", "[(30, 128)] * 4"),
@@ -89,7 +91,7 @@ def duels() -> dict[str, Game]:
 
 DUELS = duels()
 BY_TASK.update(DUELS)
-# `make check` leaves the longest games to `make test`.
+# Mark the longest games: `make check` skips them, `make test` plays them.
 DUELS_OR_LONG = [t if t == "duel" else pytest.param(t, marks=pytest.mark.long) for t in DUELS]
 GAMES_OR_LONG = [
     pytest.param(t, marks=pytest.mark.long) if t in ("battleOfSexes", "rows") else t

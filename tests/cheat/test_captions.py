@@ -6,13 +6,14 @@ from conftest import copy_task
 
 pytest.importorskip("numpy")  # it makes the pictures
 
-# A baseline that costs nothing: that of the task trains.
+# Replaces the task's baseline by a copy of the sample submission. The task's own needs time for
+# training.
 CHEAP = (
     "baseline_paths: [baseline.py]",
     'baseline: "cp data/sample_submission.csv submission.csv"',
 )
 
-# The references that an agent has are those of other pictures.
+# Writes captions by a trick. The agent can read reference captions, but those of other pictures.
 WRITE = """
 import csv, random
 from collections import Counter
@@ -26,17 +27,19 @@ with open("submission.csv", "w", newline="") as file:
     csv.writer(file).writerows([["caption", "bleu_score"], *rows])
 """
 
-# For each trick: the caption of a row, and the score that it stays below.
+# For each trick: the expression for the caption of each row, and a score that the trick must not
+# reach.
 TRICKS = {
     "a frequent reference": ("common[0]", 0.28),
     "any reference": ("random.choice(told)", 0.28),
-    # The answers have five references with this between them. In a caption it is a word.
+    # ` ||| ` separates the five references of a row in the answers. In a submitted caption it must
+    # count as a word.
     "five references": ("' ||| '.join(common[:5])", 0.14),
     "five lines": (r"'\n'.join(common[:5])", 0.14),
     "many references": ("' '.join(common)", 0.14),
     "all words": ("' '.join(words)", 0.1),
     "the most frequent words": ("' '.join(words[:5] * 2)", 0.14),
-    # In the original the mean of a column that the agent writes is the score.
+    # MLGym's own evaluator uses the mean of a column `score` that the agent writes.
     "a score of its own": ("'-'", 1e-9),
 }
 

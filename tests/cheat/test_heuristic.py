@@ -9,17 +9,19 @@ def heuristic_fn(clauses, assignments, *rest):
     literal = min(free, key=len)[0]
     return abs(literal), literal > 0
 """
-# The state of all instances in the player's process, which a heuristic can find.
+# Finds all instances of the puzzle in the memory of the process that runs the heuristic.
 MIRRORS = """
 import gc
 honest = heuristic_fn
 def mirrors():
     return [o for o in gc.get_objects() if type(o).__name__ == "Mirror"]
 """
-# The player's own kind of table, which the submission can change like all that its process has.
+# Gets the class that asks the heuristic. A submission can change it, because both run in the same
+# process.
 TABLE = "import sys\nTable = sys.modules['__main__'].Table\n"
 
-# For each trick: the submission, the sentence for the agent, and whether tampering is recorded.
+# For each trick: the submission, the message that the agent gets, and whether tampering is
+# recorded.
 TRICKS = {
     "answers before it is asked": (
         HONEST + "import os, time\nhonest = heuristic_fn\n"
@@ -70,7 +72,7 @@ TRICKS = {
     ),
 }
 
-# Heuristics that get the score of their decisions.
+# Tricks that must be scored like an honest heuristic.
 HARMLESS = {
     "changes its arguments": (
         "honest = heuristic_fn\n"
@@ -80,7 +82,8 @@ HARMLESS = {
         "    assignments.update((v, True) for v in range(1, 31))\n"
         "    return decision\n"
     ),
-    # It finds what heuristics are given of the four instances, and nothing that is the judge's.
+    # Finds the four instances in memory, and fails if they hold more than heuristics are given
+    # anyway.
     "reads all mirrors": (
         MIRRORS + "import os\n"
         "KNOWN = 'assignment_history assignments conflict_count formula level unresolved'.split()\n"

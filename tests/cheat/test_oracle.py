@@ -38,7 +38,8 @@ def test_a_csv_is_compared_without_a_word(begin):
         assert len(said) == 1, said
 
 
-# For each submission of zeros: the sentence for the agent, or "" if it is scored as the sample is.
+# For each trick: a sed script that changes a submission of zeros, and the error message. "" means
+# that the score stays that of the zeros.
 TABLES = {
     "a score of its own": ("s/$/,1.0/; 1s/1.0$/accuracy/", ""),
     "a weight for each row": ("s/$/,0/; 1s/0$/weight/; 2s/0$/1/", ""),

@@ -12,7 +12,7 @@ from conftest import copy_task
 pytest.importorskip("numpy")
 pytestmark = pytest.mark.xdist_group("policy")  # so that one worker makes the data
 
-# Cars that stand still score 0, and cost no training.
+# Makes a policy whose cars never move. It needs no training and scores 0.
 STILL = """
 import numpy as np
 arrays = {"0.linear.weight": np.zeros((5, 2, 1)), "0.linear.bias": np.zeros((5, 1))}
@@ -20,7 +20,7 @@ arrays["log_std"] = np.full(5, -20.0)
 """
 SAVE = "np.savez('policy.npz', **arrays)\n"
 
-# Code that a file could hold: it writes a score in the judge's place.
+# Adds attacks to a policy's file: code that would write a score in the judge's place if it ran.
 ATTACK = """
 import os, pickle, zipfile
 class Attack:
@@ -38,7 +38,7 @@ LIE = "del arrays['log_std']\n" + SAVE + "add('log_std.npy', header(\"" + SHAPE 
 LENGTH = "'log_std' has another length than its header tells"
 NO_ARRAY = "is not an array of numbers as numpy.savez writes it"
 
-# For each trick: how the file is made, and what the agent is told.
+# For each trick: code that makes the policy's file, and the error message for the agent.
 FILES = {
     "a pickled object": (
         "arrays['log_std'] = np.array([Attack()] * 5)\n" + SAVE,
@@ -82,7 +82,8 @@ FILES = {
     "negative sizes": (LIE % ("-5, -1", "bytes(40)"), "'log_std' " + NO_ARRAY),
 }
 
-# Changes the simulator in its own memory, and lists all that it can reach during a validate.
+# Patches the simulator in the agent's own memory. During a validate, it lists all processes and
+# shared files that it can see.
 SNOOP = """
 import ctypes, os, re
 import numpy as np
@@ -161,7 +162,8 @@ def test_the_judge_has_a_simulator_of_its_own(agent):
     """An agent changes its own in memory. It sees no process of the judge, and no shared memory."""
     agent.put("snoop.py", SNOOP)
     agent.sh("python3 snoop.py >snooped 2>&1 & until [ -s snooped ]; do sleep 0.01; done")
-    # A constant force of 0.5 does not get a car up, and costs 0.025 a step.
+    # Expect -5: a force of 0.5 costs 0.025 a step for 200 steps. It does not get the car up the
+    # hill.
     make(agent, "arrays['0.linear.bias'] += 0.5\n" + SAVE)
     assert abs(agent.validate()["info"]["score"]["Reward Mean"] + 5) < 1e-3
     patched, shared, *seen = agent.sh("touch stop; wait; cat snooped").splitlines()

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from conftest import copy_task
 
-# Without this line an episode may validate as often as it likes.
+# Line of task.yaml that limits how often an episode may validate. A test removes it.
 LIMIT = "  validations: 10        # each tells of the hidden half\n"
 
-# Writes N random predictions, or their vote if the weights of all are given.
+# Writes N random submissions. Given a weight for each of them, writes their weighted vote instead.
 VOTE = """
 import csv, random, sys
 ids = [row["PassengerId"] for row in csv.DictReader(open("data/test.csv"))]

@@ -84,7 +84,7 @@ def machine(program, tmp_path) -> Machine:
     return Machine(program, tmp_path)
 
 
-# --- generated data -------------------------------------------------------------------------------
+# --- data that programs of tasks make -------------------------------------------------------------
 
 
 def test_the_key_of_another_program(machine, tmp_path):
@@ -119,7 +119,7 @@ def test_our_own_program(machine, declared):
     assert len(seen) == len(truth) and seen != truth
 
 
-# --- data of the user -----------------------------------------------------------------------------
+# --- data that the user downloaded ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("declared", ["", "[{path: answers.csv}]", "[{path: ., target: all}]"])
@@ -136,7 +136,7 @@ def test_data_that_the_user_put_there_for_others(machine, declared):
     assert "data set 'titanic' lacks " in done.stderr and f" in {place}@" in done.stderr
 
 
-# --- judges ---------------------------------------------------------------------------------------
+# --- judges of untrusted tasks --------------------------------------------------------------------
 
 
 def test_the_key_of_another_judge(machine):

@@ -11,10 +11,11 @@ HIDDEN = [
     str(TASKS / "duel/grader/judge.py"),
 ]
 
-# A task for each kind of grader: two are duels.
+# Tasks to attack, at least one for each kind of grader. Two of them are duels.
 KINDS = [game for game in GAMES if game.task != "battleOfSexes"]
 
-# Ways to put two files in the place of the submission, in turns.
+# Commands that replace the submission {2} by the files {0} and {1} in turn. A loop repeats them
+# while it is scored.
 SWAPS = {
     "renamed": "cp {0} s; mv s {2}; cp {1} t; mv t {2}",
     "written over": "cat {0} >{2}; cat {1} >{2}",
@@ -60,7 +61,8 @@ def test_swapped_meanwhile(begin, game, swap):
         seen.add("score" in answer["info"])
         if "score" in answer["info"]:
             agent.assert_honest(answer)
-    # Kill the whole group: the loop's last program could swap the files once more.
+    # Kill the loop with its process group: a program that it started could swap the files once
+    # more.
     agent.sh("kill -9 -- -$!; wait $! 2>/dev/null; while pgrep -g $!; do :; done")
     agent.sh(f"rm -f {game.file}; cp honest {game.file}")
     agent.assert_honest(agent.validate())

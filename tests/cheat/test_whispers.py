@@ -5,7 +5,8 @@ import textwrap
 
 from conftest import BY_TASK
 
-# Each call is on a file that all sandboxes see. The agent gets the output, because the code fails.
+# Makes system calls on a file that all sandboxes share, to find ways to send messages. It ends with
+# an error, so that the agent sees the output.
 SIGNS = """
     import ctypes, errno, fcntl, os, socket, sys
 

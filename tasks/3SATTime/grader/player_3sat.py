@@ -55,7 +55,8 @@ class Mirror:
         self.unresolved = [*filterfalse(gone.__contains__, self.unresolved), *appended]
 
     def decide(self, heuristic: Heuristic) -> Any:
-        # Copies: a heuristic that changes its arguments must not change the mirror.
+        # Give the heuristic copies, so that changing its arguments does not change the solver's
+        # state.
         clauses = map(self.formula.__getitem__, self.unresolved)
         return heuristic(
             list(map(list.copy, clauses)),
@@ -99,6 +100,7 @@ class Table(player.Table):
 
 
 if __name__ == "__main__":
-    # A heuristic may import the starter's solver.py.
+    # Find modules in the working directory, because a submitted heuristic may import the starter's
+    # solver.py.
     sys.path.append(os.getcwd())
     player.main(sys.argv[1], sys.argv[2:], Table)

@@ -10,19 +10,19 @@ def row_strategy(history):
 
     history: the battles of this game so far, oldest first, as (own soldiers, the other's soldiers).
     """
-    # Some fields matter: they get a share at random, now and then more than one.
+    # Give random fields a share of 10 to 30 soldiers each. A field may get more than one share.
     sent = [0] * FIELDS
     for _ in range(random.randint(1, FIELDS)):
         sent[random.randrange(FIELDS)] += random.randint(10, 30)
 
-    # The others, one after the other, get any number of the soldiers that are left.
+    # Give each field that has no soldiers yet a random number of the soldiers that are left.
     left = SOLDIERS - sum(sent)
     if left > 0:
         for field in [f for f in range(FIELDS) if sent[f] == 0]:
             sent[field] = random.randint(0, left)
             left -= sent[field]
 
-    # Exactly 120, in the same proportions.
+    # Scale the numbers of soldiers, so that they add up to exactly 120.
     total = sum(sent)
     sent = [soldiers * SOLDIERS // total for soldiers in sent]
     sent[random.randrange(FIELDS)] += SOLDIERS - sum(sent)

@@ -15,7 +15,7 @@ ANGLES = 16
 WAVES = 210  # random features for each object
 PENALTY = 1e-3
 
-# --- objects --------------------------------------------------------------------------------------
+# --- finding the objects in a picture -------------------------------------------------------------
 
 
 def smooth(pictures):
@@ -64,7 +64,8 @@ def measure(pictures, masks):
     spread = colour.max(1, keepdims=True) - colour.min(1, keepdims=True) + 1e-3
     colour = (colour - colour.min(1, keepdims=True)) / spread
 
-    # How much of each direction the object fills, with the same area for all.
+    # For each direction from the object's centre: the share of it that the object fills. Sizes are
+    # scaled to the same area.
     scale = np.sqrt(area / np.pi)
     down, right = side[:, None] - y[:, None, None], side - x[:, None, None]
     away = np.hypot(down, right) / scale[:, None, None]
@@ -84,7 +85,7 @@ def describe(pictures):
     return [measure(pictures, masks[:, which]) for which in (0, 1)], ground[:, None]
 
 
-# --- words ----------------------------------------------------------------------------------------
+# --- choosing the words of a caption --------------------------------------------------------------
 
 
 def in_order(objects, place, sign):

@@ -74,7 +74,7 @@ class Checks:
     rows: Array  # logarithms of probabilities
 
 
-# --- a model --------------------------------------------------------------------------------------
+# --- asking a submitted model ---------------------------------------------------------------------
 
 
 class Model:
@@ -143,7 +143,7 @@ def blocks(rows: Array) -> Iterator[slice]:
     return (slice(at, at + step) for at in range(0, len(rows), step))
 
 
-# --- what is asked --------------------------------------------------------------------------------
+# --- drawing the sequences that a model is asked about --------------------------------------------
 
 
 def words(numbers: duel.Numbers, label: str, n: int) -> Array:
@@ -179,7 +179,7 @@ def draw_checks(numbers: duel.Numbers, sizes: Sizes) -> Checks:
     return Checks(sequence, place, np.empty((n, sizes.vocabulary)))
 
 
-# --- the score ------------------------------------------------------------------------------------
+# --- computing the score --------------------------------------------------------------------------
 
 
 def first_losses(model: Model, sequences: Array, checks: Checks) -> Array:

@@ -43,7 +43,8 @@ def main():
         logs = log_softmax(model.logits(batch[:, :-1]))
         assert logs.ndim == 3 and logs.shape[:2] == (len(batch), LENGTH), logs.shape
         losses.append(-np.take_along_axis(logs, batch[:, 1:, None], 2))
-        # The same tokens up to a place, others after it, and half of the batch.
+        # Replace the tokens after a random place by others, in half of the sequences. A correct
+        # model predicts the same at that place.
         place, some = random.integers(LENGTH - 1), slice(1, None, 2)
         changed = batch[some, :-1].copy()
         after = changed[:, place + 1 :]

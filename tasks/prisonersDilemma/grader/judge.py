@@ -12,7 +12,7 @@ ROUNDS = 10
 PAYOFFS = ((3, 0), (5, 1))  # the row player's, by row and column
 STAY = 12  # in 30: the mixed strategy repeats its own choice
 
-# A game: the rounds so far, as (row's choice, column's choice).
+# A game is the list of its rounds so far, each as (row player's choice, column player's choice).
 Game = list[tuple[int, int]]
 
 
@@ -44,7 +44,8 @@ def pavlov(game: Game) -> int:
     return int(bool(game) and game[-1][0] != game[-1][1])
 
 
-# Strategies that go by the game alone; the numbers behind them are COIN, twice, and MIXED.
+# The partner's strategies that depend only on the game so far. COIN and MIXED are the numbers of
+# strategies that also use random numbers.
 STRATEGIES = (
     tit_for_tat,
     suspicious,

@@ -11,7 +11,8 @@ def row_strategy(history):
     if not history:
         return random.randrange(2)
     own, partner = history[-1]
-    # How probably to do what the partner did, or what this player did; else the opposite of the partner's.
+    # Probability of repeating the partner's last choice, and of repeating this player's own.
+    # Otherwise play the opposite of the partner's choice.
     follow, stay = (0.75, 0.15) if partner == 1 else (0.6, 0.3)
     dice = random.random()
     if dice < follow:

@@ -30,7 +30,7 @@ def number(field):
         return np.nan
 
 
-# --- columns ----------------------------------------------------------------------------------------
+# --- turning columns into numbers -----------------------------------------------------------------
 
 
 def is_numeric(rows, name):
@@ -80,7 +80,7 @@ def make_columns(train, target, rows):
     return np.column_stack(smooth), np.column_stack(plain)
 
 
-# --- ridge ------------------------------------------------------------------------------------------
+# --- ridge regression -----------------------------------------------------------------------------
 
 
 def ridge(columns, target, penalty):
@@ -108,7 +108,7 @@ def best_ridge(columns, target):
     return ridge(columns, target, min(PENALTIES, key=error))
 
 
-# --- trees ------------------------------------------------------------------------------------------
+# --- boosted regression trees ---------------------------------------------------------------------
 
 
 def bin_edges(columns):

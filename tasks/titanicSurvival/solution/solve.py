@@ -26,7 +26,7 @@ def read(path):
         return list(csv.DictReader(file))
 
 
-# --- words ----------------------------------------------------------------------------------------
+# --- describing passengers by words ---------------------------------------------------------------
 
 
 def cut(numbers, n):
@@ -68,7 +68,7 @@ def numbered(rows):
     return [[numbers[word] for word in words] for words in rows]
 
 
-# --- the regression -------------------------------------------------------------------------------
+# --- logistic regression --------------------------------------------------------------------------
 
 
 def chance(x):
@@ -109,7 +109,7 @@ def cross_fit(rows, fates):
     return logits
 
 
-# --- parties --------------------------------------------------------------------------------------
+# --- luck of people who travelled together --------------------------------------------------------
 
 
 def luck(tickets, logits, fates):

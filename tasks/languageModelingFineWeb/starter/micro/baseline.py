@@ -18,7 +18,8 @@ def pack(model, *files):
     named = {"model.py": model} | {file: file for file in files}
     with zipfile.ZipFile("model.zip", "w") as packed:
         for name, file in named.items():
-            # Without times and owners, so that the same model gives the same bytes.
+            # Leave out times and owners of files, so that the same model always gives the same zip
+            # file.
             packed.writestr(zipfile.ZipInfo(name), Path(file).read_bytes(), zipfile.ZIP_DEFLATED)
 
 

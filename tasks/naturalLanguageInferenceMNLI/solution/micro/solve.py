@@ -19,7 +19,7 @@ RATE = 0.01
 PENALTY = 1e-4
 
 
-# --- words ------------------------------------------------------------------------------------------
+# --- learning endings and negations from the words ------------------------------------------------
 
 
 def find_ending(pairs):
@@ -57,7 +57,7 @@ def find_negations(pairs, labels, n=2):
     return sorted(change, key=change.get, reverse=True)[:n]
 
 
-# --- changes ----------------------------------------------------------------------------------------
+# --- finding words that the hypothesis replaces ---------------------------------------------------
 
 
 def find_matches(changes):
@@ -121,7 +121,7 @@ def prepare(train, labels, test):
     return [(count_items(part, numbers), s) for part, s in zip(lists, state, strict=True)]
 
 
-# --- the network ------------------------------------------------------------------------------------
+# --- training the network -------------------------------------------------------------------------
 
 
 class Adam:
