@@ -41,7 +41,8 @@ struct fh_env;
 
 struct fh_gym_options {
 	const char *tasks_dir; /* folder of more tasks, looked up first; NULL: none */
-	/* Folder for baselines, data, keys; NULL: $FUMEHOOD_STATE or the user's own. */
+	/* Folder in which Fumehood keeps baselines, data sets and the judges' secret. NULL:
+	 * $FUMEHOOD_STATE, or the user's default folder. */
 	const char *state_dir;
 	const char *mlgym_root; /* a checkout of MLGym, whose tasks come first; NULL: none */
 
@@ -76,7 +77,8 @@ enum fh_reward_kind {
 	FH_REWARD_DELTA,       /* score minus the last score; the first score minus the baseline */
 	FH_REWARD_IMPROVEMENT, /* score minus the baseline */
 	FH_REWARD_NONE,        /* every reward is 0 */
-	/* All kinds: a gain is positive, also if less is better; 0 in steps without a score. */
+	/* For all kinds, a better score gives a positive reward, even if the metric is minimized.
+	 * Steps without a score give 0. */
 };
 
 struct fh_bind {
@@ -92,7 +94,7 @@ struct fh_env_options {
 	const char *variant; /* NULL: the variant in `task`, else the task's default */
 	enum fh_reward_kind reward;
 	int max_steps; /* most steps of an episode; 0: the task's own limit (default 50) */
-	/* Keep the agent's memory for later episodes, in the task's memory_path. */
+	/* Whether to save the agent's memory at the task's memory_path, for later episodes. */
 	bool memory;
 	/* File with the agent's memory to begin with, in place of memory_path. If the file does not
 	 * exist, the episode begins without memory. It must not be a link. NULL: none. */
@@ -113,13 +115,13 @@ struct fh_env_options {
 	 * new salt, which the result of its reset holds. A recorded salt, at most
 	 * FH_JUDGE_SALT_MAX, gives the recorded scores again. */
 	uint64_t judge_salt;
-	/* Limit for an episode's record: bytes of its actions, observations and `beside_bytes`, as
-	 * ASCII JSON. The step that exceeds it is the last. 0: no limit. */
+	/* Limit in bytes for an episode's record: actions, observations and fh_action.beside_bytes,
+	 * as ASCII JSON. The step that exceeds it is the last. 0: no limit. */
 	int64_t max_text_bytes;
 	size_t n_gpus; /* number of GPUs to take from the gym until the environment is closed */
-	/* Selects the data of a task whose data is generated. Another seed, at most
-	 * FH_DATA_SEED_MAX, gives other data of the same kind, with a baseline of its own. Other
-	 * tasks take only 0. */
+	/* Seed for a task whose data is generated. Another seed, at most FH_DATA_SEED_MAX, gives
+	 * other data of the same kind, with a baseline of its own. Tasks with fixed data take only
+	 * 0. */
 	uint64_t data_seed;
 };
 
@@ -161,7 +163,7 @@ struct fh_action {
 	/* timeout; 0: the task's training_timeout for training, else its short_timeout */
 	double timeout_s;
 	/* bytes that the caller records beside this action's text; they count for
-	 * max_text_bytes */
+	 * fh_env_options.max_text_bytes */
 	int64_t beside_bytes;
 };
 
@@ -175,7 +177,7 @@ struct fh_step {
 	bool terminated; /* the agent's action ended the episode */
 	bool truncated;  /* max_steps, max_text_bytes or the deadline ended the episode */
 
-	/* docs/protocol.md describes the members from here on, in "info" */
+	/* docs/protocol.md describes the members below, as members of "info" */
 	int step;      /* number of this step, 1 for the first; 0 after reset */
 	int exit_code; /* exit code of the command; -1: no command has ended */
 	enum fh_outcome outcome;
@@ -186,7 +188,8 @@ struct fh_step {
 	int64_t written_bytes; /* bytes by which the episode's files have grown so far */
 	const char *open_file; /* path of the file open in the editor; "n/a": none */
 	const char *working_dir;
-	const char *tools_state;       /* JSON object of the agent's state command; NULL: none */
+	/* JSON object that the agent's state command printed; NULL: none */
+	const char *tools_state;
 	const struct fh_metric *score; /* score of this step's validate or submit; NULL: none */
 	size_t n_score;
 	const struct fh_metric *baseline;
@@ -196,15 +199,16 @@ struct fh_step {
 	/* Why a validate or submit gave no score, for people; NULL: no failure. */
 	const char *grade_error;
 	const char *integrity; /* signs of tampering in this step; NULL: none */
-	/* A sentence if the state command hangs, or is not run any more; NULL: neither. */
+	/* A sentence if the command that prints the tools' state hangs, or is not run any more.
+	 * NULL: neither. */
 	const char *state_error;
 	const char *exit_status; /* how the episode ended: "submitted", ...; NULL: it has not */
 	uint64_t judge_salt;     /* salt of the episode, in its reset; 0 in steps */
 	bool restarted;          /* the shell ended in this step, and a new one runs */
 	uint64_t data_seed;      /* data seed of the environment, in a reset; 0 in steps */
-	/* True if the episode has ended and its task's grader has `final`. Then `best` is the score
-	 * of the episode's end alone. If false, `validated`, `n_validated` and `gap` are NULL, 0
-	 * and NAN. */
+	/* True if the episode has ended and its task's grader has the key `final`. Then `best` is
+	 * the score of the episode's end alone. If false, `validated`, `n_validated` and `gap` are
+	 * NULL, 0 and NAN. */
 	bool final;
 	const struct fh_metric *validated; /* best score of a validate; NULL: none */
 	size_t n_validated;
@@ -222,19 +226,20 @@ FH_PUBLIC int fh_env_reset(
 FH_PUBLIC int fh_env_step(struct fh_env *env, const struct fh_action *action, struct fh_step *out,
 		struct fh_error *err);
 
-/* Do the same as the agent's own commands `validate` and `submit`. Each counts as a step. */
+/* Run the agent's command `validate` or `submit`, which scores the submission. Each call counts as
+ * a step. */
 FH_PUBLIC int fh_env_validate(struct fh_env *env, struct fh_step *out, struct fh_error *err);
 FH_PUBLIC int fh_env_submit(struct fh_env *env, struct fh_step *out, struct fh_error *err);
 
 /*
- * The pollable form. After a begin, fh_gym_fd() becomes readable when there is something to do, and
- * fh_gym_wait() does it. It returns the number of environments whose reset or step has ended, `max`
- * at most. It returns 0 after timeout_ms (-1: no timeout) or a signal. fh_env_end() then gives a
- * result.
+ * The pollable form of reset and step. After fh_env_reset_begin() or fh_env_step_begin(),
+ * fh_gym_fd() becomes readable when fh_gym_wait() has work to do. fh_gym_wait() returns the number
+ * of environments whose reset or step has ended, `max` at most. It returns 0 after timeout_ms (-1:
+ * no timeout) or a signal. fh_env_end() then gives a result.
  *
  * Only a single thread may begin, wait for, end and close the environments of a gym that use this
- * form. A begin never blocks. If a killed nursery is being started anew, the reset takes longer,
- * and steps of other environments go on.
+ * form. Beginning a reset or step never blocks. If the process that makes sandboxes was killed and
+ * is being started anew, the reset takes longer. Steps of other environments go on.
  */
 FH_PUBLIC int fh_env_reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err);
 FH_PUBLIC int fh_env_step_begin(
@@ -255,7 +260,7 @@ FH_PUBLIC void fh_env_interrupt(struct fh_env *env);
 /* Facts that are fixed for an environment. The strings live as long as the environment. */
 struct fh_env_info {
 	const char *task;        /* id of the task, without the variant */
-	const char *variant;     /* name of the variant; "" for the task without a variant */
+	const char *variant;     /* name of the task's variant; "" if the task has none */
 	const char *name;        /* name of the task, for people */
 	const char *description; /* description of the task, for the agent */
 	const char *metric;      /* name of the deciding metric */

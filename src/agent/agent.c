@@ -14,7 +14,8 @@
 /* Largest message to a model. It has room for an observation of 1 MiB, even if escaping makes it
  * four times as long. */
 #define MESSAGE_BYTES_MAX (16L * 1024 * 1024)
-#define ASK_AGAIN_MAX 2 /* how often a turn may ask the model again after a malformed reply */
+/* most times to ask the model again for one action, after replies that can't be run */
+#define ASK_AGAIN_MAX 2
 
 struct agent {
 	const struct agent_config *config;
@@ -30,11 +31,12 @@ struct agent {
 	struct history history;
 	/* values for the {fields} of the system prompt's template, and of all other templates */
 	struct fields system_fields, fields;
-	/* n_tools tools offered to the model; none if its actions are read from the reply's text */
+	/* n_tools tools offered to the model; none if actions are read from the text of its
+	 * replies */
 	struct chat_tool *tools;
 	size_t n_tools;
 
-	/* state of the current turn */
+	/* state of the current turn, in which the model decides on one action */
 	struct arena turn_arena;
 	struct chat_message *messages; /* messages to send to the model */
 	size_t n_messages;
@@ -105,7 +107,7 @@ static int agent_render_observation(struct agent *a, struct buf *out, struct fh_
 static int agent_add_observation(struct agent *a, struct fh_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
-	/* copy the last item: agent_add() may move the array */
+	/* copy the conversation's last item: agent_add() may move the array */
 	const struct history_item last = a->history.items[a->history.n - 1];
 	const struct chat_message *m = &last.message;
 	int r = agent_render_observation(a, &text, err);
@@ -133,8 +135,8 @@ static int agent_add_observation(struct agent *a, struct fh_error *err)
 /* --- opening ---------------------------------------------------------------------------------- */
 
 /* Fails if a template names an unknown {field}, before a call to the model costs money. If the
- * agent's tools report a state, that holds only for the templates of complaints. The state will add
- * fields for all others. */
+ * agent's tools report a state, only templates of complaints are checked: the state adds fields for
+ * all others. */
 static int agent_check_templates(struct agent *a, struct fh_error *err)
 {
 	const struct agent_config *c = a->config;
@@ -286,7 +288,7 @@ static void agent_ask(struct agent *a, size_t n_messages)
 static int agent_take_recorded(struct agent *a, struct fh_error *err);
 
 /* Asks the model again: sends the conversation, the model's malformed reply, and the complaint
- * about it. Later turns leave reply and complaint out. */
+ * about it. Later messages to the model leave reply and complaint out. */
 static void agent_ask_again(struct agent *a, const char *complaint)
 {
 	const struct chat_reply *reply = &a->reply;
@@ -308,10 +310,10 @@ static void agent_ask_again(struct agent *a, const char *complaint)
 	agent_ask(a, n);
 }
 
-/* Asks the model again with a complaint. `template` is the complaint's text. It may use the
- * fields of the system prompt, and the field `field`, whose value is `value`. Without a model,
- * takes the next recorded reply instead. Ends the episode if this happened ASK_AGAIN_MAX times
- * before in this turn. */
+/* Asks the model again with a complaint, whose text is made from `template`. The template may use
+ * the system prompt's fields, and the field named `field` with the value `value`. Without a model,
+ * takes the next recorded reply instead. If the model was asked again ASK_AGAIN_MAX times already
+ * for this action, ends the episode. */
 static int agent_complain(struct agent *a, const struct template *template, const char *field,
 		const char *value, struct fh_error *err)
 {
@@ -348,7 +350,7 @@ static int agent_take_reply(struct agent *a, const struct chat_reply *reply, str
 	struct fh_error why;
 	const char *name;
 
-	/* copy the reply: the original lives only as long as its call */
+	/* copy the reply: the original is freed with the call to the model */
 	a->reply = *reply;
 	a->reply.content = arena_strdup(arena, reply->content);
 	a->reply.uses = history_copy_uses(arena, reply->uses, reply->n_uses);

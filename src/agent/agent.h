@@ -35,14 +35,15 @@ struct agent_past {
 
 struct agent_request {
 	const struct agent_config *config; /* configuration; outlives the agent */
-	/* language model, used by this agent only; outlives the agent; NULL: `recorded` replies */
+	/* language model, used by this agent only; outlives the agent; NULL: replies come from
+	 * `recorded` */
 	struct chat_model *model;
 	const struct task *task; /* the episode's task, copied */
 	struct fh_env *env;      /* environment that reports the state of the tools; NULL: none */
 	int max_steps;
 	struct recorder *recorder; /* records each message; NULL: none */
-	void *user; /* value for the field `user` of the agent's calls to the model */
-	/* replies with recorded replies if `model` is NULL; outlives the agent */
+	void *user; /* value for the field `user` of the agent's calls to the language model */
+	/* gives recorded replies if the field `model` is NULL; outlives the agent */
 	struct model *recorded;
 	const struct agent_past *past; /* recorded conversation to continue; NULL: none */
 };
@@ -56,17 +57,18 @@ void agent_close(struct agent *a); /* cancels the agent's chat call; NULL is fin
  * observation, and may run in a thread. Fails if a message can't be made or recorded. */
 int agent_observe(struct agent *a, const struct fh_step *step, struct fh_error *err);
 
-/* Starts a turn after agent_observe(): the model decides on the next action. The `step` that
- * agent_observe() got must stay valid until the turn ends. -EINTR: no recorded reply is left. */
+/* Starts a turn after agent_observe(): the model decides on the next action. The `step` passed to
+ * agent_observe() must stay valid until the turn ends. -EINTR: no recorded reply is left. */
 int agent_begin(struct agent *a, struct fh_error *err);
 bool agent_decided(const struct agent *a);
 
-/* Continues the turn when chat_service_advance() returned the agent's chat call. Frees the call. */
+/* Goes on after chat_service_advance() has returned the agent's call to the model: reads the reply,
+ * or asks the model again. Frees the call. */
 int agent_advance(struct agent *a, struct fh_error *err);
 
-/* Why the model gave no reply (exit_api, exit_error). -ECANCELED: the total cost limit is
- * reached (exit_cost). NULL for other ends of a turn, such as exit_context. Valid until the next
- * agent_observe(). */
+/* Returns the error of the model if it gave no reply (exit_api, exit_error). -ECANCELED: the total
+ * cost limit is reached (exit_cost). NULL if the model did not fail, or its context is full. Valid
+ * until the next agent_observe(). */
 const struct fh_error *agent_failure(const struct agent *a);
 
 /* Gives the action that the agent decided on, with its thought. Valid until the next
@@ -74,18 +76,18 @@ const struct fh_error *agent_failure(const struct agent *a);
 int agent_take(struct agent *a, struct model_turn *out, struct fh_error *err);
 
 /* --- prompt_fields.c -------------------------------------------------------------------------- */
-/* Sets a field for each key of the task's file. */
+/* Sets a template field for each key of the task's file, such as {id}. */
 void agent_task_fields(struct fields *f, const struct task *task);
 
-/* Sets fields from the state that the agent's tools report. `state` is JSON from the sandbox, an
- * object. Fields that it does not name stay. A state that is no JSON object is ignored. The
- * arena is for parsing. */
+/* Sets template fields from the state that the agent's tools report. `state` is JSON from the
+ * sandbox. Fields that it does not name stay. A state that is no JSON object is ignored. The arena
+ * is for parsing. */
 void agent_state_fields(struct fields *f, struct arena *a, const char *state);
 
 /* --- past.c ----------------------------------------------------------------------------------- */
 /* Adds the configuration's demonstrations to the conversation. With put_demos_in_history, each of
  * their messages becomes a message of the conversation. Otherwise a demonstration becomes a single
- * message, and is left out if `recorded` is set. */
+ * message. `recorded`: leave out these single messages. */
 int agent_add_demonstrations(const struct agent_config *config, bool recorded, struct history *h,
 		struct fh_error *err);
 

@@ -10,7 +10,7 @@
 struct argument_type {
 	/* name of the type in JSON Schema, in Python, and in error messages */
 	const char *name, *other_name, *said;
-	/* Returns the value v as text for a command; NULL if v has another type. */
+	/* Returns the value v as text for a command; NULL if v is not of this type. */
 	const char *(*take)(struct arena *a, const struct pyjson *v);
 };
 

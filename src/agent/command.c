@@ -78,9 +78,9 @@ static void command_add_word(struct buf *out, const char *s)
 	buf_add_char(out, '\'');
 }
 
-/* Appends the value of an argument, written as v->form says. `after` is the part of the command's
- * signature behind the argument's <name>. Returns where in the signature the caller goes on. A
- * value of COMMAND_LINES that is empty or ends in a newline replaces the signature's newline. */
+/* Appends the value of an argument in the form v->form. `after` is the command's signature behind
+ * the argument's <name>. Returns the position in the signature to continue at. It skips a newline
+ * after lines that are empty or end in a newline themselves. */
 static const char *command_add_value(
 		struct buf *out, const struct command_value *v, const char *after)
 {
@@ -117,7 +117,7 @@ char *command_fill(struct arena *a, const struct agent_command *command,
 		at += length;
 		if (*at == '<') {
 			length = strcspn(at + 1, ">");
-			/* if names are equal, the last one counts, as in Python */
+			/* if several arguments have this name, the last one counts, as in Python */
 			for (size_t i = 0; i < n; i++)
 				if (strlen(values[i].name) == length &&
 						memcmp(values[i].name, at + 1, length) == 0)

@@ -40,8 +40,8 @@ bool command_asks_for_score(const char *name);
 /* Form of an argument's value in a command. */
 enum command_form {
 	COMMAND_AS_IS,
-	COMMAND_QUOTED, /* quoted for the shell in MLGym's way */
-	COMMAND_WORD,   /* quoted as one word on one line */
+	COMMAND_QUOTED, /* quoted for the shell as Python's shlex.quote() does, like MLGym */
+	COMMAND_WORD,   /* quoted as one word on one line, with newlines escaped */
 	COMMAND_LINES,  /* lines of a here-document; "" gives no line */
 };
 

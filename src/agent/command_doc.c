@@ -10,8 +10,8 @@
 #define SIGNATURE_BYTES_MAX 65536
 
 /*
- * Appends the YAML in the comment lines. Each line keeps its number and columns, so that errors
- * name the right place.
+ * Appends the YAML that documents a command, from the comment lines of a command file. Each line
+ * keeps its number and columns, so that errors name the right place.
  */
 static void command_doc_add_lines(struct buf *yaml, const struct command_doc *doc)
 {
@@ -158,7 +158,7 @@ int command_doc_read(struct arena *a, const struct command_doc *doc, struct agen
 		return r;
 	if (command->signature || (!command->has_arguments && doc->script))
 		return 0;
-	/* Make the signature "name <required> [<optional>]". */
+	/* Make the missing signature of a command: "name <required> [<optional>]". */
 	buf_add_str(&signature, command->name);
 	for (size_t i = 0; i < command->n_arguments; i++)
 		buf_printf(&signature, command->arguments[i].required ? " <%s>" : " [<%s>]",

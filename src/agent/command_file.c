@@ -20,7 +20,7 @@ struct command_file_reading {
 struct command_file_line {
 	const char *text;
 	size_t n;
-	int number; /* number of the line, from 1 */
+	int number; /* number of the current line of the file, from 1 */
 };
 
 /* --- lines ------------------------------------------------------------------------------------ */

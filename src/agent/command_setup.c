@@ -14,8 +14,8 @@
 #define SCRIPT_BYTES_MAX (1 << 20)
 #define ALIASES "bash_aliases.sh" /* name of the file of aliases in the sandbox, as in MLGym */
 
-/* MLGym's scripts that need a network or a model's weights: Fumehood's programs replace them. A
- * user's script of the same name lacks the line `needs`, and runs itself. */
+/* Scripts of MLGym that need a network or a model's weights: Fumehood's programs replace them. A
+ * user's script of the same name does not contain the text `needs`, so it runs itself. */
 static const struct {
 	const char *name, *needs;
 } command_setup_replaced[] = {

@@ -9,7 +9,7 @@
 struct command_setup {
 	const struct command_file *files;
 	size_t n_files;
-	/* shell variables; agent_config_load() checked their names */
+	/* shell variables to set; agent_config_load() checked their names */
 	const struct text_map *env_variables;
 	bool exported; /* export the variables, so that Fumehood's programs see them */
 	/* state_command: code that prints the tools' state; NULL: none */

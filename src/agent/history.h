@@ -54,7 +54,8 @@ struct history_processor {
  * all. */
 const struct history_processor *history_processor_find(const char *name, struct fh_error *err);
 
-/* The h->n messages to send to a model, shortened by the processor, in the arena. */
+/* Returns the h->n messages to send to a model, shortened by the history processor. They live in
+ * the arena. */
 struct chat_message *history_shown(const struct history *h, const struct history_processor *p,
 		const struct history_args *args, struct arena *a);
 

@@ -13,7 +13,7 @@
 int native_commands(struct arena *a, const struct texts *names, struct commands *out,
 		struct fh_error *err);
 
-/* Names of all Fumehood's commands, and special actions like `skip`, for completion. */
+/* Names of Fumehood's commands for agents, and of special actions like `skip`, for completion. */
 const char *const *native_words(size_t *out_n);
 
 /* Describes the commands as tools for a model that calls tools. The first tool is `bash`. */

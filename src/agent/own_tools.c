@@ -130,7 +130,8 @@ static bool own_tools_is_sourced(const struct command_file *file)
 	return file->kind == COMMAND_FILE_SOURCED && others;
 }
 
-/* Checks all files together, because functions call functions and scripts of other files. */
+/* Checks all command files together, because functions call functions and scripts of other files.
+ * So Fumehood's programs replace MLGym's tools in all files, or in none. */
 bool own_tools_fit(const struct command_file *files, size_t n)
 {
 	bool any = false;

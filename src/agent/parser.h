@@ -16,8 +16,8 @@
  */
 struct output_parser {
 	const char *name;
-	/* Template of the message to the model after a malformed reply. It may use the fields of
-	 * the system prompt. */
+	/* Template of the message that asks the model again after a malformed reply. It may use the
+	 * fields of the system prompt. */
 	const char *format_error;
 	bool wants_tools; /* the model gets tools, and each reply must call one */
 	/* Parses a reply, for output_parse(). All lines of the reply end with \n, not \r\n. */

@@ -64,7 +64,8 @@ static bool fence_find_block(const char *text, struct fence *out_open, struct fe
 			at = fence_next_line(at);
 			continue;
 		}
-		/* A fence may end within a line. The next fence must begin a line. */
+		/* Go on at the start of a line: a fence may end within a line, but never begins
+		 * there. */
 		at = fence.end;
 		if (at[-1] != '\n')
 			at = fence_next_line(at);
@@ -120,8 +121,9 @@ static int fence_mlgym(struct arena *a, const struct chat_reply *reply,
 #define THINK "<think>"
 #define THOUGHT "</think>"
 
-/* The text after the last </think>; "" if only <think> is there; the whole text without both.
- * The <think> may be missing, because a server's template may hold it. */
+/* Returns the text after the last </think>. Returns "" if only <think> is there, and the whole text
+ * without both. The <think> may be missing, because the template of a model's server may hold
+ * it. */
 static const char *fence_after_thinking(const char *text)
 {
 	const char *end = NULL, *at = text;

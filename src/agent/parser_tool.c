@@ -32,7 +32,8 @@ static int tool_take_value(struct arena *a, const struct agent_command *command,
 		return error_say(err, EINVAL, "'%s' of '%s' has to be %s", argument->name,
 				command->name, type->said);
 	*out = (struct command_value){ argument->name, text, COMMAND_WORD };
-	/* An argument on a line of its own in the here-document: write the value as lines. */
+	/* A value whose <name> stands on a line of its own is written as lines of the
+	 * here-document. */
 	if (command->end_name && command->signature &&
 			strstr(command->signature, arena_printf(a, "\n<%s>\n", argument->name)))
 		out->form = COMMAND_LINES;
@@ -136,7 +137,7 @@ static int tool_parse(struct arena *a, const struct chat_reply *reply,
 	if (!reply->n_uses)
 		return error_say(err, EINVAL, "the reply calls no tool");
 	out->thought = reply->content;
-	/* Only the first call runs. agent.c answers the others with "Not run". */
+	/* Only the first tool call of a reply runs. agent.c answers the others with "Not run". */
 	return tool_action(a, &reply->uses[0], commands, &out->action, err);
 }
 

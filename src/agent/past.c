@@ -114,8 +114,8 @@ void agent_add_past(const struct agent_past *past, bool tools, struct history *h
 		};
 
 		if (item.message.role == CHAT_TOOL) {
-			/* A reply may have several results, and the first is the action's. Skip the
-			 * others. */
+			/* If a reply has several tool calls, only the first call's result belongs
+			 * to its action. Skip the others. */
 			if (!id)
 				continue;
 			item.message.use_id = take_ptr(id);

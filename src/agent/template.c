@@ -71,7 +71,8 @@ static int template_complain(const struct template *t, const char *at, struct fh
 	va_end(ap);
 	if (!t->at)
 		return error_say(err, EINVAL, "%s", what);
-	/* only in a YAML block do lines of the text match lines of the file */
+	/* add the text's lines before the error, if the text is a YAML block, whose lines are the
+	 * file's */
 	line = t->at->line + t->at->block;
 	for (const char *s = t->text; s < at && t->at->block; s++)
 		line += *s == '\n';

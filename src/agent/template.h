@@ -15,7 +15,8 @@
  */
 struct template
 {
-	const char *text; /* text of the template; NULL: the configuration has no such prompt */
+	/* text of the prompt's template; NULL: the configuration has no such prompt */
+	const char *text;
 	const struct node *at; /* place of the text in a file, for errors; NULL: built in */
 };
 

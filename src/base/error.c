@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* This file defines the functions that the macros of equal names call. */
+/* Remove macros named like the functions that this file defines. */
 #undef error_set
 #undef error_say
 #undef error_wrap

@@ -92,7 +92,7 @@ int fd_copy(int from, int to)
 	return 0;
 }
 
-/* Copies without the offset of `from`: other processes may copy from the same open file. */
+/* Reads at an offset of its own, because other processes may read from the same open file. */
 static int fd_copy_range(int from, int to, off_t at, off_t end)
 {
 	char chunk[65536];

@@ -41,7 +41,8 @@ int landlock_scope_sockets(void)
 	fd = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
 	if (fd < 0)
 		return -errno;
-	/* Log no refusals: an agent could fill the machine's audit log. */
+	/* Have the kernel log no accesses that Landlock refuses: an agent could fill the machine's
+	 * audit log. */
 	if (syscall(SYS_landlock_restrict_self, fd,
 			    abi >= LOGS_ABI ? RESTRICT_SELF_LOG_SAME_EXEC_OFF : 0) < 0)
 		return -errno;

@@ -17,7 +17,7 @@ struct log_options {
 	enum log_level level; /* drop records below this level */
 	bool json;
 	int fd;    /* descriptor for the records; -1: none */
-	bool time; /* begin each record with the UTC time */
+	bool time; /* begin each log record with the UTC time */
 	/* Called with each record, a line with its newline, instead of writing to fd. NULL: write
 	 * to fd. */
 	void (*write)(void *context, const char *record, size_t n);
@@ -36,7 +36,7 @@ int log_level_of(const char *name);
 void log_time(char *text, size_t n);
 
 struct log_field {
-	const char *key, *value; /* a NULL value is logged as null */
+	const char *key, *value; /* name and value of a log field; a NULL value is logged as null */
 };
 
 /* Logs a record to `to`. If `to` is NULL, logs to the program's log. */

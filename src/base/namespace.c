@@ -38,8 +38,8 @@ static int namespace_enter(int proc, const char *name)
 	return fd < 0 || setns(fd, 0) < 0 ? -errno : 0;
 }
 
-/* Kills all processes of a pid namespace from a child. setns() puts only children into a pid
- * namespace, not its caller. */
+/* Kills all processes of a pid namespace from a child process. setns() puts only later children
+ * into a pid namespace, not its caller. */
 static int namespace_kill(int proc)
 {
 	/* joining the user namespace gives the right to join the pid namespace and to kill in it */

@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Number of parent folders to try. Unit tests are build/tests/unit/test_x; a library may be
- * <prefix>/lib/<machine>/libfumehood.so. */
+/* Number of parent folders of this program in which Fumehood's files are searched. Unit tests are
+ * build/tests/unit/test_x; a library may be <prefix>/lib/<machine>/libfumehood.so. */
 #define CLIMB_MAX 4
 
-/* Places of our files, relative to a build folder or an installation prefix. The layout applies if
- * `programs` has fumehood-guest.so and the folder `sign` exists. */
+/* Places of Fumehood's files, relative to a build folder or an installation prefix. They are taken
+ * if `programs` has fumehood-guest.so and the folder `sign` exists. */
 struct places_layout {
 	const char *programs;
 	const char *share;
@@ -28,9 +28,9 @@ struct places_layout {
 };
 
 static const struct places_layout layouts[] = {
-	/* relative to the build folder of a checkout */
+	/* places relative to the build folder of a checkout */
 	{ ".", "..", "../src/grade/python", "../tasks" },
-	/* relative to an installation prefix such as /usr/local */
+	/* places relative to an installation prefix such as /usr/local */
 	{ "libexec/fumehood", "share/fumehood", "share/fumehood/graders", "share/fumehood/tasks" },
 };
 

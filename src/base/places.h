@@ -10,13 +10,15 @@
  */
 struct places {
 	const char *share_dir; /* folder with tasks/, datasets/, templates/, agents/ and models/ */
-	const char *guest_plugin; /* fumehood-guest.so, the library for guests of a sandbox */
-	const char *aci;          /* fh-aci, the program of the agent's editing tools */
-	const char *grade_csv;    /* fh-grade-csv, the program that grades CSV files */
-	const char *sat;          /* fh-sat.so, the 3-SAT solver of judges */
-	const char *floors;       /* folder of the small programs that `bench` runs */
-	const char *graders;      /* folder of the Python programs of graders */
-	const char *simulators;   /* folder of the Python module `simulators` */
+	/* fumehood-guest.so, the library that makes sandboxes and runs in them */
+	const char *guest_plugin;
+	const char *aci;       /* fh-aci, the program of the agent's editing tools */
+	const char *grade_csv; /* fh-grade-csv, the program that grades CSV files */
+	const char *sat;       /* fh-sat.so, the 3-SAT solver of judges */
+	/* folder of the small programs that `bench` compares Fumehood with */
+	const char *floors;
+	const char *graders;    /* folder of the Python programs of graders */
+	const char *simulators; /* folder of the Python module `simulators` */
 };
 
 /* Finds the paths, once per process; they stay valid. The files need not exist. */

@@ -23,8 +23,9 @@ int secret_load(const char *state_dir, struct secret *out, struct fh_error *err)
 /* Reads the secret. -ENOENT if the file does not exist. */
 int secret_read(const char *state_dir, struct secret *out, struct fh_error *err);
 
-/* Version of secret_key(). Increment it when derived keys change. A run's record holds the version,
- * and a replay under another version warns. In version 1 keys were plain hashes. */
+/* Version of the way in which secret_key() derives keys. Increment it when derived keys change. A
+ * run's record holds the version, and a replay under another version warns. In version 1 keys were
+ * plain hashes. */
 #define SECRET_KEYS_VERSION 2
 #define SECRET_KEY_LABEL "fumehood key 2"
 

@@ -217,7 +217,8 @@ void str_add_double(struct buf *out, double v)
 
 size_t str_distance(const char *a, const char *b)
 {
-	/* Three rows of the usual matrix: the current row and the two before it. */
+	/* Three rows of the matrix of Levenshtein distances: the current row and the two before
+	 * it. */
 	size_t rows[3][DISTANCE_MAX + 1];
 	size_t n = strlen(a);
 	size_t m = strlen(b);
@@ -385,8 +386,8 @@ void str_add_utf8(struct buf *out, const char *data, size_t n)
 	while (at < n) {
 		size_t plain = data[at] > 0 ? str_ascii_words(data + at, n - at) : 0;
 
-		/* flush the chunk before plain ASCII, and if it has no room for a character or
-		 * \xNN: 4 bytes */
+		/* Empty the chunk before plain ASCII, and if less than 4 bytes are free. A
+		 * character or \xNN takes up to 4. */
 		if (plain || to > chunk + sizeof(chunk) - 4) {
 			buf_add(out, chunk, (size_t)(to - chunk));
 			buf_add(out, data + at, plain);

@@ -16,8 +16,8 @@
  *   harm.
  */
 
-/* Most descriptors in a `struct waits`. An operation x adds at most X_FDS. Code that waits for
- * several operations checks the sum with a static_assert. */
+/* Most descriptors in a `struct waits`. An operation x, with a function x_waits(), adds at most
+ * X_FDS. Code that waits for several operations checks the sum with a static_assert. */
 #define WAITS_MAX 16
 
 struct waits {

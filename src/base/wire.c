@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Appends a value, unless an earlier value did not fit into the buffer. The receiver would take the
- * later value for the missing one. */
+/* Appends a value to a message, unless an earlier value did not fit. Otherwise the receiver would
+ * take the later value for the missing one. */
 static void wire_put(struct buf *b, const void *data, size_t n)
 {
 	if (!b->truncated)

@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 /*
- * The binary form of messages between an owner and its guests. Numbers are in host byte order,
- * because both run on the same machine. A string is a u32 length and its bytes. A read past the end
- * sets `bad` and gives zeros, and so do all later reads. So a decoder checks only once, with
- * wire_done().
+ * The binary form of messages between a process that has sandboxes and the processes of its
+ * sandboxes. Numbers are in host byte order, because both run on the same machine. A string is a
+ * u32 length and its bytes. A read past the end sets `bad` and gives zeros, and so do all later
+ * reads. So a decoder checks only once, with wire_done().
  */
 struct wire {
 	const char *at;

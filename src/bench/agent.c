@@ -23,8 +23,8 @@
 /* Measures the agent's commands, and a step that a language model decides on. */
 
 #define LINES 300
-/* The number of edits is the number of other samples divided by this. Edits are compared with
- * starting the linter, which takes as long as 100 commands. */
+/* For one edit, this many samples of the other commands are taken. Edits are compared with starting
+ * the linter, which takes as long as 100 commands. */
 #define FEWER 10
 #define MAX_STEPS 50
 

@@ -33,7 +33,7 @@ struct alive {
 	int batch;
 };
 
-/* Figures with a certain number of episodes alive. */
+/* Measurements while a certain number of episodes is alive. */
 struct alive_row {
 	struct figure *reset, *step, *burst, *memory, *fds;
 };

@@ -24,9 +24,11 @@
 
 #define ALIVE_MAX 100000
 #define QUIET_TRIES 20
-/* if the CPUs are idle for this time, the kernel has removed the episodes of the last suite */
+/* Milliseconds to watch the CPUs. If they are idle, the kernel has removed the episodes of the last
+ * suite. */
 #define QUIET_MS 200
-#define WATCH_MS 1000   /* time between two suites in which the use of the CPUs is measured */
+/* milliseconds between two suites in which the use of the CPUs is measured */
+#define WATCH_MS 1000
 #define QUIET_SHARE 0.1 /* on a quiet machine, other processes use at most this share of one CPU */
 #define ROUND_FEWEST 5  /* a round with fewer samples is not compared with other rounds */
 /* the slowest round may take at most this many times as long as the fastest */
@@ -84,8 +86,8 @@ static double samples_percentile(const struct samples *s, double percent)
 
 /* --- the machine ------------------------------------------------------------------------------ */
 
-/* CPU time of all processes since the start of the machine, in seconds. It is the user, nice and
- * system time of /proc/stat. */
+/* CPU time that all processes have used since the machine started, in seconds. It is the user, nice
+ * and system time of /proc/stat. */
 static double machine_busy_s(void)
 {
 	auto_buf struct buf text = BUF_INIT(1 << 20);
@@ -236,8 +238,9 @@ static void figure_print_value(char *out, size_t size, double v, const char *uni
 		snprintf(out, size, "%.*f us", v < 100 ? 1 : 0, v);
 }
 
-/* Writes the goal of a figure into `out`. Returns +1 if it is met, -1 if it is missed. Returns 0 if
- * there is none, or if a number that it needs is missing. */
+/* Writes the goal of a figure, which is a measured quantity, into `out`. Returns +1 if the goal is
+ * met, -1 if it is missed. Returns 0 if there is no goal, or a number to compare with is
+ * missing. */
 static int figure_judge(const struct figure *f, char *out, size_t size)
 {
 	double p50 = figure_percentile(f, 50);
@@ -327,7 +330,8 @@ static bool suite_is_wanted(const struct suite *suite, const struct texts *only)
 	return only->n == 0;
 }
 
-/* Reads the lists of options. Returns CMD_OK, or the exit status for a wrong list. */
+/* Reads the options that are lists, such as --only. Returns CMD_OK, or the exit status for a wrong
+ * list. */
 static int bench_take_options(struct command_context *ctx, struct bench *b)
 {
 	const struct bench_options *o = ctx->options;
@@ -379,7 +383,7 @@ static int bench_measure(
 		if (!suite_is_wanted(&suites[i], only))
 			continue;
 		r = bench_run_suite(b, &suites[i], &others, m, err);
-		/* Ctrl-C may have ended a program of floor_run(), which is no failure */
+		/* a program that floor_run() ran may have ended by Ctrl-C, which is no failure */
 		if (r < 0)
 			return interrupt_wanted() ? -EINTR : r;
 	}

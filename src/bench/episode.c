@@ -22,7 +22,7 @@
 #define WARM_UP 20
 #define LIFE_FIGURES 3
 /* Microseconds to sleep before each reset. bench/floor_reset.c, which resets are compared with,
- * sleeps as long. Only the figure `sustained` has no sleep. */
+ * sleeps as long. Only the figure `sustained` measures without sleep. */
 #define REST_US 5000
 #define END_MS 10000 /* longest wait for a sandbox to end */
 
@@ -85,7 +85,7 @@ int bench_steps(struct fh_env *env, const char *command, int n, struct samples *
 	return bench_go_on(err);
 }
 
-/* --- life and death --------------------------------------------------------------------------- */
+/* --- start and end of an episode -------------------------------------------------------------- */
 
 /* Begins an episode and notes its times. Returns a pidfd of its sandbox's PID 1, which becomes
  * readable when the sandbox ends. */
@@ -228,8 +228,8 @@ static int placement_pin(const cpu_set_t *allowed, int nth, struct fh_error *err
 	return 0;
 }
 
-/* Opens an environment, with the CPU that `p` gives to the shell. A nursery and its clones stay on
- * the CPU that the nursery was started on. */
+/* Opens an environment whose shell runs on the CPU that `p` chooses. Sandboxes inherit the CPU of
+ * the process that makes them. */
 static int placement_open(const struct placement *p, const cpu_set_t *allowed,
 		struct bench_env *out, struct fh_error *err)
 {

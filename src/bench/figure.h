@@ -16,7 +16,8 @@
 #define BENCH_FIGURES_MAX 64
 #define BENCH_ALIVE_MAX 10
 
-/* goal of several suites: the p50 of a figure is below this many times the p50 of its floor */
+/* Goal of several suites: the median of a figure is below this many times its floor's. The floor is
+ * a bare program to compare with. */
 #define RESET_MOST 0.8
 
 struct samples {
@@ -26,15 +27,18 @@ struct samples {
 
 struct figure {
 	char name[32];
-	const char *unit;           /* "us" (microseconds), "bytes", "" for a number of things */
-	struct samples ours, floor; /* samples of Fumehood and of the floor, which may have none */
-	double most;                /* goal: p50 below this value; 0: no such goal */
-	/* goal: p50 below this many times the p50 of `against`; 0: no such goal */
+	const char *unit; /* "us" (microseconds), "bytes", "" for a number of things */
+	/* samples of Fumehood, and of the bare program that it is compared with, if any */
+	struct samples ours, floor;
+	double most; /* goal: the median is below this value; 0: no such goal */
+	/* goal: the median is below this many times the median of `against`; 0: no such goal */
 	double most_ratio;
-	/* goal: p50 minus the p50 of the floor is below this value; 0: no such goal */
+	/* goal: the median minus that of the compared bare program is below this value; 0: no such
+	 * goal */
 	double most_over;
-	const struct figure *against; /* figure to compare with; NULL: the floor */
-	/* The figure counts only resources of this process and its children. So load on the machine
+	/* figure to compare with; NULL: the bare program's samples, `floor` */
+	const struct figure *against;
+	/* The figure counts only resources of this process and its children, so load on the machine
 	 * does not change it. */
 	bool counts_own;
 	/* why the samples can't be trusted, so that no numbers are shown; "": they can */

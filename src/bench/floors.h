@@ -10,8 +10,8 @@
  * open even if the program can't be started. */
 int floor_spawn(const char *const *argv, int *out_fd, pid_t *out_pid, struct fh_error *err);
 
-/* Runs the program NAME of the folder places.floors, and adds the n samples that it prints. NULL
- * ends `args`, which may be NULL. */
+/* Runs the program `name`, with which Fumehood is compared, from the folder places.floors. Adds the
+ * n samples that it prints. NULL ends `args`, which may be NULL. */
 int floor_run(const char *name, int n, const char *const *args, struct samples *out,
 		struct fh_error *err);
 

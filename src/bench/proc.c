@@ -53,8 +53,8 @@ size_t proc_sandboxes(pid_t **out)
 		auto_free char *path = xasprintf("/proc/%d/comm", (*out)[i]);
 		auto_buf struct buf text = BUF_INIT(64);
 
-		/* only a sandbox's PID 1 has this name: other children of a nursery wait for later
-		 * sandboxes */
+		/* Count only the PIDs 1 of sandboxes. Other children of the process that makes
+		 * sandboxes have other names: they wait for later sandboxes. */
 		if (fd_read_file(path, &text, NULL) == 0 && str_eq(buf_str(&text), "init\n"))
 			(*out)[n++] = (*out)[i];
 	}
@@ -149,7 +149,7 @@ double proc_groups(void)
 
 	fd_read_file("/proc/cgroups", &text, NULL);
 	at = text.len ? strstr(text.data, "\nmemory\t") : NULL;
-	/* Skip the number of the hierarchy: the number of groups follows. */
+	/* In /proc/cgroups, the number of the hierarchy comes first, then the number of groups. */
 	at = at ? strchr(at + strlen("\nmemory\t"), '\t') : NULL;
 	if (!at)
 		return NAN;

@@ -16,11 +16,12 @@ double proc_memory_bytes(pid_t init);
 /* Bytes of memory that the kernel uses for itself and for files in memory. */
 double proc_kernel_bytes(void);
 
-/* Bytes of memory of this process, its nursery and all sandboxes, as far as this user may read
- * them. The functions below give NAN if /proc does not tell. */
+/* Bytes of memory of this process, of the process that makes sandboxes, and of all sandboxes.
+ * Leaves out memory that this user may not read. Like the functions below, returns NAN if /proc
+ * does not tell. */
 double proc_own_bytes(void);
 double proc_descriptors(void); /* number of open descriptors of this process */
-double proc_mounts(void);      /* number of mounts that the nursery sees */
+double proc_mounts(void);      /* number of mounts in the process that makes sandboxes */
 double proc_groups(void); /* number of control groups of the machine, with those being removed */
 
 /* Waits until the kernel should have removed ended sandboxes. */

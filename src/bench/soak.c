@@ -81,7 +81,8 @@ static int soak_play(struct soak *s, long n, int steps_each, long chunk, struct 
 
 	s->steps_each = steps_each;
 	s->to_begin = n;
-	s->over = -AT_ONCE; /* the first AT_ONCE calls of soak_go_on() end no episode */
+	/* the first AT_ONCE calls of soak_go_on() begin episodes and end none */
+	s->over = -AT_ONCE;
 	s->at_work = AT_ONCE;
 	for (size_t i = 0; i < AT_ONCE; i++) {
 		r = soak_go_on(s, i, err);
@@ -112,8 +113,8 @@ static const struct soak_resource {
 	bool is_own;
 } soak_resources[] = {
 	{ "soak_memory", "bytes", proc_own_bytes, 1 << 20, true },
-	/* The goal is not 1: Fumehood keeps sandboxes ready for later episodes, and each has
-	 * descriptors. The number of these sandboxes changes. */
+	/* Allow growth: Fumehood keeps a changing number of sandboxes ready for later episodes, and
+	 * each has descriptors. */
 	{ "soak_fds", "", proc_descriptors, 16, true },
 	{ "soak_mounts", "", proc_mounts, 1, true },
 	{ "soak_groups", "", proc_groups, 8 * AT_ONCE, false },
@@ -144,7 +145,8 @@ static int soak_measure(struct bench *b, struct soak *s, struct fh_error *err)
 		return r;
 	resets->most = 1000;
 	soak_look(before);
-	/* Take a single sample, the mean of all episodes, so that pauses count. */
+	/* Take a single sample, the mean time of all episodes, so that pauses between episodes
+	 * count. */
 	r = soak_play(s, n / 2, 0, n / 2, &resets->ours, err);
 	if (r < 0)
 		return r;
