@@ -12,10 +12,11 @@ CHANGES = {"edit": "end_of_edit", "insert": "end_of_insert"}
 SEARCHES = {"search_dir", "search_file", "find_file"}
 SHELL = {"ls", "cat", "head", "tail", "wc", "grep", "find"}
 FILES = {"cp", "mv", "rm", "mkdir", "cd", "touch", "export", "ln", "chmod"}
-# Kinds of actions, by their commands. An action is of the first kind that has one of its commands.
+# Kinds of recorded actions, in order of preference. An action is of the first kind that has one of
+# its commands.
 KINDS = [(CHANGES, "edits"), (SEARCHES, "searches"), (SHELL, "shell"), (SHOWS, "shows")]
 
-# Reasons not to replay an action, by its first word.
+# Reasons not to replay a recorded action, and the commands at its beginning that give each reason.
 PROGRAMS = {
     "trains, or runs another program": {"python", "python3", "torchrun", "bash", "rm", "export"},
     "is scored": {"validate", "submit"},
@@ -29,7 +30,7 @@ ABOVE = re.compile(r"^\((\d+) more lines above\)$")
 BELOW = re.compile(r"^\((\d+) more lines below\)$")
 NUMBERED = re.compile(r"^(\d+):(.*)$")
 ERROR = re.compile(r"^- ([EF]\d+ .*)$")
-# Mode, size, name and mark of a line of `ls -lF`.
+# Parses a line of `ls -lF` into mode, size, name and the mark of the file's type.
 LONG = re.compile(
     r"^([-dl][-rwxsStT]{9})[.+]? +\d+ +\S+ +\S+ +(\d+) +\w+ +\d+ +[\d:]+ (.*?)([/*@]?)$"
 )
@@ -86,7 +87,7 @@ def errors(observation: str) -> list[str]:
     return [m[1] for line in observation.split("\n") if (m := ERROR.match(line.rstrip()))]
 
 
-# --- searches -------------------------------------------------------------------------------------
+# --- results of searches --------------------------------------------------------------------------
 
 
 def matches(observation: str) -> dict[str, str]:
@@ -103,7 +104,7 @@ def is_refused(observation: str) -> bool:
     return observation.startswith("Usage: ")
 
 
-# --- listings -------------------------------------------------------------------------------------
+# --- listings of folders --------------------------------------------------------------------------
 
 
 @dataclass
@@ -147,7 +148,7 @@ def ls_arguments(action: str) -> list[str] | None:
 
 def listing(arguments: list[str], observation: str) -> Listing:
     shown = Listing()
-    # `ls FOLDER` without -R does not print the folder's name.
+    # Without -R, `ls FOLDER` does not print the folder's name: take it from the arguments.
     folder = arguments[0] if len(arguments) == 1 else None
     for line in observation.split("\n"):
         if m := re.match(r"^ls: cannot access '(.*)': ", line):
@@ -177,7 +178,7 @@ def plain_listing(observation: str) -> list[str]:
     return lines
 
 
-# --- actions --------------------------------------------------------------------------------------
+# --- parts of actions -----------------------------------------------------------------------------
 
 
 def without_bodies(action: str) -> str:

@@ -42,7 +42,7 @@ static const char *text_of(const struct pyjson *v)
 	return text ? text : "";
 }
 
-/* The text with U+FFFD in place of each NUL, because our strings end at a NUL. */
+/* Copies a recorded text, with U+FFFD in place of each NUL, because C strings end at a NUL. */
 static const char *whole_text_of(struct arena *a, const struct pyjson *v)
 {
 	auto_buf struct buf out = BUF_INIT(FILE_BYTES_MAX);
@@ -56,7 +56,7 @@ static const char *whole_text_of(struct arena *a, const struct pyjson *v)
 	return arena_strdup(a, buf_str(&out));
 }
 
-/* --- 1: a file that is read and written again has the same bytes ------------------------------ */
+/* --- check 1: a file that is read and written again has the same bytes ------------------------ */
 
 static void check_round_trip(const struct traj *t, const struct buf *bytes)
 {
@@ -73,7 +73,7 @@ static void check_round_trip(const struct traj *t, const struct buf *bytes)
 	tell("round_trip", "DIFFERENT", "from byte %zu on", at);
 }
 
-/* --- 2: a reply has the thought and the action that were recorded ----------------------------- */
+/* --- check 2: a reply is parsed into the thought and the action that were recorded ------------ */
 
 static void check_reply(const struct output_parser *parser, const struct traj_step *step, size_t i)
 {
@@ -97,7 +97,7 @@ static void check_reply(const struct output_parser *parser, const struct traj_st
 		tell("parser", "EQUAL", "step %zu", i);
 }
 
-/* --- 3: messages are templates over observation and state ------------------------------------- */
+/* --- check 3: recorded messages are the prompt's template, filled with observation and state -- */
 
 #define PROMPT                                                                                     \
 	"(Current Step: {current_step}, Remaining Steps: {remaining_steps})\n"                     \
@@ -105,7 +105,7 @@ static void check_reply(const struct output_parser *parser, const struct traj_st
 	"(Current directory: {working_dir})\n"                                                     \
 	"bash-$"
 
-/* The limit of steps that the first message names; -1: it names none. */
+/* The limit of steps that a run's first message tells, or -1 if it tells none. */
 static long max_steps_of(const char *message)
 {
 	const char *at = message ? strstr(message, "(Current Step: 0, Remaining Steps: ") : NULL;
@@ -126,7 +126,8 @@ static bool set_state(struct fields *f, struct arena *a, const struct pyjson *st
 	return true;
 }
 
-/* The message's first line: MLGym's words in place of an empty observation. */
+/* First line of a recorded message. If the observation was empty, MLGym put words of its own there.
+ * */
 static const char *no_output_line(struct arena *a, const char *message)
 {
 	return arena_strndup(a, message, strcspn(message, "\n"));
@@ -185,11 +186,12 @@ static void check_messages(const struct traj *t)
 	}
 }
 
-/* --- 4: scores in observations are those of the run ------------------------------------------- */
+/* --- check 4: the run's scores are those that its observations show --------------------------- */
 
 #define EVALUATION "Evaluation Score: "
 
-/* The score that an observation shows, as JSON: a Python dict of numbers has other quotes. */
+/* The score that an observation shows, as JSON. The observation shows it as a Python dict with
+ * single quotes. */
 static char *score_in(struct arena *a, const char *observation)
 {
 	const char *at = strstr(observation, EVALUATION);
@@ -247,7 +249,7 @@ static void check_scores(const struct traj *t)
 				status);
 }
 
-/* --- 5: results.json is what the export makes of the run's scores ----------------------------- */
+/* --- check 5: the export makes the same results.json from the run's scores -------------------- */
 
 static const struct pyjson *baseline_in(struct arena *a, const char *name, const struct buf *bytes)
 {
@@ -257,7 +259,8 @@ static const struct pyjson *baseline_in(struct arena *a, const char *name, const
 	return pyjson_read(a, &source, &results, NULL) < 0 ? NULL : pyjson_get(results, "baseline");
 }
 
-/* Takes the baseline from the file itself: tests/corpus/run compares baselines with those shown. */
+/* Compares results.json with the export, given the file's own baseline. tests/corpus/run checks the
+ * baseline. */
 static void check_results(const struct traj *t)
 {
 	auto_arena struct arena a = ARENA_INIT;

@@ -25,7 +25,7 @@ from reading import (
 from world import Env, Starter, World
 
 READ_ONLY = re.compile(r"cannot edit read-only file (\S+)")
-# Line numbers in errors of the linter, which differ between versions of Python.
+# Removes line numbers from the linter's errors, because they differ between versions of Python.
 LINE_NUMBER = re.compile(r"on line \d+|line \d+:")
 
 LOST = "the original lost what the command printed"
@@ -58,7 +58,8 @@ class Run:
     def __init__(self, env: Env, recorded: dict, starter: Starter | None):
         self.steps = recorded["trajectory"]
         observations = [s["observation"] or "" for s in self.steps]
-        # Evaluators are read-only. A refused edit of one names it.
+        # Evaluators are read-only files. Their names are known from errors of edits that were
+        # refused.
         read_only = {m[1] for o in observations for m in READ_ONLY.finditer(o)}
         self.env = env
         self.has_starter = starter is not None
@@ -89,7 +90,7 @@ class Run:
 
     def play(self, i: int, kind: str, step: dict) -> Finding:
         action, recorded = step["action"], step["observation"] or ""
-        # Without a checkout it is unknown whether a file that `create` names existed.
+        # Without MLGym's checkout it is unknown whether a file that `create` names existed before.
         if kind == "shows" and not (self.has_starter and "create" in words_of(action)):
             for w in windows(recorded)[:1]:
                 self.world.rebuild(w)
@@ -195,7 +196,7 @@ class Run:
             self.world.known[last.path] = False
         self.env.step(f"[ -f '{last.path}' ] && open '{last.path}' > /dev/null")
 
-    # --- comparing: the difference, and whether something was left out ----------------------------
+    # --- comparing with the recorded observation --------------------------------------------------
 
     def compare(self, kind: str, step: dict, own: str) -> tuple[str, bool]:
         recorded = step["observation"] or ""

@@ -151,7 +151,7 @@ class World:
         self.doubted = set(self.known)
         self.listed.clear()
 
-    # Files made from windows.
+    # --- rebuild files from the parts that the editor showed --------------------------------------
 
     def write(self, w: Window) -> None:
         word = "END_OF_REBUILT_FILE"
@@ -181,7 +181,7 @@ class World:
                 return
         self.write(w)
 
-    # Files made from listings and from results of searches.
+    # --- rebuild files from listings and from results of searches ---------------------------------
 
     def make(self, commands: list[str]) -> bool:
         """Runs commands of adding(). Returns whether they made or resized files.

@@ -100,7 +100,8 @@ class Hub:
         elif not body and not file.heads:
             self.send(request, 405, {})
         elif named and file.large:
-            # Clients take localhost for another host, which they don't follow with HEAD.
+            # Redirect HEAD to `localhost`. Clients take it for another host than 127.0.0.1, and
+            # don't follow.
             where = {"Location": f"{self.elsewhere}/store/{named[1]}/{named[3]}?signed=1"}
             linked = {"X-Linked-ETag": f'"{file.hash()}"', "X-Repo-Commit": file.commit}
             size = {"X-Linked-Size": str(len(file.data) + file.claims)}

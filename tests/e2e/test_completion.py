@@ -108,7 +108,7 @@ SHELLS = {
     ),
 }
 
-# Text that is typed before a tab, and the words that it becomes.
+# For each text typed before a tab: the words that the shell then has.
 TYPED = [
     ("fumehood sandbox she", "fumehood|sandbox|shell"),
     ("fumehood run --reward imp", "fumehood|run|--reward|improvement"),
@@ -141,7 +141,8 @@ def test_a_shell_completes(fumehood, shell):
         terminal.type(f"{setup}\recho rea''dy\r")
         terminal.wait_for("ready\r?\n")
         for i, (typed, words) in enumerate(TYPED):
-            # Ctrl-A goes to the line's beginning once the tab is done.
+            # Type Ctrl-A after the tab: it goes to the line's beginning, so that printf shows the
+            # completed words.
             terminal.type(f"{typed}\t\x01printf '%s|' >words{i} \r")
             terminal.type(f"echo over''{i}\r")
             terminal.wait_for(rf"over{i}\r?\n")

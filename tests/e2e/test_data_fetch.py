@@ -105,7 +105,7 @@ def test_a_file_comes_with_its_hash_and_revision(data, hub, large):
         f"{REPOSITORY}@main/{FILE}",
         {"sha256": HASH, "size_bytes": len(DATA), "revision": COMMIT},
     )
-    # The content is fetched by commit, so that all parts are of one file.
+    # Expect a URL with the commit: a branch could move while parts of the file are fetched.
     assert [path for method, path, _ in hub.asked if method == "GET"][0] == (
         f"/{REPOSITORY}/resolve/{COMMIT}/{FILE}"
     )

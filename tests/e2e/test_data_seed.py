@@ -53,7 +53,7 @@ def test_a_replay_has_the_data_seed_of_the_record(machine):
     (run,) = machine.run_json(*words, "--data-seed", 5)
     again = ("replay", "--compare", "--out", machine.out / "again", run["trajectory"])
     machine(*again)
-    # Another data seed fails, which shows that the comparison works.
+    # Another data seed must fail, which shows that a replay compares the data.
     assert "1 different" in machine(*again, "--data-seed", 6, status=1).stdout
     assert len(made(machine, "titanic-micro")) == 2
 

@@ -113,8 +113,8 @@ CASES = [
 ]
 
 
-# Archives contain the time, so that ids made of them would differ between processes. The first line
-# of the answer is the id.
+# The test's ids are the first lines of answers. Ids made of archives would differ between
+# processes, because archives contain the time.
 @pytest.mark.parametrize(("data", "lines"), CASES, ids=[lines[0] for _, lines in CASES])
 def test_describe(door, data, lines):
     shown = [line.replace("\n", "\\x0a") for line in told(door, data)]

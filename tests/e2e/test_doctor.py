@@ -18,7 +18,8 @@ USER_NAMESPACE = "unshare --map-root-user"
 LANDLOCK_CREATE_RULESET = 444
 NO_LANDLOCK = f"python3 {ROOT}/tests/e2e/without_call.py {LANDLOCK_CREATE_RULESET}"
 
-# A check, a command that runs the program, commands before it, and words of the detail and fix.
+# For each case: a check of doctor, a command that runs doctor, and shell commands that break
+# something before. Then words of the check's detail and of its advice.
 LACKS = [
     ("kernel", "setarch --uname-2.6", "", "Linux 2.6", "a kernel of 6.1 or later"),
     (
@@ -130,7 +131,8 @@ def as_root(fumehood, script: str, *args, status: int = 0) -> subprocess.Complet
     return done
 
 
-# /etc is changed for this namespace alone. Both users run doctor before either gets ids.
+# Runs doctor as two users without subordinate ids, then gives both ids. Changes /etc in its own
+# mount namespace only.
 TWO_USERS = """
 program=$0
 mount -t tmpfs none /mnt && mkdir -m 1777 /mnt/{up,work,state} && chmod 755 /mnt/up
@@ -168,7 +170,7 @@ def test_two_users_are_given_different_ids(fumehood):
     assert ok == ["true", "true"]
 
 
-# Makes the folder $1 a root file system, with this machine's own folders.
+# Turns the folder $1 into a root file system, by mounting this machine's folders into it.
 A_ROOT = """
 root=$1
 cd "$root" && mkdir proc dev sys usr etc tmp state program && ln -s usr/{bin,sbin,lib,lib64} .
@@ -205,7 +207,8 @@ def limited(fumehood, limit: str, *args) -> subprocess.CompletedProcess:
         pytest.skip("only root can map all ids into a user namespace")
     lower = f'echo {limit.replace(" ", " >/proc/sys/user/max_")} && exec "$0" "$@"'
     with subprocess.Popen(
-        # The shell that is executed after the ids are mapped is root.
+        # The first shell waits until user ids are mapped. The second is executed after that, so it
+        # is root.
         ["unshare", "--user", "sh", "-c", 'read go && exec sh -c "$@"', "sh"]
         + [lower, fumehood.program, *map(str, args)],
         env=fumehood.env,

@@ -57,7 +57,7 @@ def test_the_end_has_other_answers(fumehood, halved):
         info["score"]["accuracy"] for info in infos if "score" in info and "final" not in info
     )
     end = infos[-1]["score"]["accuracy"]
-    # Each score is of half of the rows, so that both add up to twice that of all rows.
+    # Each score counts another half of the rows, so their sum is twice the score of all rows.
     assert second + end == pytest.approx(1.5) and second != end and first < second
     assert infos[1]["best"] == {"accuracy": first}
     final = {
@@ -141,5 +141,5 @@ def test_another_key_of_a_duel_counts_at_the_end(fumehood):
     scores = [info["score"]["Score"] for info in infos]
     assert run["best"] == {"Score": scores[2]} and run["validated"] == {"Score": max(scores[:2])}
     assert results["final"]["gap"] == pytest.approx(scores[2] - max(scores[:2]))
-    # Scores of two keys may be equal by chance.
+    # Three keys give three scores, of which two may be equal by chance.
     assert len(set(scores)) > 1

@@ -39,7 +39,7 @@ def test_a_bind_of_the_state(fumehood, spelt, what):
     for path in (source, fumehood.folder / "link" / source.relative_to(real)):
         done = fumehood(*words, "--bind", f"{path}:/x", status=2)
         assert "the agent could read hidden files in '/" in done.stderr
-    # An untrusted task asks for the bind itself.
+    # An untrusted task's own `bind` must be refused too if it shows hidden files.
     fumehood("task", "new", "mine")
     with (fumehood.folder / "mine/task.yaml").open("a") as out:
         out.write(f"sandbox: {{bind: ['{source}:/x']}}\n")
@@ -70,7 +70,7 @@ def looks(fumehood, script, *args) -> str:
     return json.loads(done.stdout.splitlines()[-1])["observation"]
 
 
-# New tasks have equal answers, and `task check` finds those of others: these tests take turns.
+# Run these tests one after the other: `task check` finds equal answers in other tests' new tasks.
 NEW_TASKS = pytest.mark.xdist_group("new tasks in /opt")
 
 

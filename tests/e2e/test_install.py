@@ -16,7 +16,7 @@ from conftest import ROOT
 pytestmark = pytest.mark.once
 
 INSTALL = ROOT / "scripts/install"
-# Folders of the distribution's meson. /usr/local could have another.
+# Search path of the distribution's meson, without /usr/local, which could have another meson.
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -114,7 +114,8 @@ def test_documents_and_licences_are_complete(prefix: Path) -> None:
             assert source or (page.parent / link).exists(), (page, link)
 
 
-# Makes /etc and /usr/local of a mount namespace its own. useradd gives ann subordinate ids.
+# Sets up a mount namespace with an /etc and /usr/local of its own, and a user `ann` in it. useradd
+# gives ann subordinate ids.
 MACHINE = """
 mount -t tmpfs none /mnt && mkdir -m 1777 /mnt/{up,work,home} && chmod 755 /mnt/up
 mount -t overlay overlay -o lowerdir=/etc,upperdir=/mnt/up,workdir=/mnt/work /etc

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-# Checkers of pages, and a message that is allowed, because our pages have no date.
+# Programs that check manual pages, with a message of each to ignore. Our pages have no date.
 CHECKERS = [
     (["mandoc", "-Tlint", "-Wwarning"], r'missing date, using "": TH'),
     (["groff", "-man", "-ww", "-Tutf8", "-Kutf8", "-z"], None),

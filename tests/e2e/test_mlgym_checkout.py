@@ -281,7 +281,7 @@ def test_tasks_are_named_by_files_from_any_folder(fumehood):
         told = fumehood.run("--mlgym-root", CHECKOUT, "--task_config_path", path).stderr
         assert "is played" not in told
     words = ["--mlgym-root", CHECKOUT, "--task_config_path", "tasks/battleOfSexes.yaml"]
-    # Our own task of that name is not played instead.
+    # Fumehood's own battleOfSexes must not be played in place of the missing file.
     assert "No such file" in fumehood.run(*words, status=2).stderr
     told = fumehood("task", "show", "--mlgym-root", CHECKOUT, "zzzzzz", status=2).stderr
     names = told.split("there are: ")[1].strip().split(", ")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# long-file: all that a checkout is used for, with the fixtures that lay one out
+# long-file: covers each use of a checkout of MLGym, and has the fixtures that build one
 """Configurations of a checkout of MLGym, used as they are.
 
 Most tests use a checkout of ours with the same layout. Some use the one that FUMEHOOD_MLGYM names.

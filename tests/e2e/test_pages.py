@@ -106,7 +106,7 @@ def test_the_protocol_s_page_has_every_field(fumehood):
     steps = [a for a in answers if "error" not in a]
     assert table(text, "| member | of | |\n") == {name for a in steps for name in a}
     infos = {name for a in steps for name in a["info"]}
-    # test_final.py has a task with `grader.final`.
+    # Add "final" to the found members: only tasks with `grader.final` have it, see test_final.py.
     assert table(text, "| member of `info` | |\n") == infos | {"final"}
     codes = {a["error"]["code"] for a in answers if "error" in a}
     assert table(text, "| `code` | |\n") == codes | {"too_long", "failed"}

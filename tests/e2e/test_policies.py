@@ -32,7 +32,8 @@ TOLD = {
     WRITE % "{'log_std': np.array([Attack()] * 5)}": (
         "policy.npz: 'log_std' has the type |O; convert it with .astype('float32')"
     ),
-    # The judge has a car and a simulator of its own. This policy stands still.
+    # Breaking the agent's copy of the simulator changes no score: the judge has its own. This
+    # policy stands still.
     "echo 'raise SystemExit' > car.py; rm -f data/world.json\n" + WRITE % "{}": "'Reward Mean': ",
 }
 

@@ -422,7 +422,7 @@ def test_a_record_s_files_are_files(fumehood, name, how):
     spoil(folder / name, how, private)
     again = fumehood.folder / "again"
     words = ("replay", "--tasks-dir", TASKS, "--out", again, folder)
-    # An unreadable args.yaml gives a warning alone, because a replay does not depend on it.
+    # An unreadable args.yaml only gives a warning, because a replay does not depend on it.
     done = fumehood(*words, status=0 if name == "args.yaml" else None, timeout=None)
     assert (done.returncode != 0) == (name != "args.yaml")
     why = {"link": "symbolic link", "fifo": "no regular file", "folder": "Is a directory"}[how]

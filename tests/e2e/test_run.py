@@ -149,7 +149,7 @@ def test_the_files_of_a_run(fumehood):
     assert [list(step) for step in traj["trajectory"]] == [STEP_KEYS] * 3
     assert [step["action"] for step in traj["trajectory"]][1:] == [f"echo {said}", "submit"]
     assert traj["trajectory"][1]["observation"].strip() == said
-    # The state is the one before the action.
+    # Each recorded state is the one before the step's action.
     folders = [json.loads(s["state"])["working_dir"] for s in traj["trajectory"]]
     assert folders == ["/home/agent/workspace", "/tmp", "/tmp"]
     assert list(traj["info"]) == ["model_stats", "exit_status", "submission", "score", "summarizer"]

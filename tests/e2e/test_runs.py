@@ -202,7 +202,8 @@ def test_what_was_asked_for_in_other_words_is_the_same_run(fumehood):
         assert times == [1] + [0] * (len(same) - 1) + [1], another
 
 
-# Changed hashes of task and agent when a record was opened and resumed; whether it is the same run.
+# For each case: hashes of task and agent to change in a record's first event. Then those to change
+# in each event of a resume, and whether --skip-existing skips the run.
 HASHES = [
     ("an older build's", {"task_hash": None, "agent_hash": None}, [], True),
     ("another task", {"task_hash": "0"}, [], False),
@@ -441,7 +442,8 @@ def test_more_episodes_than_lines(fumehood):
     slow = fumehood.actions("sleep 5")  # long enough for all to sleep at the same time
     shown = on_terminal(fumehood, 6, "--task", "rows", "--model", slow, "-n", "8", "-j", "8")
     frames = [frame for frame in re.split(r"\x1b\[J", shown) if "sleep" in frame]
-    # Three episodes, the count, and the cursor's line fit, so that nothing scrolls away.
+    # Expect three episodes, a count and the cursor's line: more would not fit on the screen and
+    # scroll away.
     assert max(frame.count("sleep 5") for frame in frames) == 3
     assert any("and 5 more; 0 of 8 ended" in frame for frame in frames)
     assert max(int(n) for n in re.findall(r"\x1b\[(\d+)A", shown)) <= 5

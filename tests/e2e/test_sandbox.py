@@ -211,10 +211,11 @@ def test_an_environment_can_be_written_to(fumehood, environment, disk):
     assert run(f"touch new; ls {link}/{site.relative_to(environment)}/new", env=link) == [
         f"{link}/{site.relative_to(environment)}/new"
     ]
-    # Files belong to another user: they can be replaced, but not changed.
+    # Files of a bound environment belong to another user: an agent can replace them, but not change
+    # them.
     assert "Permission denied" in run("echo x >>only_there.py")[0]
     assert "Operation not permitted" in run("chmod 777 only_there.py")[0]
-    # Files that others may not read stay unreadable.
+    # Files that other users may not read stay unreadable in the sandbox.
     assert all("Permission denied" in line for line in run(f"cat {closed}/file; ls {closed}"))
     if disk == "memory" and KERNEL >= [6, 6]:  # older kernels have it on the disk
         full = run("head -c 9M /dev/zero >big; wc -c <big", more=("--disk", "4M"))

@@ -37,7 +37,7 @@ class OnTerminal:
             os.chdir(fumehood.folder)
             os.execve(fumehood.program, [fumehood.program, *map(str, args)], fumehood.env)
         self.pid, self.text, self.status = pid, b"", None
-        # A terminal that nobody reads would stop the program.
+        # Read the terminal in a thread: the program would block if nobody read its output.
         self.reader = threading.Thread(target=self._read)
         self.reader.start()
 

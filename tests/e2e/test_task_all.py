@@ -179,7 +179,8 @@ def expect(task, baseline: str, solution: str) -> None:
 @pytest.mark.parametrize(
     ("baseline", "solution", "problem"),
     [
-        # the baseline has 0.5, the solution 1
+        # Each case: what `expect` says of the baseline and of the solution, and the error. The
+        # baseline scores 0.5, the solution 1.
         ("[0.46, 0.011]", "[1, 0]", None),
         ("[0.46, 0.0099]", "[1, 0]", "the baseline: accuracy is 0.5. The key 'expect' says 0.46 "),
         ("[0.5, 0]", "[0.99, 0]", "the solution: accuracy is 1, and the key 'expect' says 0.99"),

@@ -97,7 +97,7 @@ def terminal(fumehood, tmp_path):
         t.child.wait()
 
 
-# Typed keys, and the action that they make.
+# Keys that are typed into the prompt's line editor, and the action that they make.
 KEYS = [
     ("echo b" + HOME + "echo a; \r", "echo a; echo b"),
     ("echo one" + WORD_BACK + "two\r", "echo two"),
@@ -240,7 +240,8 @@ def test_a_signal_ends_the_run(terminal):
     assert b"early_exit" in t.shown
 
 
-# Typed lines that together make an action.
+# Lines to type one after the other. Each case must become one action, because shell syntax is
+# unfinished before its last line.
 UNFINISHED = [
     ("for i in 1 2; do", "echo $i", "done"),
     ("cat <<EOF", "$(", "EOF"),

@@ -80,7 +80,8 @@ def test_edit(door):
     assert seen(door, "stat -c %a f.txt") == ["400"]
 
 
-# Content, an action, and the content after it. New lines end as most lines do; others are kept.
+# For each case: a file's content, an edit, and the content after it. New lines get the end that
+# most lines have. Other lines keep theirs.
 ENDINGS = {
     "edited": ("a\\r\\nb\\r\\nc\\r\\n", "edit 2:2\nx\ny\nend_of_edit", "a\r\nx\r\ny\r\nc\r\n"),
     "inserted": ("a\\r\\nb\\r\\n", "insert 0\nx\nend_of_insert", "x\r\na\r\nb\r\n"),
@@ -167,7 +168,7 @@ def test_edits_of_python_are_linted(door):
 def test_old_errors_are_not_held_against_an_edit(door):
     door.step("printf 'x = 1\\ny = nowhere\\n' > f.py; open f.py")
     assert door.step("edit 1:1\nx = 1\nz = 2\nend_of_edit")["info"]["exit_code"] == 0
-    # An insertion does not know that lines have moved.
+    # An insertion is refused for an old error, because the line of that error has moved.
     assert door.step("insert 1\nw = 3\nend_of_insert")["info"]["exit_code"] == 1
 
 

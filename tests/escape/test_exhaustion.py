@@ -13,7 +13,7 @@ from conftest import ATTACK
 
 MEMORY_BYTES, DISK_BYTES, FILES, PIDS = 96 << 20, 32 << 20, 5000, 48  # limits of tasks/prey
 
-# Kinds whose memory counts towards the episode's limit.
+# Kinds of resources whose memory counts towards the episode's memory limit.
 COUNTED = [
     "anonymous",
     "shared",
@@ -26,7 +26,8 @@ COUNTED = [
     "message_queue",
 ]
 
-# Kinds that end with an error, the error, and the largest number of them.
+# Kinds of resources that a limit caps. For each: the error at the cap, and the most that an agent
+# can get.
 CAPPED = [
     ("disk:.", "ENOSPC", 1 + (DISK_BYTES >> 20)),
     ("disk:/tmp", "ENOSPC", 1 + (DISK_BYTES >> 20)),

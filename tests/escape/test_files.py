@@ -37,7 +37,7 @@ DEVICES = [
     "/dev/zero",
 ]
 
-# Prefixes that could lead out of a root, before a path of the machine.
+# Prefixes that could lead out of the sandbox's root when a path of the machine follows.
 WAYS = [
     "",
     "/proc/self/root",
@@ -104,7 +104,8 @@ def test_devices(agent):
         "for n in 'c 1 1' 'b 254 0' 'c 10 229' 'c 5 1'; do mknod /tmp/n $n && echo made; done 2>&1"
     )
     assert agent.sh(f"{nodes}; true").count("Operation not permitted") == 4
-    # Any user may make a device 0:0. An overlay takes it for a removed file, so none may get there.
+    # Any user may make a character device 0:0, which overlayfs takes for a removed file. So none
+    # may get into the workspace.
     agent.sh("mknod /tmp/gone c 0 0 && [ -c /tmp/gone ]")
     assert "Invalid cross-device link" in agent.sh("ln /tmp/gone rows 2>&1; true")
     assert "not permitted" in agent.sh("mknod gone c 0 0 2>&1; [ -s rows.csv ]")
@@ -125,7 +126,8 @@ def test_setuid_programs_on_the_disk(begin, fumehood):
     episode = begin("prey:disk")
     episode.sh("cp /usr/bin/env mine; chmod 6755 mine")
     (folder,) = (fumehood.state / "episodes").iterdir()
-    # rglob() could fail because the files of the baseline's episode may be removed meanwhile.
+    # Use os.walk(): rglob() fails if files are removed meanwhile, as those of the baseline's
+    # episode may be.
     (made,) = (Path(path, "mine") for path, _, files in os.walk(folder) if "mine" in files)
     assert made.stat().st_mode & 0o6000 and made.stat().st_uid not in (0, 1000)
     closed = [

@@ -34,8 +34,8 @@ def timed(agent, action: str, **more) -> dict:
     return answer
 
 
-# Ways to hold the lock of the shell's output pipe. Commands don't inherit 249 and 251, but a
-# redirection copies them to descriptor 0.
+# Ways to hold the lock of the shell's output pipe. Commands don't inherit descriptors 249 and 251,
+# but a redirection copies them to descriptor 0.
 SHELLS_PIPE = {
     "output": f"pipe 1 {HOLD_S}",
     "kept output": f"pipe 0 {HOLD_S} 0>&251",
@@ -164,7 +164,8 @@ def test_a_killed_owner(begin, target):
 
 # --- pipes given to `sandbox exec` ----------------------------------------------------------------
 
-# Python's traceback of an interrupt would hang, because standard error is locked.
+# Holds the lock of standard error. An interrupt must not print Python's traceback, which would hang
+# on the lock.
 HOLD_STDERR = f"""
 import runpy, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -323,6 +324,7 @@ def test_a_memory(fumehood, inside, neighbour, tmp_path):
     assert not (tasks / "prey/memory.json").exists()
     times = [e["time"] for e in events(out, "beside") if e["event"] == "step"]
     meanwhile = sum(locked["time"] < t < last["time"] for t in times)
-    # Newer kernels release the lock soon. Then the end of the attacker's episode does not wait.
+    # The other episode must take steps while the attacker's ends. Newer kernels release the lock
+    # soon, so that the end may be short.
     assert meanwhile >= int(last["info"]["duration_s"] / 2), times
     wait_until_gone(neighbour.pid)

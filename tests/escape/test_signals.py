@@ -54,7 +54,8 @@ def test_processes_of_the_machine(agent, neighbour):
     before = [state_of(pid) for pid in victims]
     unknown = [str(p) for p in victims if agent.step(f"[ -e /proc/{p} ]")["info"]["exit_code"] == 1]
     tried = agent.tried(f"{ATTACK}/signals {' '.join(unknown)}")
-    # Moving pages is refused before the kernel looks for the process.
+    # move_pages() gives EPERM instead of ESRCH, because it is refused before the kernel looks for
+    # the process.
     errors = dict.fromkeys(WAYS, "ESRCH") | {"pages": "EPERM"}
     assert tried == {f"{way}:{pid}": errors[way] for pid in unknown for way in WAYS}
     assert [state_of(pid) for pid in victims] == before
@@ -63,7 +64,7 @@ def test_processes_of_the_machine(agent, neighbour):
 
 def test_init(agent):
     tried = agent.tried(f"{ATTACK}/signals 1")
-    # F_SETOWN alone sends no signal.
+    # F_SETOWN may succeed for PID 1, because it sends no signal by itself.
     assert tried == {f"{way}:1": "EPERM" for way in WAYS} | {"owner:1": "done"}
 
 

@@ -7,7 +7,8 @@ At worst the commands stop working for the agent.
 import pytest
 
 STATE = "~/.fumehood/editor"
-# Asks the owner to read the notes, then waits until the pipe takes another request.
+# Makes the owner read the file that names the agent's open file, and waits until the owner has
+# begun to.
 PING = (
     'python3 -c \'import os, select; f = os.open("/run/fumehood/state", 1); os.write(f, b"x"); '
     "select.select([], [f], [])'"
@@ -15,7 +16,8 @@ PING = (
 FILE = "/home/agent/workspace/submission.csv"
 NO_WEB = "this episode has no access to the web\n"
 
-# Commands that put something in the place of the note about the open file. The state shows none.
+# Commands that forge the file that names the agent's open file. The episode's state must show no
+# open file.
 NOTES = {
     "a link out": f"ln -s /etc/passwd {STATE}",
     "a link to a fine one": f"printf '1 0\n/fine\n' >~/fine; ln -s ~/fine {STATE}",
@@ -44,7 +46,7 @@ def test_what_is_noted(agent, what):
     assert answer["info"]["outcome"] == "ok"
     allowed = ("n/a", "/fine") if what == "none to read" else ("n/a",)
     assert answer["info"]["state"]["open_file"] in allowed
-    # The agent's commands may wait for its FIFO until they are interrupted.
+    # If the file is a FIFO, editor commands of the agent may hang until their timeout.
     agent.step("open submission.csv; goto 1; scroll_down", timeout_s=0.5)
     agent.step("chmod -R 700 ~/.fumehood; rm -rf ~/.fumehood; open submission.csv", timeout_s=60)
     assert agent.step("goto 1")["info"]["state"]["open_file"] == FILE
@@ -136,12 +138,12 @@ def test_a_text_against_the_linter(agent, what):
         timeout_s=20,
     )
     assert answer["info"]["outcome"] in ("ok", "memory_limit", "output_limit")
-    # The linter still works for the next text. It may have been started again.
+    # The linter must check the next text. The kernel may have killed it, and another was started.
     agent.sh("rm -f a.py; create a.py")
     assert agent.step("edit 1:1\nx = nowhere\nend_of_edit")["info"]["exit_code"] == 1
 
 
-# Behaviour of a server in the linter's place, and the exit status of a correct edit with it.
+# For each fake linter: the code by which it answers, and the exit status of a correct edit.
 SERVERS = {
     "floods": ("while True: c.sendall(b'x' * 65536)", 0),
     "drips": ("while True: c.sendall(b'1'); time.sleep(0.1)", 0),

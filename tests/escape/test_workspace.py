@@ -13,7 +13,8 @@ BIND = 'import socket; socket.socket(socket.AF_UNIX).bind("submission.csv")'
 LINK = "is, or lies behind, a symbolic link"
 MISSING = "There is no file"
 
-# Commands that make the submission, words of the observation, and whether it counts as tampering.
+# For each case: commands that make the submission, words of the observation, and whether it counts
+# as tampering.
 SUBMITTED = [
     ("ln -s right.csv submission.csv", LINK, True),
     ("ln -s /etc/passwd submission.csv", LINK, True),

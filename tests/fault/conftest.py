@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TASKS = Path(__file__).resolve().parent / "tasks"
 KILLS = int(os.environ.get("FAULT_KILLS", "1000" if "FAULT_ALL" in os.environ else "300"))
 OTHER_KILLS = KILLS // 5
-# pytest-xdist's workers inherit the variable, so that all have the same seed.
+# Set a variable of the environment, so that all workers of pytest-xdist inherit the same seed.
 SEED = int(os.environ.setdefault("FAULT_SEED", str(random.SystemRandom().randrange(1 << 32))))
 
 GONE_S = 20.0  # time after which nothing may be left of a killed owner

@@ -23,7 +23,7 @@ static const struct {
 #undef FAULT_ENTRY
 };
 
-/* Start of the program or plugin. Addresses in keys are relative to it. */
+/* Address at which the program or plugin was loaded. Call sites are stored as offsets from it. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 /* --- sites ------------------------------------------------------------------------------------ */
@@ -38,7 +38,8 @@ static uint64_t key_of(enum fault_call call, const void *from)
 			((uint64_t)((const char *)from - __ehdr_start) & PLACE_MASK);
 }
 
-/* Takes no lock: a process that held it could be killed. */
+/* Counts a pass of a call site. It takes no lock, because a process could be killed while holding
+ * it. */
 static void note(uint64_t key)
 {
 	size_t at = (key * 0x9e3779b97f4a7c15ULL) >> 53;
@@ -57,7 +58,7 @@ static void note(uint64_t key)
 _Noreturn static void die(void)
 {
 	kill(getpid(), SIGKILL);
-	syscall(SYS_exit_group, 137); /* a PID 1 ignores signals of its own namespace */
+	syscall(SYS_exit_group, 137); /* for PID 1, which ignores SIGKILL from itself */
 	__builtin_unreachable();
 }
 

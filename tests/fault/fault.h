@@ -19,8 +19,8 @@
  * the side. A test then arms a site. It fails once, the nth time that any process passes it.
  */
 
-/* Each call, the error that it fails with, and other faults. 1: a signal can interrupt the call.
- * 2: it can also transfer fewer bytes than asked for. meson.build takes the names from here. */
+/* Calls that can be made to fail, and the error of each. 1: a signal can also interrupt it. 2: it
+ * can also transfer fewer bytes than asked for. meson.build takes the names from here. */
 #define FAULT_CALLS(X)                                                                             \
 	X(chdir, EACCES, 0)                                                                        \
 	X(chmod, EPERM, 0)                                                                         \
@@ -127,18 +127,19 @@ enum fault_call {
 			N_FAULT_CALLS
 };
 
-enum fault_side { FAULT_OWNER, FAULT_GUEST }; /* -DFAULT_SIDE names it to the compiler */
+/* Whether code runs in the owner's process or in a guest's. -DFAULT_SIDE chooses when compiling. */
+enum fault_side { FAULT_OWNER, FAULT_GUEST };
 
 enum fault_kind {
 	FAULT_NONE,
-	FAULT_ERROR, /* the call's error */
-	FAULT_INTR,  /* EINTR, which callers have to handle */
-	FAULT_SHORT, /* fewer bytes than asked for, which callers have to handle */
-	FAULT_KILL,  /* the process is killed instead of the call */
+	FAULT_ERROR, /* the call fails with its usual error */
+	FAULT_INTR,  /* the call fails with EINTR */
+	FAULT_SHORT, /* the call transfers fewer bytes than asked for */
+	FAULT_KILL,  /* the process is killed in place of the call */
 };
 
 struct fault_site {
-	_Atomic uint64_t key; /* side, call and place; 0: free */
+	_Atomic uint64_t key; /* side, call and place in the code; 0: unused entry */
 	atomic_uint passes;
 };
 
@@ -147,7 +148,7 @@ struct fault_site {
 
 struct fault_page {
 	atomic_bool watching;
-	atomic_uint phase; /* index of the act that is played, for messages */
+	atomic_uint phase; /* index of the act being played, for error messages */
 	struct fault_site sites[FAULT_SITES_MAX];
 
 	_Atomic uint64_t armed; /* a key; 0: none */
@@ -159,24 +160,25 @@ struct fault_page {
 	atomic_bool clock_jumps;
 	atomic_uint clock_reads;
 
-	/* Results of a play, which outlive its process. `given` counts the steps of each run whose
-	 * observations were given out; -1: the reset's was not. */
+	/* Results of a play, which stay readable after its process was killed. `given` counts for
+	 * each run the steps whose observations were given out. -1: not even that of the reset. */
 	atomic_int given[FAULT_RUNS_MAX];
 	char trouble[2048];
 };
 
-/* Descriptor of the page in the test. Nurseries open the page by this number. */
+/* Descriptor of the shared page in the test's process. Nurseries open the page by this number. */
 #define FAULT_PAGE_FD 900
 
 extern struct fault_page *fault_page;
 
-/* True while a thread runs code of the test itself, in which calls don't fail. */
+/* True while a thread runs the test's own code, so that no fault is injected into its calls. */
 extern _Thread_local bool fault_spared;
 
-/* For wrappers: the fault that this call gets. Sets errno unless it is FAULT_NONE. */
+/* Called by each wrapped function: returns the fault that it shall simulate. Sets errno unless that
+ * is FAULT_NONE. */
 enum fault_kind fault_at(enum fault_call call, const void *from);
 
-/* For wrappers: seconds to add to CLOCK_REALTIME. */
+/* Called by the wrapper of clock_gettime(): seconds to add to CLOCK_REALTIME. */
 time_t fault_clock(void);
 
 /* --- for tests -------------------------------------------------------------------------------- */
@@ -186,17 +188,17 @@ int fault_page_open(void); /* makes the page; negative errno */
 void fault_watch(bool on); /* on: forgets the sites seen so far */
 void fault_phase(unsigned phase);
 
-/* Makes a site fail at its nth pass from now on; `pass` is 1 for the first. */
+/* Makes a call site fail at the nth time that it is passed from now on. `pass` is n, from 1. */
 void fault_arm(uint64_t key, unsigned pass, enum fault_kind kind);
 
-/* Disarms the site. Returns how often it failed, 0 or 1. */
+/* Ends the failing of an armed call site. Returns how often it failed, 0 or 1. */
 unsigned fault_disarm(void);
 
 enum fault_side fault_side_of(uint64_t key);
 enum fault_call fault_call_of(uint64_t key);
 bool fault_interruptible(uint64_t key);
 bool fault_may_be_short(uint64_t key);
-bool fault_is_of_memory(uint64_t key); /* small allocations, whose failure aborts with a message */
+bool fault_is_of_memory(uint64_t key); /* a small allocation: failing aborts the process */
 
 /* A text such as "open64 in the owner at 0x1234", valid until the next call. addr2line finds the
  * place in the code. */

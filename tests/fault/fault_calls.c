@@ -121,7 +121,7 @@ WRAP_INT(scandir64,
 		(const char *path, struct dirent ***out, int (*filter)(const struct dirent *),
 				int (*compare)(const struct dirent **, const struct dirent **)),
 		(path, out, filter, compare))
-#if FAULT_SIDE == 0 /* a guest is not linked with libseccomp */
+#if FAULT_SIDE == 0 /* guests don't link libseccomp */
 WRAP(scmp_filter_ctx, seccomp_init, NULL, (uint32_t action), (action))
 #endif
 WRAP_SIZE(sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
@@ -226,7 +226,8 @@ int __wrap_prctl(int option, ...)
 	return HIT(prctl) ? -1 : __real_prctl(option, a[0], a[1], a[2], a[3]);
 }
 
-/* System calls by number: clone3, openat2, pivot_root, open_tree, seccomp, ... */
+/* Wraps syscall(), by which the code calls clone3, openat2, pivot_root, open_tree, seccomp and
+ * others. */
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 long __wrap_syscall(long number, ...)
@@ -238,9 +239,9 @@ long __wrap_syscall(long number, ...)
 	for (size_t i = 0; i < 6; i++)
 		a[i] = va_arg(ap, long);
 	va_end(ap);
-	/* A futex wakeup can't fail. */
+	/* Never let a futex fail: the kernel's wakeups can't. */
 	if (number != SYS_futex && HIT(syscall)) {
-		if (number != SYS_clone3) /* callers of openat2 retry forever on EAGAIN */
+		if (number != SYS_clone3) /* openat2 is retried forever on EAGAIN */
 			errno = ENOMEM;
 		return -1;
 	}
@@ -249,7 +250,8 @@ long __wrap_syscall(long number, ...)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* Functions of base/mem.h never return NULL. So the calloc() that they call fails instead. */
+/* Functions of base/mem.h never return NULL, so their fault is injected into the calloc() that they
+ * call. */
 static _Thread_local bool no_memory;
 
 void *__real_calloc(size_t n, size_t size);

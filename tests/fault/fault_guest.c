@@ -6,7 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Maps the page of the parent, which is the test, when bash loads the plugin. Clones inherit it. */
+/* Maps the test's shared page when bash loads this plugin. Processes that it clones inherit the
+ * mapping. */
 __attribute__((constructor)) static void attach(void)
 {
 	char path[64];

@@ -6,13 +6,14 @@
 
 /* Finds leftovers of a test's owners on this machine. */
 
-#define GONE_MS 20000 /* time after which no process may be left */
+#define GONE_MS 20000 /* milliseconds after which no process may be left */
 
-/* Makes orphaned descendants children of this process from now on, so that it finds them all. */
+/* Makes orphaned descendants children of this process from now on, so that it can find and reap
+ * them. */
 void machine_watch(void);
 
-/* Reaps children until none is left. Returns how many ms it took, or -1 if some are left after
- * GONE_MS; these are killed. Mounts of their namespaces end with the processes. */
+/* Reaps children until none is left. Returns how many milliseconds that took. After GONE_MS it
+ * kills the rest and returns -1. */
 int64_t machine_wait_until_gone(void);
 
 int machine_open_fds(void);

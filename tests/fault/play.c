@@ -22,14 +22,14 @@
 
 #define STEP_TIMEOUT_S 20
 #define WORKER_S 30       /* seconds after which a forked worker is killed */
-#define LONG_BYTES 100000 /* a command that does not fit into the shell's socket at once */
+#define LONG_BYTES 100000 /* more than a shell's socket takes at once */
 
-static char home[64]; /* holds the two folders */
+static char home[64]; /* folder of state_dir and out_dir */
 static char *state_dir, *out_dir, *tasks_dir;
 static char web_host[32];
 static char long_command[LONG_BYTES + 64];
 
-/* Makes owners load the plugin that has the fault layer. */
+/* Makes owners load the plugin that injects faults into their sandboxes' processes. */
 const struct places *__real_places_get(void);
 const struct places *__wrap_places_get(void);
 const struct places *__wrap_places_get(void)
@@ -43,7 +43,8 @@ const struct places *__wrap_places_get(void)
 
 void play_set_up(void)
 {
-	/* Use memory if possible: a disk would take most of the time. */
+	/* Put the files into memory if possible: on a disk they would take most of the test's time.
+	 * */
 	snprintf(home, sizeof(home), "%s/fumehood-fault-XXXXXX",
 			access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	if (!mkdtemp(home))
@@ -132,11 +133,11 @@ static int record_step(struct play *p, const char *action)
 
 struct act {
 	const char *name;
-	const char *command; /* action of a step; NULL: `run` is called */
+	const char *command; /* shell command of a step; NULL: call `run` */
 	int (*run)(struct play *p);
 	double timeout_s; /* 0: STEP_TIMEOUT_S */
 	enum fh_outcome outcome;
-	const char *has; /* the beginning of the observation */
+	const char *has; /* text that the observation begins with */
 	bool scored;
 };
 
@@ -166,7 +167,8 @@ static int reset(struct play *p)
 	return r < 0 ? r : begin_record(p);
 }
 
-/* Closes the parent's gym in a fork. Returns whether a reset was refused before. */
+/* Runs in a forked worker: a reset of the parent's episode must be refused. Then closes the
+ * parent's gym. */
 static bool let_go(struct play *p)
 {
 	bool refused = fh_env_reset(p->env, 0, &p->step, &p->err) < 0;
@@ -272,7 +274,7 @@ const char *play_phase_name(enum script script, unsigned phase)
 enum done {
 	DONE,       /* as expected */
 	NOT_DONE,   /* failed with an error */
-	OTHER_DONE, /* a step with an unexpected outcome or observation */
+	OTHER_DONE, /* the step ended, with an unexpected outcome or observation */
 };
 
 static bool score_is_right(const struct play *p)
@@ -339,7 +341,8 @@ __attribute__((format(printf, 3, 4))) static bool complain(
 	return false;
 }
 
-/* Whether a failure has a message, and an unexpected step tells it by its outcome or status. */
+/* Whether the user can tell what went wrong: an error has a message, a step an outcome or status.
+ * */
 static bool is_clear(struct play *p, const struct act *a, enum done done)
 {
 	const struct fh_step *s = &p->step;
@@ -413,7 +416,7 @@ bool play(struct play *p, const char *task, enum script script)
 
 /* --- reading the records ---------------------------------------------------------------------- */
 
-/* Whether a folder of a run holds no other files than those of a record. */
+/* Whether a run's folder has only files that belong to a record. */
 static bool names_are_known(const char *dir, char *trouble, size_t n)
 {
 	DIR *d = opendir(dir);

@@ -26,22 +26,23 @@ struct play {
 };
 
 enum script {
-	SCRIPT_WHOLE, /* everything an owner does */
+	SCRIPT_WHOLE, /* play everything that an owner can do */
 	SCRIPT_SUBMIT /* reset, submit */
 };
 
-/* Makes a state folder and a folder for records, for this process and its forks. */
+/* Makes a state folder and a folder for records. This process and its forks use both. */
 void play_set_up(void);
 void play_tear_down(void);
 
-/* Plays all acts of a script. Returns false if something went wrong: see `trouble`. */
+/* Plays all acts of a script. Returns false if something went wrong, and describes it in `trouble`.
+ * */
 bool play(struct play *p, const char *task, enum script script);
 
 /* Checks that the records hold all observations that the fault page counts as given out. Works also
  * after the process that played was killed. Returns false if something is wrong: see `trouble`. */
 bool play_read_records(struct play *p);
 
-/* For messages: name of the act of a phase of the fault page. */
+/* Name of the act with an index, for error messages. */
 const char *play_phase_name(enum script script, unsigned phase);
 
 #endif

@@ -150,7 +150,7 @@ def test_episode_is_full(fumehood, task):
     counts["episodes filled"] += 1
 
 
-# Commands that hit a limit, and the outcome of their step.
+# For each limit: a command that hits it, and the outcome of the command's step.
 LIMITS = {
     "memory": ("head -c 1G /dev/zero | tail", "memory_limit"),
     "pids": ("(for i in {1..200}; do sleep 5 & done; wait)", None),

@@ -13,7 +13,8 @@ import time
 import pytest
 from conftest import OTHER_KILLS, Process, counts, descendants
 
-# Command that makes a valid submission, its metric, and the lowest and highest score.
+# For each task: a command that makes a valid submission, the metric, and the lowest and highest
+# score.
 TASKS = {
     "sums": ("cp right.csv submission.csv", "accuracy", 1.0, 1.0),
     "lines": ("true", "lines", 2.0, 2.0),

@@ -29,7 +29,7 @@ from conftest import (
 IDS = 65534  # subordinate ids that an ordinary user needs
 
 
-# A command of the agent that starts a process, which holds the lock of a file until it is killed.
+# Starts a process in the sandbox that holds the lock of a file until it is killed.
 HOLD = """python3 - {path} >said <<'END' &
 import ctypes, os, stat, sys, socket
 path, pair, ends = sys.argv[1], socket.socketpair(), os.pipe()

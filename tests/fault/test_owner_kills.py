@@ -25,7 +25,7 @@ from conftest import (
     wait_until_gone,
 )
 
-# Command that makes a valid submission, and weights with which tasks are drawn.
+# For each task: a command that makes a valid submission. WEIGHTS tells how often tasks are drawn.
 RIGHT = {"sums": "cp right.csv submission.csv", "lines": "true", "coins": "true"}
 WEIGHTS = {"sums": 4, "lines": 2, "coins": 2, "sums:disk": 4, "lines:disk": 1, "coins:disk": 1}
 STEPS = [

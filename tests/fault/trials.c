@@ -20,9 +20,10 @@
 
 #define HANG_S 120
 #define NO_MEMORY "fumehood: no memory is left\n"
-#define SLOW_MS 10000 /* a play may take this, plus ten times as long as without a fault */
+#define SLOW_MS 10000 /* most ms of a play, besides ten times its time without a fault */
 
-/* The first play does everything. The others add sites that it does not pass. */
+/* Tasks and scripts to play. The first play does everything. The others pass some more call sites.
+ * */
 static const struct {
 	const char *task;
 	enum script script;
@@ -39,10 +40,11 @@ struct counts {
 };
 
 static unsigned seed;
-static int said_fd; /* standard error of plays */
+static int said_fd; /* standard error of played processes */
 static unsigned seen[2][N_FAULT_CALLS];
 
-/* A function of the leak sanitizer: true for leaks since the last call. NULL without it. */
+/* Function of the leak sanitizer: true if memory has leaked since the last call. NULL if built
+ * without it. */
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 
 int trials_set_up(void **state)
@@ -84,12 +86,12 @@ static const char *leak_of(int fds)
 	return NULL;
 }
 
-/* Prints where the process hangs, then kills it. */
+/* Prints a backtrace of a process that hangs, then kills it. */
 static void on_alarm(int number)
 {
 	void *frames[64];
 
-	alarm(2); /* the lines below could hang too */
+	alarm(2); /* kill the process if printing hangs too */
 	backtrace_symbols_fd(frames, backtrace(frames, ARRAY_SIZE(frames)), STDERR_FILENO);
 	raise(number);
 }
@@ -119,8 +121,8 @@ _Noreturn static void try_in_child(size_t number, enum fault_kind kind)
 	_exit(!good || wrong);
 }
 
-/* Returns the text that a play wrote to standard error, and empties the file. Prints it too, unless
- * it is NO_MEMORY. */
+/* Returns what the played process wrote to standard error, and empties the file. Prints the text
+ * too, unless it is NO_MEMORY. */
 static const char *hear(void)
 {
 	static char text[4096];
@@ -156,7 +158,7 @@ static const char *what_ended(size_t number, int status, enum fault_kind kind)
 	return text;
 }
 
-/* Plays in a new process. Returns NULL, or what went wrong. */
+/* Plays in a new process, with or without a fault. Returns NULL, or what went wrong. */
 static const char *try(size_t number, const struct campaign *c, struct counts *counts)
 {
 	static struct play after;
@@ -194,7 +196,8 @@ static const char *try(size_t number, const struct campaign *c, struct counts *c
 
 static bool fits(const struct campaign *c, uint64_t key)
 {
-	/* The guest's waitpid() can't fail: it has a child, and does not wait. */
+	/* Skip waitpid() in guests: it can't fail, because there is a child and it does not wait.
+	 * */
 	if (c->side == FAULT_GUEST && fault_call_of(key) == CALL_waitpid && c->kind != FAULT_KILL)
 		return false;
 	switch (c->kind) {
@@ -230,7 +233,8 @@ static void fail_at(size_t number, const struct campaign *c, uint64_t key, unsig
 				plays[number].task, wrong);
 }
 
-/* Fails a site at its first pass and at a random other one, or with FAULT_ALL at each pass. */
+/* Injects a fault at a call site's first pass and at another random pass. If FAULT_ALL is set,
+ * injects one at each pass. */
 static void fail_site(size_t number, const struct campaign *c, const struct fault_site *s,
 		struct counts *counts)
 {
@@ -262,7 +266,7 @@ unsigned trials_run(const struct campaign *c)
 	for (size_t i = 0; i < ARRAY_SIZE(plays); i++) {
 		const char *wrong;
 
-		try(i, c, &counts); /* plays the task's baseline, so that no later play does */
+		try(i, c, &counts); /* measures the task's baseline once */
 		fault_watch(true);
 		wrong = try(i, c, &counts);
 		counts.plain_ms = counts.last_ms;

@@ -13,20 +13,21 @@
  * memory may be left. The records have to hold all observations that were given out.
  */
 struct campaign {
-	const char *name; /* for the summary */
+	const char *name; /* shown in the summary */
 	enum fault_side side;
 	enum fault_kind kind;
 };
 
-/* Opens the files and folders of trials; trials_tear_down() removes the folders. */
+/* Opens the files and folders that trials use. trials_tear_down() removes the folders. */
 int trials_set_up(void **state);
 int trials_tear_down(void **state);
 
-/* Runs the trials of a campaign. Prints failures and a summary, and returns the number of failures.
- * With FAULT_ALL=1 each site fails at each of its passes, else at the first and a random other. */
+/* Runs a campaign: a trial for each call site. Prints failures and a summary, and returns the
+ * number of failures. A site fails at its first pass and at a random other. If FAULT_ALL is set, it
+ * fails at each pass. */
 unsigned trials_run(const struct campaign *c);
 
-/* Sites of a call that any campaign has seen on a side so far. */
+/* Number of places in the code that make this call, as seen by all campaigns on a side so far. */
 unsigned trials_sites_of(enum fault_side side, enum fault_call call);
 
 #endif

@@ -13,8 +13,9 @@
 #include <string.h>
 
 /*
- * Takes the input as a reply, a template, an observation and an action. A parser either refuses
- * the reply or gives an action and a thought. No result may grow far beyond the input.
+ * Fuzzes the functions that handle an agent's texts. Takes the input as a reply, a template, an
+ * observation and an action. A parser either refuses the reply or gives an action and a thought. No
+ * result may grow far beyond the input.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -96,7 +97,7 @@ static void shorten(const char *text)
 	}
 }
 
-/* Quoting what is quoted changes nothing. */
+/* Quoting a multi-line command twice must give the same text as quoting it once. */
 static void quote(const char *text)
 {
 	static const struct multiline all[] = { { "edit", "end_of_edit" }, { "put", "x" } };

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	static struct http *http; /* for good: it loads libcurl */
+	static struct http *http; /* kept for all inputs: opening it loads libcurl */
 
 	unsetenv("SEMANTIC_SCHOLAR_API_URL");
 	return http_open(&http, NULL);
@@ -35,7 +35,8 @@ static void must(bool good)
 		abort();
 }
 
-/* True if any reader takes `host` for the URL's host: the text after "://" and before the port. */
+/* True if some program could take `host` for the URL's host: it stands after "://" and before the
+ * port. */
 static bool names_host(const char *url, const char *host)
 {
 	const char *at = strstr(url, "://");

@@ -16,7 +16,7 @@
 
 enum { ASK_GET = 1, ASK_PUT = 2, ASK_SIGNALS = 4, HEARD = 8, HUNG_UP = 16, AS_PORTER = 32 };
 
-/* Agents may be shown it. */
+/* Texts from the sandbox must be valid UTF-8, because agents may be shown them. */
 static void check_text(const char *text)
 {
 	if (str_utf8_invalid(text, strlen(text)) >= 0)

@@ -19,8 +19,8 @@
  */
 struct echo {
 	bool on, closed;
-	bool asked, failed; /* by the last line */
-	char *text;         /* the last action's */
+	bool asked, failed; /* by the last line of input */
+	char *text;         /* text of the last action */
 };
 
 static void check(bool ok)

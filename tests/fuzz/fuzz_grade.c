@@ -37,7 +37,7 @@ static void check(bool ok)
 		__builtin_trap();
 }
 
-/* As grade_add() leaves a program once it runs. */
+/* Sets up a grader's program in the state in which grade_add() leaves it once it runs. */
 static void open_program(struct play *p, size_t i)
 {
 	struct program *program = &p->g->programs[i];

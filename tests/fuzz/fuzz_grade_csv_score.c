@@ -40,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	int r;
 
 	if (n > 1) {
-		/* Exactly as long as it is: a read past its end is seen. */
+		/* Allocate exactly the submission's length, so that the sanitizer finds a read past
+		 * its end. */
 		submission = xrealloc(submission, n - 1, 1);
 		memcpy(submission, data + 1, n - 1);
 	}

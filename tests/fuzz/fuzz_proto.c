@@ -11,7 +11,7 @@
  */
 #define OF_INIT 0x80
 
-/* Writes what the message says; nothing if it is refused. */
+/* Parses a message and writes it again. Writes nothing if the message is refused. */
 static void rewrite(const uint8_t *data, size_t n, bool of_init, struct buf *out)
 {
 	struct wire w = wire_open(data, n);

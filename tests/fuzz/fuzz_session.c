@@ -17,7 +17,7 @@
  * The input is a list of acts: a byte that picks one, and what that takes.
  */
 #define OUTPUT_BYTES 4096
-#define WAITS_OF_A_COMMAND 32 /* more than there are levels of force */
+#define WAITS_OF_A_COMMAND 32 /* more than the steps by which a command is ended by force */
 
 struct play {
 	struct input in;
@@ -96,7 +96,8 @@ static struct shell_mail *map_mail(const struct play *p)
 	return mail;
 }
 
-/* An answer with lengths of the input's, to a command of the input's. */
+/* Answers a command with lengths from the input. If it is not honest, the answer has another
+ * command's number. */
 static void answer(struct play *p, bool honest)
 {
 	uint32_t cwd_bytes = input_u8(&p->in), output_bytes = input_u8(&p->in);
@@ -124,7 +125,6 @@ static void answer_falsely(struct play *p)
 	answer(p, false);
 }
 
-/* With the number that is in the mail, as the loop's own are. */
 static void answer_honestly(struct play *p)
 {
 	answer(p, true);
@@ -194,7 +194,7 @@ static void (*const acts[])(struct play *p) = {
 	say_as_porter,
 };
 
-/* As one that waits for it would. */
+/* Lets time pass until the running command has ended, as a caller that waits would. */
 static void await(struct play *p)
 {
 	int waited = 0;
@@ -205,7 +205,7 @@ static void await(struct play *p)
 
 		session_waits(p->session, &w);
 		check(w.deadline_ns != INT64_MAX);
-		if (w.deadline_ns > now) { /* else more output is there */
+		if (w.deadline_ns > now) { /* otherwise more output can be read at once */
 			check(waited++ < WAITS_OF_A_COMMAND);
 			guest_sleep_ns(w.deadline_ns - now);
 		}

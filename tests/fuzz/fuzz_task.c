@@ -166,7 +166,7 @@ static void check_task(const struct task *task)
 	check_source(task->grader.answers);
 	check_source(task->demo);
 	check_hidden(task, task->grader.answers);
-	if (!task->mlgym) /* there it is the agent's to see */
+	if (!task->mlgym) /* agents may read MLGym's evaluators */
 		check_hidden(task, task->grader.program);
 	for (size_t i = 0; i < task->n_hidden; i++)
 		check_hidden(task, task->hidden[i].source);

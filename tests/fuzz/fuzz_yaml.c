@@ -37,7 +37,8 @@ static const struct node *read_back(struct arena *a, const struct buf *text)
 	return root;
 }
 
-/* Written out, a file may be larger than one may be. */
+/* Whether printed YAML is small enough to be read back. Printing can make a file larger than the
+ * limit. */
 static bool comes_back(const struct buf *text)
 {
 	return !text->truncated && text->len <= YAML_FILE_BYTES_MAX;

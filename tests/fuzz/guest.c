@@ -18,9 +18,9 @@
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-/* The linker puts these in the place of the C library's functions (see meson.build). No other
- * process runs here, so a descriptor that isn't ready never will be. A wait ends at once, and time
- * moves on to its timeout. */
+/* The linker replaces the C library's clock and poll by these (see meson.build). No other process
+ * runs, so nothing becomes ready during a wait. A wait ends at once, and moves the time on to its
+ * timeout. */
 int __real_clock_gettime(clockid_t id, struct timespec *out);
 int __real_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 int __wrap_clock_gettime(clockid_t id, struct timespec *out);
@@ -36,7 +36,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *out)
 	if (id != CLOCK_MONOTONIC)
 		return __real_clock_gettime(id, out);
 	*out = (struct timespec){ .tv_sec = now_ns / NS_PER_S, .tv_nsec = now_ns % NS_PER_S };
-	now_ns += 1000; /* so that a busy loop reaches its deadline */
+	now_ns += 1000; /* lets a busy loop reach its deadline */
 	return 0;
 }
 
@@ -163,7 +163,8 @@ static void answer_control(struct guest *g)
 	}
 }
 
-/* All that is asked with an id is done, without a file; the shell's output is pumped. */
+/* Answers each request to the porter as if it was done. Requests to pump the shell's output are
+ * answered too. */
 static void answer_porter(struct guest *g)
 {
 	static const uint8_t digest[SHA256_BYTES];

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A fuzzer's bytes, taken piece by piece. Past the end there are zeros. */
+/* Input of a fuzzer, taken piece by piece. Zeros follow after its end. */
 struct input {
 	const uint8_t *data;
 	size_t n;
@@ -19,7 +19,7 @@ static inline uint8_t input_u8(struct input *in)
 	return *in->data++;
 }
 
-/* A byte of length and that many bytes, or those that are left. */
+/* Takes a byte n and the n bytes after it, or as many as are left. */
 static inline const uint8_t *input_bytes(struct input *in, size_t *out_n)
 {
 	const uint8_t *bytes;

@@ -58,7 +58,8 @@ static long count_in(const unsigned char *from, const unsigned char *to, const c
 	return found;
 }
 
-/* Prints `WORD COUNT`, with the word as it was given. */
+/* Counts a word in all memory of the shell, and prints `WORD COUNT`. The word is given and printed
+ * in hex with inverted bits. */
 static int look_for(const char *turned)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -80,8 +81,8 @@ static int look_for(const char *turned)
 	return 0;
 }
 
-/* Fills shared memory with 0x7f: the page shared with the porter, and the memory shared with the
- * owner. Skips mappings of more than `most` bytes. */
+/* Attacks the owner: fills the memory shared with it, and the page shared with the porter, with
+ * 0x7f. Skips mappings of more than `most` bytes. */
 static int spoil(long most)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");

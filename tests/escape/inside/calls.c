@@ -136,8 +136,8 @@ static const struct {
 	{ "memfd-huge", SYS_memfd_create, { P("x"), 4 } },
 	{ "mremap-copy", SYS_mremap, { SHARED_AT, 0, 4096, MREMAP_MAYMOVE } },
 	{ "mremap-keep", SYS_mremap, { SHARED_AT, 4096, 4096, MREMAP_MAYMOVE | MREMAP_DONTUNMAP } },
-	{ "collapse", SYS_madvise, { P(large), sizeof(large), 25 } }, /* MADV_COLLAPSE */
-	{ "mbind-move", SYS_mbind, { SHARED_AT, 4096, 0, 0, 0, 2 } }, /* MPOL_MF_MOVE */
+	{ "collapse", SYS_madvise, { P(large), sizeof(large), 25 } }, /* 25: MADV_COLLAPSE */
+	{ "mbind-move", SYS_mbind, { SHARED_AT, 4096, 0, 0, 0, 2 } }, /* the last 2: MPOL_MF_MOVE */
 	{ "migrate_pages", SYS_migrate_pages },
 	{ "move_pages", SYS_move_pages },
 	{ "remap_file_pages", SYS_remap_file_pages, { SHARED_AT, 4096 } },
@@ -177,7 +177,7 @@ static const struct {
 	{ "getpid", SYS_getpid, { 0 } },
 };
 
-/* A 32-bit system call. A kernel without them sends a signal. */
+/* Makes a system call in the 32-bit way. The kernel sends a signal if it was built without that. */
 static long by_int80(long call)
 {
 	long r = call;
@@ -204,7 +204,7 @@ int main(void)
 		long r = syscall(calls[i].call, a[0], a[1], a[2], a[3], a[4], a[5]);
 
 		if (getpid() != self)
-			_exit(0); /* the child of a clone that was not refused */
+			_exit(0); /* end a child that an allowed fork or clone made */
 		show(calls[i].name, r < 0 ? errno : 0);
 	}
 	show("int80-getpid", by_int80(20) == -ENOSYS ? ENOSYS : 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tries to signal or change processes by their pid. Prints `WAY:PID ERRNO` of each way. */
+/* Tries to signal or change the processes with given pids, in several ways. Prints `WAY:PID ERRNO`
+ * for each. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -19,7 +20,8 @@ static long kill_it(pid_t pid)
 
 static long kill_its_group(pid_t pid)
 {
-	return pid == 1 ? kill(1, SIGKILL) : kill(-pid, SIGKILL); /* -1 would be all processes */
+	/* Not kill(-1), which would hit all processes. */
+	return pid == 1 ? kill(1, SIGKILL) : kill(-pid, SIGKILL);
 }
 
 static long stop_it(pid_t pid)
