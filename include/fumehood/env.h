@@ -12,8 +12,9 @@
 /*
  * Environments: an agent's task as an episode of steps.
  *
- * A `fh_gym` owns everything that a process' environments share: the nursery of their sandboxes,
- * loaded tasks, baselines. A process opens one gym. A fork of the process can only close it.
+ * A `fh_gym` owns everything that a process' environments share: loaded tasks, baselines, and the
+ * process that makes their sandboxes. A process opens one gym. A fork of the process can only close
+ * it.
  *
  * An `fh_env` is an environment. Only a single thread may use it at a time. Different threads may
  * use different environments of a gym.
@@ -203,9 +204,10 @@ struct fh_step {
 	 * NULL: neither. */
 	const char *state_error;
 	const char *exit_status; /* how the episode ended: "submitted", ...; NULL: it has not */
-	uint64_t judge_salt;     /* salt of the episode, in its reset; 0 in steps */
-	bool restarted;          /* the shell ended in this step, and a new one runs */
-	uint64_t data_seed;      /* data seed of the environment, in a reset; 0 in steps */
+	/* salt of the judges' random numbers in this episode, in its reset; 0 in steps */
+	uint64_t judge_salt;
+	bool restarted;     /* the shell ended in this step, and a new one runs */
+	uint64_t data_seed; /* data seed of the environment, in a reset; 0 in steps */
 	/* True if the episode has ended and its task's grader has the key `final`. Then `best` is
 	 * the score of the episode's end alone. If false, `validated`, `n_validated` and `gap` are
 	 * NULL, 0 and NAN. */

@@ -93,12 +93,13 @@ struct command {
 	const char *summary;   /* explanation in a few words: lower case, no full stop */
 	const char *arguments; /* arguments, as the usage line shows them; NULL: none */
 	size_t min_args, max_args;
-	bool args_end_options; /* words after the first argument are no options: `exec ls -l` */
-	int misuse_status;     /* exit status after wrong options; 0: CMD_USAGE */
-	const char *about;     /* paragraphs of help below the usage line; NULL: none */
+	/* after the first argument of the command, words are no options: `exec ls -l` */
+	bool args_end_options;
+	int misuse_status; /* exit status after wrong options; 0: CMD_USAGE */
+	const char *about; /* paragraphs of help below the usage line; NULL: none */
 	/* examples in help, lines of "command   # what it does"; NULL: none */
 	const char *examples;
-	/* exit statuses in help, ended by {}; NULL: help shows none, since cmd_root's apply */
+	/* exit statuses in help, ended by {}; NULL: those of cmd_root apply, and help shows none */
 	const struct cmd_status *statuses;
 	/* table of options, ended by {}; NULL: only --help and --json */
 	const struct cmd_option *options;

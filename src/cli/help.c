@@ -197,7 +197,8 @@ static void markdown_option(struct buf *out, const struct cmd_option *o)
 	buf_add_str(out, " |\n");
 }
 
-/* Finds the option in help that `hidden` is another spelling of. NULL: there is none. */
+/* Finds the option that help shows in place of `hidden`, another spelling of it. NULL: there is
+ * none. */
 static const struct cmd_option *help_main_spelling(
 		const struct cmd_option *table, const struct cmd_option *hidden)
 {

@@ -28,7 +28,8 @@ void cmd_help_json(struct buf *out, const struct command *command);
 
 #define CMD_HELP_BYTES (1024 * 1024)
 
-/* Names of shells, NULL-terminated, and the completion script of each (completion.c). */
+/* completion_shells: names of shells, NULL-terminated. completion_programs: the completion script
+ * of each (completion.c). */
 extern const char *const completion_shells[];
 extern const char *const completion_programs[];
 

@@ -57,8 +57,8 @@ bool option_same(const struct cmd_option *a, const struct cmd_option *b)
 	return a->kind == b->kind && a->offset == b->offset;
 }
 
-/* Compares a typed name: 2 if the names are equal, 1 if `typed` is the beginning of `name`, else 0.
- * "_" equals "-". */
+/* Compares a name as the user typed it with an option's name. 2: equal; 1: `typed` is the beginning
+ * of `name`; 0: different. "_" equals "-". */
 static int options_name_match(const char *typed, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -176,7 +176,7 @@ static bool options_is_option(const char *word)
 	return word[0] == '-' && word[1] && (word[1] < '0' || word[1] > '9') && word[1] != '.';
 }
 
-/* True if the next word can be a value, or another value, of the option before it. */
+/* True if the next word is no option, so that it can be a value of the option before it. */
 static bool options_value_follows(const struct parser *p)
 {
 	return p->at < p->n && !options_is_option(p->words[p->at]);
@@ -440,7 +440,7 @@ static int options_check_arguments(
 				c->arguments ? c->arguments : "an argument");
 	if (!more)
 		return 0;
-	/* name --task in the message, which users often leave out */
+	/* Users often leave out the word --task before a task: suggest it in the message. */
 	while (o && o->kind && !str_eq(o->name, "task"))
 		o++;
 	if (o && o->kind)

@@ -47,8 +47,8 @@ static bool pager_start(int input, pid_t *out)
 	return started;
 }
 
-/* Shows a text in the pager. False if the pager did not run: the shell ends with 127 if there is no
- * such program. */
+/* Shows a text in the pager. False if the pager did not run: the shell that starts it then ends
+ * with 127. */
 static bool pager_show(const struct buf *text)
 {
 	int ends[2], status;

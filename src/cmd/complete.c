@@ -31,9 +31,10 @@ struct completion_line {
 	size_t n_args;
 	/* values of --tasks-dir and --mlgym-root in earlier words; NULL: not given */
 	const char *tasks_dir, *mlgym_root;
-	const char *kept; /* start of the last word, which candidates repeat unchanged */
+	/* start of the word to complete that candidates repeat unchanged, n_kept bytes */
+	const char *kept;
 	size_t n_kept;
-	const char *rest; /* rest of the last word, which is to be completed */
+	const char *rest; /* rest of the word to complete; candidates replace it */
 };
 
 static void complete_add(const struct completion_line *l, const char *candidate, const char *what)
@@ -84,7 +85,9 @@ static void complete_add_tasks(const struct completion_line *l)
 
 	if (mlgym_root(&arena, l->mlgym_root, NULL, &places.mlgym_root, NULL) < 0)
 		return;
-	if (colon) { /* the task may be a folder or an alias, which are not listed */
+	/* before ":VARIANT" the task may be a folder or an alias, which task_list() does not
+	 * list */
+	if (colon) {
 		complete_add_variants(l, &places,
 				arena_strndup(&arena, l->rest, (size_t)(colon - l->rest)));
 		return;
@@ -165,7 +168,8 @@ static void complete_add_value(const struct completion_line *l, const char *valu
 	for (size_t i = 0; value && i < ARRAY_SIZE(values); i++) {
 		size_t n = strlen(values[i].value);
 
-		/* The entry "M" matches the value names "M" and "M,...", but not "MODEL". */
+		/* In help, an option's value is named "M" or "M,..." for example. The entry "M" of
+		 * `values` is for both, but not for "MODEL". */
 		if (str_starts(value, values[i].value) && !(value[n] >= 'A' && value[n] <= 'Z')) {
 			values[i].add(l);
 			return;
@@ -197,7 +201,7 @@ static void complete_add_options(const struct completion_line *l, const struct c
 	}
 }
 
-/* --- the words before it ---------------------------------------------------------------------- */
+/* --- words before the last one ---------------------------------------------------------------- */
 
 static bool complete_is_named(const struct cmd_option *o, const char *word)
 {

@@ -4,7 +4,8 @@
 
 #include "base/arena.h"
 
-/* Names of the structs that `config docs` explains, NULL-terminated, in the arena. */
+/* Returns the names of the structs that `config docs` explains, NULL-terminated. They live in the
+ * arena. */
 const char *const *config_struct_names(struct arena *arena);
 
 #endif

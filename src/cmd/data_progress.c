@@ -12,7 +12,8 @@
 
 #define BAR_COLUMNS 20
 #define DRAW_NS (200 * NS_PER_MS)
-#define RATE_AFTER_NS (NS_PER_S / 2) /* show no rate before this time: it would vary too much */
+/* for this time after a file's start, show no rate: it would vary too much */
+#define RATE_AFTER_NS (NS_PER_S / 2)
 #define CLEAR_LINE "\r\033[K"
 
 void data_add_size(struct buf *out, int64_t bytes)
@@ -67,7 +68,7 @@ void data_progress_line(struct buf *out, const struct data_progress *p, int64_t 
 		if (size_bytes > 0)
 			data_progress_add_time(&line, (double)(size_bytes - done_bytes) / rate);
 	}
-	/* The name comes last: it may be too long for the line. */
+	/* The file's name comes last, because it may be too long for the line. */
 	buf_printf(&line, "  %s", p->name_copy);
 	term_add_line(out, buf_str(&line), columns);
 }
@@ -87,7 +88,8 @@ void data_progress_draw(
 		return;
 	}
 	p->drawn_ns = now;
-	/* Leave the last column free: after writing to it, a terminal begins a new line. */
+	/* Leave the terminal's last column free: after writing to it, a terminal begins a new
+	 * line. */
 	data_progress_line(
 			&line, p, done_bytes, size_bytes, now, term_width(STDERR_FILENO, 80) - 1);
 	fprintf(stderr, CLEAR_LINE "%s", buf_str(&line));

@@ -13,7 +13,7 @@
 struct data_progress {
 	const char *name; /* name_copy, the file's name; NULL: no line is drawn */
 	char name_copy[80];
-	int64_t began_bytes; /* bytes that the file had when its line was drawn first */
+	int64_t began_bytes; /* bytes that the file had when its progress was drawn first */
 	int64_t began_ns, drawn_ns;
 };
 

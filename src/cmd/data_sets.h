@@ -20,8 +20,8 @@ struct data_options {
 /* How a data set comes to this machine, for lists and JSON. */
 const char *data_kind(const struct dataset *set);
 
-/* Calls `each` for every data set that the arguments name. Prints errors. Returns the highest exit
- * status. */
+/* Calls `each` for every data set that the command's arguments name. Prints errors. Returns the
+ * highest exit status of the calls. */
 int data_for_each(struct command_context *ctx,
 		int (*each)(struct command_context *ctx, const struct dataset *set));
 

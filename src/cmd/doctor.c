@@ -157,7 +157,8 @@ static void doctor_fix_ids(struct doctor_finding *f)
 		doctor_fix(f,
 				"as root: %susermod --add-subuids %" PRId64 "-%" PRId64
 				" --add-subgids %" PRId64 "-%" PRId64 " %s",
-				/* usermod has --add-subuids only if both files exist */
+				/* usermod has --add-subuids only if /etc/subuid and /etc/subgid
+				 * exist */
 				path_exists("/etc/subuid") && path_exists("/etc/subgid")
 						? ""
 						: "touch /etc/subuid /etc/subgid && ",
@@ -249,7 +250,8 @@ static int doctor_run_true(struct owner *owner, struct fh_error *err)
 	return r;
 }
 
-/* Starts an owner of sandboxes and runs a command in a sandbox. NULL: one of both failed. */
+/* Starts an owner, the object that has sandboxes, and runs a command in a sandbox. NULL: one of
+ * these failed. */
 static struct owner *doctor_try_owner(struct fh_error *err)
 {
 	struct owner *owner = NULL;
@@ -281,8 +283,8 @@ static void doctor_check_sandbox(struct doctor_finding *f)
 	doctor_explain(f);
 }
 
-/* Lists what sandboxes can do on this machine. The list lives as long as the owner, which the
- * caller closes. NULL: it failed, and the finding's detail says why. */
+/* Lists what sandboxes can do on this machine. The list lives as long as the returned owner of
+ * sandboxes, which the caller closes. NULL: that failed, and the finding's detail says why. */
 static struct owner *doctor_abilities(struct doctor_finding *f, struct native_abilities *out)
 {
 	struct owner *owner = doctor_try_owner(NULL);

@@ -28,7 +28,8 @@ static void export_print_json(const char *path, const char *traj, const struct e
 	printf("%s\n", buf_str(&line));
 }
 
-/* Refuses to replace a .traj by one with fewer steps: the events were cut since it was made. */
+/* Refuses to replace a .traj by one with fewer steps. Then events were lost since the old .traj was
+ * made. */
 static int export_check_steps(const char *path, const struct exported *e, struct fh_error *err)
 {
 	struct traj *there;

@@ -37,7 +37,8 @@ static const struct command *const commands[] = {
 	NULL,
 };
 
-/* Option before a command's name. It is listed here for help, and cmd_main() reads it. */
+/* Option before a command's name, as in `fumehood --version`. The table is for help: cmd_main()
+ * reads the option itself. */
 static const struct cmd_option options[] = {
 	{ "version", 'V', OPTION_FLAG, 0, .help = "print the version" },
 	{},

@@ -20,8 +20,8 @@
 struct relay_end {
 	int number; /* number of the relayed descriptor: 0, 1 or 2; -1: not relayed, or closed */
 	/*
-	 * second, non-blocking descriptor of the same pipe; -1: it could not be opened, or the end
-	 * is a socket
+	 * second, non-blocking descriptor of the relayed pipe; -1: it could not be opened, or a
+	 * socket is relayed
 	 */
 	int again;
 	bool is_socket;
@@ -139,8 +139,8 @@ static size_t sink_put(struct pipe_relay *relay, struct sink *s, const char *dat
 	return s->end.number < 0 ? n : at;
 }
 
-/* Takes output of the program. Keeps the part that can't be written yet, and stops further output
- * until it is written. */
+/* Takes output of the program. If a part can't be written yet, keeps that part. The program's
+ * further output then waits until it is written. */
 static void pipe_relay_take_output(void *arg, int slot, const char *data, size_t n)
 {
 	struct pipe_relay *relay = arg;
@@ -217,7 +217,9 @@ struct pipe_relay *pipe_relay_new(struct sandbox *sb, int fds[3])
 		if (relay->sinks[i].end.number >= 0)
 			fds[i + 1] = relay->sinks[i].slot;
 	}
-	if (one && fds[1] < 0) /* output and errors in a single pipe keep their order */
+	/* if standard output and error are the same pipe, relay both as one, so that they keep
+	 * their order */
+	if (one && fds[1] < 0)
 		fds[2] = fds[1];
 	if (fds[0] == 0)
 		end_open(&relay->source, 0, O_RDONLY);

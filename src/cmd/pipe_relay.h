@@ -14,16 +14,16 @@
  */
 struct pipe_relay;
 
-/* `fds` become descriptors 0, 1 and 2 of the program. A relayed one is replaced by RUN_INPUT,
- * RUN_STREAM_1 or RUN_STREAM_2. */
+/* `fds` become descriptors 0, 1 and 2 of the program. If data of one is relayed, its number is
+ * replaced by RUN_INPUT, RUN_STREAM_1 or RUN_STREAM_2. */
 struct pipe_relay *pipe_relay_new(struct sandbox *sb, int fds[3]);
 void pipe_relay_free(struct pipe_relay *relay);
 
 /* Call it after sandbox_run(), which gives the program's `id`. */
 void pipe_relay_begin(struct pipe_relay *relay, uint32_t id);
-/* call it when SANDBOX_HUNGRY came: the program's input has room */
+/* call it when the sandbox reports SANDBOX_HUNGRY: the program can take more input */
 void pipe_relay_hungry(struct pipe_relay *relay);
-/* true while output waits for its reader */
+/* true while output of the program waits because our reader takes no more */
 bool pipe_relay_pending(const struct pipe_relay *relay);
 #define PIPE_RELAY_FDS 3
 void pipe_relay_waits(const struct pipe_relay *relay, struct waits *w);

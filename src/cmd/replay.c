@@ -93,7 +93,8 @@ static void replaying_print_summary(const struct replaying *p, const struct repl
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* True if at least one step could be compared, none of them differs, and no step is missing. */
+/* True if at least one step could be compared with the record, no step differs, and none is
+ * missing. */
 static bool replaying_all_equal(const struct replay_verdicts *v)
 {
 	return !v->n[COMPARE_DIFFERENT] && !v->missing &&
@@ -149,7 +150,7 @@ static int replaying_one(struct command_context *ctx, size_t i)
 	return p.replay.now && !replaying_all_equal(&all) ? CMD_FAILED : CMD_OK;
 }
 
-/* Replays all runs in turn. It goes on if a run fails or differs. */
+/* Replays all recorded runs in turn. Goes on if a run fails or differs from its record. */
 static int replay_main(struct command_context *ctx)
 {
 	struct replay_command *command = ctx->options;

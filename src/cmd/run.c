@@ -147,7 +147,7 @@ static void runner_start_view(struct runner *run)
 	run_view_init(&run->view, verbosity, live, plan->episodes, plan->n);
 	if (!run->view.live)
 		return;
-	/* Print log lines above the redrawn lines of progress. */
+	/* While lines of progress are redrawn at the bottom, print log lines above them. */
 	run->log.write = run_view_log;
 	run->log.context = &run->view;
 	log_setup(&run->log);
@@ -202,7 +202,7 @@ static void runner_release(struct runner *run)
 	run_close(&run->run);
 }
 
-/* Sets options that follow from others. MLGym's --num_agents N means --runs N --jobs N. */
+/* Sets options that MLGym's options imply: --num_agents N means --runs N --jobs N. */
 static void runner_set_options(struct command_context *ctx)
 {
 	struct run_command *c = ctx->options;

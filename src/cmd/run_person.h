@@ -5,8 +5,8 @@
 #include "run/run.h"
 
 /*
- * Call it whenever a person's run waits. Shows the output so far of the command that the person
- * typed. At a terminal, Ctrl-C ends only that command.
+ * Shows the output so far of the command that a person typed. Call it whenever the person's run
+ * waits. At a terminal, Ctrl-C ends only that command.
  */
 void run_person_serve(const struct run *run);
 

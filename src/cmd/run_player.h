@@ -4,7 +4,7 @@
 
 #include "run/episode.h"
 
-/* Parts of a player (model, agent, temperature) that differ between the episodes of a run. */
+/* Which parts of a player (model, agent, temperature) differ between the episodes of a run. */
 struct run_players {
 	bool several; /* models, agents or temperatures differ */
 	bool models, agents, temperatures;

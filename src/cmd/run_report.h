@@ -36,10 +36,11 @@ void run_report_sentence(struct buf *out, const struct episode *e);
 /* Appends a table of the episodes that began. */
 void run_report_table(struct buf *out, const struct episode *episodes, size_t n, bool colours);
 
-/* Appends the paths of the records. Leaves out a run whose record is incomplete. */
+/* Appends the paths of the runs' records. Leaves out a run whose record is incomplete. */
 void run_report_paths(struct buf *out, const struct episode *episodes, size_t n);
 
-/* Puts the keys "task" and "variant" of an episode. The variant is null before it was opened. */
+/* Writes the JSON keys "task" and "variant" of an episode. The variant is null until the episode is
+ * opened. */
 void run_report_put_task(struct pyjson_writer *w, const struct episode *e);
 
 /* Appends the JSON line of an episode that ended. */

@@ -37,7 +37,7 @@ void run_view_init(struct run_view *v, enum run_verbosity verbosity, bool live,
 
 static void run_view_write_out(const struct buf *out)
 {
-	/* Ignore errors: the main loop notices a closed terminal. */
+	/* Ignore errors: the main loop notices that the terminal is closed. */
 	(void)fd_write_full(STDERR_FILENO, buf_str(out), out->len);
 }
 
@@ -59,7 +59,8 @@ struct view_line {
 	char *cells[N_CELLS];
 };
 
-/* Name of an episode: "titanic:micro #0". Without the number until its folder is made. Heap. */
+/* Name of an episode: "titanic:micro #0". The number is left out until the run's folder is made.
+ * Heap. */
 static char *run_view_name(const struct episode *e)
 {
 	auto_free char *task = run_report_task(e);

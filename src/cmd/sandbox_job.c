@@ -32,7 +32,8 @@ struct running_job {
 	int64_t deadline_ns;
 	bool told, timed_out; /* the program was told to end: by a signal, or by the timeout */
 	bool ended, drained;  /* the program has ended, and its pipes are empty */
-	bool leave; /* end the command now, without waiting for the rest of the program's output */
+	/* end `sandbox exec` now, without waiting for the rest of the program's output */
+	bool leave;
 	int status;
 	uint32_t drain;
 };
@@ -81,7 +82,7 @@ static void sandbox_job_on_deadline(struct running_job *job)
 	job->leave = job->ended;
 }
 
-/* Notes the program's end, and asks for the rest in its pipes. The porter sends that rest before
+/* Notes the program's end. Asks for the rest of the output in its pipes, which comes before
  * SANDBOX_DONE. */
 static void sandbox_job_on_end(struct running_job *job, int status)
 {
@@ -159,8 +160,8 @@ static int sandbox_job_open_ends(
 		struct running_job *job, struct job_ends *ends, struct fh_error *err)
 {
 	bool out = isatty(1), said = isatty(2), typed = isatty(0);
-	/* The kernel stops a background process that reads or sets its terminal, so don't relay
-	 * keys then. */
+	/* Relay no keys in the background: the kernel stops a background process that reads or sets
+	 * its terminal. */
 	pid_t group = tcgetpgrp(0);
 	bool input = typed && out && (group < 0 || group == getpgrp());
 	int r;

@@ -15,8 +15,9 @@
 #include <unistd.h>
 
 /*
- * fumehood sandbox ps: finds sandboxes in /proc, because a registry could be wrong. The parent of a
- * nursery is the owner. The children of a nursery are the PIDs 1 of sandboxes.
+ * fumehood sandbox ps: finds sandboxes in /proc, because a registry could be wrong. A nursery is a
+ * process that makes sandboxes for its parent, the owner. The children of a nursery are the PIDs 1
+ * of sandboxes.
  */
 #define NURSERY_NAME "fh-nursery"
 #define PROCESSES_MAX (1 << 22)

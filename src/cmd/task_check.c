@@ -49,7 +49,8 @@ static bool task_check_check_one(const struct task_places *places, const struct 
 
 	if (task_check(places, o->spec, python->dir, &o->check, err) < 0)
 		return false;
-	if (!options->run) /* trial_play() checks the imports too */
+	/* without --run only: playing a task with trial_play() checks its imports too */
+	if (!options->run)
 		trial_check_imports(&trial, &o->check);
 	o->status = o->check.refusal.code     ? cmd_status_of(&o->check.refusal)
 			: o->check.n_problems ? CMD_FAILED

@@ -58,8 +58,8 @@ static struct check_item *check_items_add(struct check_items *list, char *spec)
 	return &list->items[list->n++];
 }
 
-/* Sets item->left_out if the data of the task is missing, or if it takes no data seed. Other
- * errors are found by the check. */
+/* Sets item->left_out if the task can't be checked because its data is missing, or it takes no data
+ * seed. The check itself finds other errors. */
 static void check_item_look(struct check_item *item, const struct task_places *places)
 {
 	struct task_places first = *places;

@@ -38,8 +38,8 @@ static size_t task_check_print_list(const json_t *report, const char *key, const
 	return json_array_size(list);
 }
 
-/* Prints the scores played[what], if there are any. `remark` is the key of a text to add; NULL:
- * none. */
+/* Prints the scores in the list played[what] of a report, if there is one. `remark` is the key of a
+ * text to print behind them; NULL: none. */
 static void task_check_print_scores(const json_t *played, const char *what, const char *remark)
 {
 	json_t *scores = json_object_get(played, what), *value;

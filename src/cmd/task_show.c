@@ -148,7 +148,8 @@ static void task_show_add_facts(struct buf *out, const struct task *task)
 {
 	task_show_add_label(out, "metric");
 	buf_printf(out, "%s, %s is better\n", task->metric, task->maximize ? "more" : "less");
-	if (task->grader.submission) { /* only a task whose data is present has a submission */
+	/* a task whose data is missing has no submission */
+	if (task->grader.submission) {
 		task_show_add_label(out, "scored");
 		buf_printf(out, "%s%sby a %s grader\n", task->grader.submission,
 				*task->grader.submission ? ", " : "",
@@ -206,7 +207,7 @@ static int task_show_main(struct command_context *ctx)
 
 	if (task_options_places(ctx, &places, &err) < 0)
 		return cmd_refuse(&err);
-	/* Show the keys with --keys even if the task's files are missing. */
+	/* With --keys, show the task's keys even if its files are missing. */
 	r = o->keys ? -ENODATA : task_load(&places, ctx->args[0], NULL, &task, &err);
 	problem = o->keys || r == 0 ? NULL : &err;
 	if (r < 0 && task_read(&places, ctx->args[0], NULL, &task, &why) < 0)

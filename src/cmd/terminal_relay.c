@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define DRAIN_MS 5000 /* longest wait for the rest of the output */
-/* most pieces of the rest of the output: a pseudo-terminal holds less when its program ends */
+/* Most pieces of output to copy after the program has ended. A pseudo-terminal holds less. */
 #define DRAIN_PIECES 256
 
 /* messages to the child that relays, a byte each; after RELAY_DRAIN the child ends */
@@ -27,11 +27,11 @@ enum { RELAY_RESIZE = 'r', RELAY_DRAIN = 'd' };
 struct terminal_relay {
 	int to;
 	pid_t child;
-	int control; /* our end of a socket pair with the child */
-	/* time to give up copying the rest of the output; 0: this has not begun */
+	int control; /* our end of a socket pair with the child that relays */
+	/* time to give up copying the rest of the output; 0: the program has not ended */
 	int64_t drained_by_ns;
 	bool raw;  /* our terminal is in raw mode */
-	bool gone; /* the child has ended */
+	bool gone; /* the child that relays has ended */
 	struct termios before;
 };
 
@@ -43,7 +43,8 @@ struct relay {
 	bool input;
 };
 
-/* Copies a piece. Returns false at the end of `from`. A piece that `to` does not take is lost. */
+/* Copies up to 4,096 bytes. Returns false at the end of `from`. Data that `to` does not take is
+ * lost. */
 static bool relay_pass(int from, int to)
 {
 	char chunk[4096];
@@ -95,7 +96,9 @@ static void relay_loop(const struct relay *relay)
 	for (;;) {
 		poll(fds, ARRAY_SIZE(fds), -1);
 		if (fds[1].revents && !relay_pass(relay->master, relay->to))
-			fds[1].fd = -1; /* no process has the program's side open */
+			/* stop polling: no process has the program's side of the pseudo-terminal
+			 * open */
+			fds[1].fd = -1;
 		if (fds[2].revents && !relay_pass(0, relay->master))
 			fds[2].fd = -1;
 		if (fds[0].revents && !relay_obey(relay))
@@ -161,7 +164,7 @@ static void terminal_relay_set_modes(struct terminal_relay *relay, int master, b
 	relay->raw = true;
 }
 
-/* Makes the child, which gets `master`. */
+/* Forks the child that relays. It gets `master`, our side of the pseudo-terminal. */
 static int terminal_relay_fork(
 		struct terminal_relay *relay, int master, bool input, struct fh_error *err)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define TEXT_BYTES_MAX (64L * 1024 * 1024)
-/* most lines of a long text: LINES_BEGIN from its start, the rest from its end */
+/* most lines to show of a long text: LINES_BEGIN from its start, the rest from its end */
 #define LINES_SHOWN 20
 #define LINES_BEGIN 14
 #define LINE_BYTES_SHOWN 400

@@ -18,7 +18,7 @@ struct node {
 	enum node_kind kind;
 	const char *file;
 	int line, column; /* place in the file, counted from 1 */
-	/* text of a NODE_SCALAR */
+	/* text of a scalar node */
 	const char *text;
 	/* the scalar has no quotes and is no block; then "true" is a boolean and "~" a null */
 	bool plain;

@@ -45,7 +45,7 @@ static int yaml_complain(const struct yaml_loader *l, yaml_mark_t mark, const ch
 			what);
 }
 
-/* libyaml's errors in words for people who write YAML. */
+/* Texts to show in place of libyaml's errors, for people who write YAML. */
 static const struct {
 	const char *problem, *said;
 } yaml_problems[] = {
@@ -455,7 +455,7 @@ int yaml_parse(struct arena *a, const char *file, const char *text, size_t n,
 		return error_say(err, EFBIG, "%s: larger than %d bytes", file, YAML_FILE_BYTES_MAX);
 	if (!yaml_parser_initialize(&l.parser))
 		return error_say(err, ENOMEM, "%s: out of memory", file);
-	/* Otherwise a byte order mark could switch libyaml to UTF-16, and make our offsets
+	/* Set the encoding: a byte order mark could switch libyaml to UTF-16, and make our offsets
 	 * wrong. */
 	yaml_parser_set_encoding(&l.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&l.parser, (const unsigned char *)text, n);

@@ -7,7 +7,8 @@
 /*
  * Reads YAML files as trees of nodes. A file is one document. Keys are scalars, each given once.
  * Anchors, aliases and merge keys (`<<`) are read, but no node may contain itself. Tags other than
- * !!str are refused. Errors name file, line and column. Limits keep untrusted files small:
+ * !!str are refused. Errors name file, line and column. Files that exceed a limit below are
+ * refused.
  */
 #define YAML_FILE_BYTES_MAX (1024 * 1024)
 #define YAML_NODES_MAX 100000            /* most nodes of a file, with aliases expanded */

@@ -25,7 +25,8 @@ static char *cache_folder(void)
 	return home ? path_join(home, "hub") : NULL;
 }
 
-/* Folder of a repository: "datasets/a/b" is "datasets--a--b", and "a/b" is "models--a--b". */
+/* Returns the folder of a repository in the cache: "datasets--a--b" for the data set
+ * "datasets/a/b", "models--a--b" for the model "a/b". */
 static char *cache_repository(const char *cache, const char *repository)
 {
 	auto_buf struct buf name = BUF_INIT(1024);

@@ -16,7 +16,8 @@ struct cache_hit {
 	char sha256[SHA256_HEX_BYTES]; /* hash of the file; "": not known */
 };
 
-/* Finds a file at a commit, branch or tag. The cache's refs/ tell the commit of a branch or tag. */
+/* Finds a file of the cache at a commit, branch or tag. The cache's refs/ tell the commit of a
+ * branch or tag. */
 void cache_find(const struct dataset_source *source, const char *revision, struct cache_hit *out);
 
 #endif

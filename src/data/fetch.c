@@ -72,7 +72,8 @@ static int fetching_say_by_hand(const struct fetching_file *ff, struct fh_error 
 			ff->source->target);
 }
 
-/* Explains a hash that differs from an earlier one. */
+/* Sets the error for a file with another sha256 than expected. The message tells where the expected
+ * one is from. */
 static int fetching_say_differs(const struct fetching_file *ff, const char *what, const char *hex,
 		struct fh_error *err)
 {
@@ -256,7 +257,8 @@ static int fetching_file(
 
 /* --- the layout ------------------------------------------------------------------------------- */
 
-/* Records hashes of files that have none in datasets/<id>.yaml, for `data verify`. */
+/* Records the sha256s of all files of the data set in data.lock. `data verify` needs them for files
+ * without one in datasets/<id>.yaml. */
 static int fetching_record_files(const struct fetching *f, struct fh_error *err)
 {
 	for (size_t i = 0; i < f->dataset->n_files; i++) {
@@ -302,7 +304,8 @@ static int fetching_files(struct fetching *f, struct fh_error *err)
 	return 0;
 }
 
-/* Looks for missing packages first: fetching may take hours. */
+/* Looks for missing Python packages of the data set's layout before fetching, which may take
+ * hours. */
 static int fetching_with_layout(struct fetching *f, struct fh_error *err)
 {
 	const struct dataset *dataset = f->dataset;
@@ -375,7 +378,7 @@ int data_fetch(const struct dataset *dataset, const struct data_fetch_options *o
 				dataset->how_to_get ? ": " : "",
 				dataset->how_to_get ? dataset->how_to_get : "");
 	r = places_state_dir(NULL, &state_dir, err);
-	if (r == 0) /* loads libcurl, which source_url() needs, too */
+	if (r == 0) /* http_open() loads libcurl, which source_url() needs, too */
 		r = http_open(&f.transfer.http, err);
 	if (r == 0)
 		r = fetching_lock(dataset, &lock, err);
@@ -386,7 +389,7 @@ int data_fetch(const struct dataset *dataset, const struct data_fetch_options *o
 	if (r == 0)
 		r = fetching_record_files(&f, err);
 	http_close(f.transfer.http);
-	/* A wrong hash is no bad input, so that the exit status is 1. */
+	/* A file with a wrong hash is a failure (exit status 1), no wrong input (exit status 2). */
 	if (r == -EBADMSG)
 		err->code = -EIO;
 	return r < 0 ? error_wrap(err, "data set '%s'", dataset->id) : 0;

@@ -29,8 +29,8 @@ struct data_fetch_options {
 	void *user;
 	void (*file)(void *user, const struct data_file *file); /* called when a file is there */
 	void (*progress)(void *user, const char *name, int64_t done_bytes, int64_t size_bytes);
-	/* Called when the layout's program begins and when it has ended. Between these calls
-	 * cancel_fd has no effect. */
+	/* Called when the program that lays out the files begins, and when it has ended. Between
+	 * these calls cancel_fd has no effect. */
 	void (*layout)(void *user, bool begins);
 };
 

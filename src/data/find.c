@@ -22,8 +22,8 @@ struct data_finding {
 	struct fh_error *err;
 };
 
-/* Sets where to search for data sets of the task in `task_dir`. They may be there, beside the
- * folder of tasks, or in Fumehood's own folder. */
+/* Sets where to search for data sets of the task in `task_dir`. The places are that folder, a
+ * folder beside the folder of tasks, and Fumehood's own folder. */
 static void data_set_places(struct data_finding *f, const char *task_dir)
 {
 	auto_free char *tasks = path_dirname(task_dir);
@@ -131,7 +131,8 @@ int data_find(struct arena *a, const char *tasks_dir, const char *spec, struct d
 	data_set_places(&f, arena_printf(a, "%s/-", real));
 	f.err = &no_set;
 	r = task_name_is_valid(spec) ? data_add(&f, spec) : -ENOENT;
-	/* -ENOENT with another message: the data set exists, but names a program that does not. */
+	/* Another -ENOENT means that the data set exists, but a program that it names does not.
+	 * Then don't look for a task. */
 	if (r == -ENOENT && (!no_set.code || str_starts(no_set.message, "no data set"))) {
 		f.err = &no_task;
 		r = data_add_task(&f, &places, spec);

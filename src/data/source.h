@@ -14,7 +14,7 @@
 int source_url(const struct dataset_source *source, const char *revision, char **out,
 		struct fh_error *err);
 
-/* Name of the source in data.lock: it does not depend on the server. */
+/* Name of the source in data.lock. It does not depend on the server, such as a mirror. */
 char *source_key(const struct dataset_source *source);
 
 /* Token for Hugging Face, from $HF_TOKEN or the file that `hf auth login` writes; NULL: none. */

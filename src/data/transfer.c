@@ -28,8 +28,10 @@ struct ask {
 	const struct transfer *t;
 	const char *url;
 	bool head, hub;
-	const struct transfer_look *look; /* result of transfer_look(); NULL for a HEAD */
-	struct part *part;                /* file that the answer goes to; NULL for a HEAD */
+	/* result of transfer_look(); NULL for a request with the method HEAD */
+	const struct transfer_look *look;
+	/* file to write the answer to; NULL for a request with the method HEAD */
+	struct part *part;
 	struct http_call *call;
 	bool over, begun;
 	int64_t other_bytes;
@@ -39,7 +41,8 @@ struct ask {
 	int64_t pause_ms; /* pause that the server asks for; -1: none */
 	char *location;
 	struct transfer_look seen;
-	struct fh_error failure; /* set by ask_on_data(); code 0: none, -EAGAIN: try again */
+	/* error that ask_on_data() found; code 0: none; -EAGAIN: try the request again */
+	struct fh_error failure;
 };
 
 /* --- headers ---------------------------------------------------------------------------------- */
@@ -260,7 +263,8 @@ static int ask_follow(struct ask *a, struct fh_error *err)
 			return r;
 		if (!a->location)
 			return 0;
-		/* Signed addresses of large files refuse HEAD. */
+		/* Don't follow the redirect: a large file's signed address refuses HEAD, and its
+		 * hash is known already. */
 		if (a->head && a->hub && *a->seen.sha256)
 			return 0;
 		r = ask_compare(url, a->location, &same, err);
@@ -301,7 +305,8 @@ static int ask_judge_status(const struct ask *a, struct fh_error *err)
 static int ask_judge(const struct ask *a, struct fh_error *err)
 {
 	bool is_file = a->status == 200 || (a->status == 206 && a->part);
-	/* Some servers know no HEAD. */
+	/* Some servers refuse HEAD with these statuses. Then nothing is known of the file, but it
+	 * may be fetched. */
 	bool is_unknown = a->head && !a->hub &&
 			(a->status == 400 || a->status == 403 || a->status == 405 ||
 					a->status == 501);
@@ -331,7 +336,8 @@ static int ask_judge(const struct ask *a, struct fh_error *err)
 /* Repeats the request until it succeeds, or until TRIES tries in a row have brought no new byte. */
 static int ask_try(struct ask *a, struct fh_error *err)
 {
-	/* Most bytes so far: a server that makes the part restart brings nothing new. */
+	/* Most bytes so far, which a try must exceed to count as progress. A server that makes the
+	 * part restart brings none. */
 	int64_t most = a->part ? a->part->done : 0;
 
 	for (int tries = 1;; tries++) {

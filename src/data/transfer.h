@@ -25,11 +25,12 @@ struct transfer {
 	void (*progress)(void *user, const char *name, int64_t done_bytes, int64_t size_bytes);
 };
 
-/* Information about a file from its server. "" and -1: not known. */
+/* Information about a file from its server. "" or -1: the server did not tell. */
 struct transfer_look {
 	char sha256[SHA256_HEX_BYTES];    /* hash of the file, from `X-Linked-ETag` */
 	char commit[LOCK_REVISION_BYTES]; /* commit of the repository, from `X-Repo-Commit` */
-	char validator[256];              /* ETag or date, by which a change is noticed */
+	/* ETag or date of the file, by which a later change of the file is noticed */
+	char validator[256];
 	int64_t size_bytes;
 };
 

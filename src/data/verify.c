@@ -67,7 +67,8 @@ int data_verify(const struct dataset *dataset,
 		const struct dataset_source *source = &dataset->sources[i];
 		auto_free char *key = source_key(source);
 
-		/* Files of the data set itself were compared above. */
+		/* Without a layout, fetched files are the data set's own, which were compared
+		 * above. */
 		if (dataset->layout && path_exists(source->target))
 			r = verify_file(&v, source->target, LOCK_SOURCES, key, source->sha256, err);
 	}

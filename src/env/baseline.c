@@ -20,7 +20,7 @@
  */
 #define SEED 0
 #define KEPT_BYTES_MAX 65536
-#define KEY_DIGITS 16   /* digits of each hash in the name of a file with a kept baseline */
+#define KEY_DIGITS 16   /* digits of each of the two hashes in the name of a baseline's file */
 #define SHOWN_BYTES 600 /* most output of a failed command to show in the error */
 
 static char *baseline_path(const struct env_spec *spec, const char *suffix)

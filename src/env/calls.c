@@ -17,7 +17,8 @@
 
 #define ANSWER_BYTES_MAX (16 << 20)
 #define EPISODE_BYTES_MAX (128 << 20) /* most bytes of answers to calls in an episode */
-/* least time between two calls in ms, so that an agent's loop does not keep the owner busy */
+/* Least time in ms between two calls of an agent's tools. So a loop of calls does not keep this
+ * process busy. */
 #define PAUSE_MS 50
 #define TIMEOUT_MS 60000
 /* A call that has waited this long (ms) for fetches of other episodes to end is refused. */
@@ -33,7 +34,8 @@
 struct call_service {
 	const char *name;
 	int (*begin)(struct calls *c, const char *text, struct fh_error *err);
-	/* Converts the fetched document to the answer. NULL: the document is the answer. */
+	/* Converts the fetched document to the answer for the tool. NULL: the document is the
+	 * answer. */
 	int (*answer)(const struct calls *c, const struct buf *body, struct buf *out,
 			struct fh_error *err);
 };
@@ -323,7 +325,7 @@ void calls_waits(const struct calls *c, struct waits *w)
 	if (c->service)
 		fetch_waits(c->fetch, w);
 	if (c->reading || c->putting)
-		return; /* the session waits for the sandbox' reply already */
+		return; /* the shell session waits for the sandbox' reply already */
 	if (c->asked || c->unsaid.len)
 		waits_until(w, c->next_ns);
 }

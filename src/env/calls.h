@@ -20,7 +20,7 @@
 struct call_service;
 
 struct calls {
-	/* Set by env/open.c when the environment is opened. */
+	/* env/open.c sets the members down to web_hosts when the environment is opened. */
 	struct poller *poller;
 	/* Hosts that tools may fetch from, in the form of web/hosts.h; NULL: no access to the
 	 * web. */
@@ -55,7 +55,8 @@ void calls_begin(struct calls *c);
  * made a call.
  */
 void calls_advance(struct calls *c, struct sandbox *sb, bool asked);
-/* Adds the waits of a tool's call, except those for the sandbox: the session adds them. */
+/* Adds the descriptors and the deadline that a tool's call waits for, except the sandbox'. The
+ * shell session adds those. */
 void calls_waits(const struct calls *c, struct waits *w);
 /* Ends the tools' calls; call it when the agent's command ends. */
 void calls_drop(struct calls *c, struct sandbox *sb);

@@ -33,8 +33,8 @@ char *editor_take(struct sandbox *sb)
 
 	if (sandbox_take(sb, &answer, NULL) == 0 && fd_read_all(answer.fd, &text) == 0) {
 		/*
-		 * The first line has the window's position and the number of scrolls. The path
-		 * follows, up to the last newline.
+		 * In the editor's note, the first line has the window's position and the number of
+		 * scrolls. The path follows, up to the last newline.
 		 */
 		line = strchr(buf_str(&text), '\n');
 		if (line)

@@ -70,7 +70,8 @@ static void env_waits(struct poll_item *item, struct waits *w)
 	}
 }
 
-/* Does the turn's work. True: the turn has ended (WORK_DONE). */
+/* Does work of the reset or step that does not block. True: the reset or step has ended
+ * (WORK_DONE). */
 static bool env_advance(struct poll_item *item)
 {
 	struct fh_env *env = env_of(item);
@@ -115,7 +116,7 @@ void fh_env_interrupt(struct fh_env *env)
 
 /* --- the blocking form ------------------------------------------------------------------------ */
 
-/* Blocks until the turn has ended. `r`: result of the function that began the turn. */
+/* Blocks until the reset or step has ended. `r`: result of the function that began it. */
 static int env_block(struct fh_env *env, int r, struct fh_step *out, struct fh_error *err)
 {
 	if (r < 0)
@@ -191,7 +192,8 @@ static const struct poll_ops env_poll_ops = {
 	.await_answer = env_item_await_answer,
 };
 
-/* Adds the environment to the poller. `r`: result of the function that began the turn. */
+/* Adds the environment to the poller, which drives its reset or step. `r`: result of the function
+ * that began it. */
 static int env_poll(struct fh_env *env, int r)
 {
 	struct poller *p = &env->spec.gym->poller;

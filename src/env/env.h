@@ -8,7 +8,7 @@
 
 #include <fumehood/env.h>
 
-/* Operations on an environment for other layers, beside the public API. */
+/* Operations on an environment for Fumehood's other parts, beside the public API. */
 
 /*
  * Replaces the tools' setup; NULL removes it. Call it before a reset, which writes the files and

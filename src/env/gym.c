@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A task's data up to this size is copied into the task's layer, which lies in RAM. Larger data is
+/* Data of a task up to this size is copied into RAM, with the task's starting files. Larger data is
  * mounted from the disk. */
 #define COPIED_BYTES_MAX (64LL << 20)
 

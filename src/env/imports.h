@@ -16,7 +16,7 @@ struct imports; /* list of results of the check of a task, one for each fingerpr
 struct imports_request {
 	struct owner *owner;
 	const struct task *task;
-	const char *layer; /* name of the task's layer */
+	const char *layer; /* name of the folder of the task's starting files, for sandboxes */
 	const struct sandbox_bind *binds;
 	size_t n_binds;
 	const char *fingerprint; /* key of the result: equal fingerprints give equal results */

@@ -57,7 +57,7 @@ int memory_check_task(const struct task *task, struct fh_error *err)
 	return memory_check(&memory, path, err);
 }
 
-/* --- its beginning ---------------------------------------------------------------------------- */
+/* --- memory at an episode's beginning --------------------------------------------------------- */
 
 const struct buf *memory_began(const struct memory *m)
 {
@@ -133,7 +133,8 @@ void memory_waits(const struct memory *m, const struct sandbox *sb, struct waits
 
 /* --- keeping it ------------------------------------------------------------------------------- */
 
-/* Data of the job that keeps a memory. The job's thread uses no other data of the environment. */
+/* Data of the job that saves an agent's memory. The job's thread uses no other data of the
+ * environment. */
 struct keeping {
 	/*
 	 * path of the kept memory, with links resolved: the file that a link leads to is replaced,

@@ -15,7 +15,7 @@
  * does slow work (base/job.h), so no function here blocks.
  */
 struct memory {
-	/* set by env/open.c when the environment is opened */
+	/* env/open.c sets the members down to `file` when the environment is opened. */
 	struct poller *poller;
 	const struct task *task;
 	/* at the episode's end, new notes are added to the file at the task's memory_path */
@@ -26,7 +26,7 @@ struct memory {
 	struct buf began; /* text of the memory that the episode began with, if has_began is true */
 	bool has_began;
 	struct job *job;         /* job that reads or keeps a memory; NULL: none runs */
-	struct keeping *keeping; /* data of the job that keeps a memory; NULL: none */
+	struct keeping *keeping; /* data of the job that saves the agent's memory; NULL: none */
 	uint32_t id;             /* id of the sandbox' request to read the agent's memory file */
 };
 
@@ -42,19 +42,21 @@ int memory_check_task(const struct task *task, struct fh_error *err);
 const struct buf *memory_began(const struct memory *m);
 
 /*
- * Reads the memory that an episode begins with. 0: done. 1: a job checks it; call
+ * Reads the agent's memory that an episode begins with. 0: done. 1: a job checks it; call
  * memory_read_advance() until it returns another value.
  */
 int memory_read(struct memory *m, struct fh_error *err);
 int memory_read_advance(struct memory *m, struct fh_error *err);
-bool memory_is_busy(const struct memory *m); /* whether a job reads or keeps the memory now */
+bool memory_is_busy(const struct memory *m); /* whether a job reads or saves the memory now */
 
-/* Begins to keep the memory of an episode that is about to end. Call memory_keep_advance() then. */
+/* Begins to save the agent's memory of an episode that is about to end. Call memory_keep_advance()
+ * then. */
 int memory_keep_begin(struct memory *m, struct sandbox *sb, struct fh_error *err);
-/* Goes on with keeping the memory. 1: call it again later; 0: the memory is kept. */
+/* Goes on with saving the agent's memory. 1: call it again later; 0: the memory is saved. */
 int memory_keep_advance(struct memory *m, struct sandbox *sb, struct fh_error *err);
 
-/* Adds the waits for the running job, or, if none runs, for the sandbox' answer. */
+/* Adds the descriptor and the deadline of the running job, or, if none runs, of the sandbox'
+ * answer. */
 void memory_waits(const struct memory *m, const struct sandbox *sb, struct waits *w);
 
 #endif

@@ -103,7 +103,7 @@ void fh_env_close(struct fh_env *env)
 	if (!env)
 		return;
 	/*
-	 * Keep the agent's memory. Blocks for the sandbox' answer, which has a deadline, and for a
+	 * Save the agent's memory. Blocks for the sandbox' answer, which has a deadline, and for a
 	 * job that merges memories.
 	 */
 	if (env->work == WORK_MEMORY || turn_keep_memory(env))

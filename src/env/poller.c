@@ -33,7 +33,8 @@ int poller_open(struct poller *p, struct fh_error *err)
 	p->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
-		/* An event's pointer tells these two descriptors from items. */
+		/* The address of the descriptor in an event tells this descriptor from items of the
+		 * poller. */
 		struct epoll_event event = { .events = EPOLLIN, .data.ptr = own[i] };
 
 		if (*own[i] < 0 || epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, *own[i], &event) < 0)
@@ -57,7 +58,7 @@ static void poller_wake(struct poller *p)
 {
 	uint64_t one = 1;
 
-	/* A write can only fail when the eventfd is readable already. */
+	/* Ignore errors: a write can only fail when the eventfd is readable already. */
 	(void)!write(p->wake_fd, &one, sizeof(one));
 }
 
@@ -133,8 +134,9 @@ static void poller_remove(struct poller *p, struct poll_item *item)
 }
 
 /*
- * Empties `fresh`: from now on the epoll reports when the work of its items ends. An item whose
- * work has ended already is advanced at once.
+ * Empties `fresh`, the list of items with quick work that the epoll does not report yet. From now
+ * on the epoll reports when their work ends. An item whose work has ended already is advanced at
+ * once.
  */
 static void poller_listen_to_fresh(struct poller *p)
 {

@@ -26,7 +26,7 @@ struct poll_item;
 
 struct poll_ops {
 	void (*waits)(struct poll_item *item, struct waits *w);
-	/* Does the item's work; true: the work has ended. */
+	/* Does the item's work, as far as that does not block. True: the work has ended. */
 	bool (*advance)(struct poll_item *item);
 	/* Ends the item's work with an error, because a descriptor can't be watched. */
 	void (*fail)(struct poll_item *item, const struct fh_error *err);
@@ -47,7 +47,8 @@ struct poll_ops {
 	void (*await_answer)(struct poll_item *item);
 };
 
-/* The poller's part of an item. The item's owner sets `ops`; all else is zeroed. */
+/* The poller's part of an item, which is an object whose work a poller drives. The item's owner
+ * sets `ops`; all else is zeroed. */
 struct poll_item {
 	const struct poll_ops *ops;
 	struct deadline deadline; /* time to advance the item; set while it is at work */
@@ -70,8 +71,8 @@ struct poller {
 	struct poll_queue {
 		struct poll_item *first, *last;
 	} kicked, done; /* `kicked`: items to advance; `done`: items for poller_take() to return */
-	/* Items with quick work whose end the epoll does not report yet: waits_awake() was called,
-	 * not waits(). */
+	/* Items with quick work whose end the epoll does not report yet. They were asked for their
+	 * descriptors by waits_awake(), not waits(). */
 	struct poll_item *fresh[POLLER_FRESH_MAX];
 	size_t n_fresh;
 	/* poller_fd() was called. Other code may wait for that descriptor, so `fresh` stays
@@ -108,8 +109,7 @@ void poller_interrupt(struct poller *p, struct poll_item *item);
 int poller_fd(struct poller *p);
 
 /*
- * Advances items until the work of an item has ended, a signal came, or timeout_ms ran out (-1:
- * never).
+ * Advances items until the work of one has ended, a signal came, or timeout_ms ran out (-1: never).
  */
 int poller_wait(struct poller *p, int timeout_ms, struct fh_error *err);
 

@@ -156,7 +156,8 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 	return turn_keep_memory(env) ? 0 : reset_start(env, err);
 }
 
-/* Handles a result `r` of turn_set_up(). */
+/* Continues a reset after turn_set_up(), which sets up the agent's tools in the shell. `r` is its
+ * result. */
 static void reset_after_setup(struct fh_env *env, int r, const struct fh_error *err)
 {
 	if (r < 0)
@@ -165,7 +166,8 @@ static void reset_after_setup(struct fh_env *env, int r, const struct fh_error *
 		turn_finish(env);
 }
 
-/* Handles a result `r` of files_begin() or files_advance(). */
+/* Continues a reset after files_begin() or files_advance(), which write files into the sandbox. `r`
+ * is the result. */
 static void reset_after_files(struct fh_env *env, int r, struct fh_error *err)
 {
 	if (r < 0) {

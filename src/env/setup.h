@@ -33,7 +33,8 @@ struct env_setup_file {
 struct env_setup {
 	const struct env_setup_file *files;
 	size_t n_files;
-	/* Shell text that new shells run; a reset fails if its status is not 0; NULL: none. */
+	/* Shell text that each new shell runs first. A reset fails if the text's status is not 0.
+	 * NULL: none. */
 	const char *script;
 	const char *state; /* shell text that prints a JSON object; NULL: none */
 	/* Commands that take text lines, added to those of our own tools. */
@@ -46,7 +47,7 @@ struct setup {
 	struct env_setup given; /* copy of the setup that was given, in the arena */
 	struct arena arena;
 
-	/* the members below are state of the current reset or step, or are kept between steps */
+	/* The members below belong to the current reset or step, or are kept between steps. */
 	bool is_reset;
 	int n_shells;            /* number of shells that were set up in this reset or step */
 	const char *state_error; /* message that the state command hangs; NULL: there is none */
@@ -65,7 +66,8 @@ struct setup {
 int setup_set(struct setup *s, const struct env_setup *given, struct fh_error *err);
 void setup_release(struct setup *s);
 
-/* Do multiline_quote() and multiline_end() with the commands of the setup and of our own tools. */
+/* Do multiline_quote() and multiline_end() with the commands that take text lines, those of the
+ * agent's tools included. */
 char *setup_quote(const struct setup *s, const char *text);
 const char *setup_multiline_end(const struct setup *s, const char *line);
 

@@ -33,7 +33,7 @@ enum work {
 	WORK_SETUP,   /* the session runs the setup script or the state command: setup.h */
 	WORK_EDITOR,  /* the sandbox reads which file is open: editor.h */
 	WORK_GRADE,
-	WORK_MEMORY, /* the memory of an episode that ends is kept: memory.h */
+	WORK_MEMORY, /* the agent's memory is saved at the episode's end: memory.h */
 	WORK_DONE,
 };
 
@@ -41,7 +41,7 @@ enum work {
 enum phase { PHASE_NONE, PHASE_ON, PHASE_OVER };
 
 struct fh_env {
-	/* set by open.c, then fixed */
+	/* spec, terms, baseline and welcome: set by open.c, then fixed */
 	struct env_spec spec;
 	struct env_terms {
 		enum fh_reward_kind reward;
@@ -78,7 +78,7 @@ struct fh_env {
 	int64_t memory_cpu_ns;
 	char *working_dir;
 
-	/* the current reset or step, or the last one */
+	/* the current reset or step, or the last one: members down to exit_status */
 	enum turn turn;
 	enum work work;
 	int64_t started_ns;
@@ -87,11 +87,11 @@ struct fh_env {
 	struct fh_step step;
 	struct buf observation, folded, integrity, grade_error;
 	char exit_status[64];
-	/* state of a reset */
+	/* state of a reset: members down to `files` */
 	int64_t deadline_ns;
 	int n_failed_starts;
 	struct files files;
-	/* state of a step */
+	/* state of a step: the members below */
 	int64_t timeout_ms;      /* timeout of the action's command */
 	size_t n_watched;        /* bytes of the command's output that env_output() has passed on */
 	int requests;            /* REQUEST_* bits that the command asked for */

@@ -233,7 +233,8 @@ static void step_after_action(struct fh_env *env)
 		step_conclude(env);
 }
 
-/* Handles a result `r` of turn_set_up(). */
+/* Continues a step after turn_set_up(), which sets up the agent's tools in the shell. `r` is its
+ * result. */
 static void step_after_setup(struct fh_env *env, int r)
 {
 	if (r < 0)

@@ -12,7 +12,8 @@
 
 #include <errno.h>
 
-/* if the observation has more bytes allocated, they are freed before the next reset or step */
+/* If more bytes than this are allocated for an observation, they are freed before the next reset or
+ * step. */
 #define KEPT_BYTES (256 << 10)
 
 /* --- begin and end ---------------------------------------------------------------------------- */

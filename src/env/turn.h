@@ -31,8 +31,8 @@ bool turn_is_in_shell(const struct fh_env *env);
 void turn_note_shell(struct fh_env *env, const struct session_result *result);
 
 /*
- * Has the session run the tools' setup. 1: WORK_SETUP is under way; 0: done; below 0: an error of
- * setup_begin() or setup_take().
+ * Has the shell run the script of the tools' setup and the state command. 1: WORK_SETUP is under
+ * way; 0: done; below 0: an error of setup_begin() or setup_take().
  */
 int turn_set_up(struct fh_env *env, bool new_shell, struct fh_error *err);
 int turn_set_up_advance(struct fh_env *env, struct fh_error *err);

@@ -17,9 +17,8 @@ struct aci_command {
 };
 
 extern const struct aci_command aci_validate, aci_submit; /* defined in request.c */
-extern const struct aci_command aci_open, aci_goto, aci_scroll_down, aci_scroll_up,
-		/* defined in open.c */
-		aci_create;
+/* commands defined in open.c */
+extern const struct aci_command aci_open, aci_goto, aci_scroll_down, aci_scroll_up, aci_create;
 /* commands defined in edit.c */
 extern const struct aci_command aci_edit, aci_insert;
 /* commands defined in search.c */

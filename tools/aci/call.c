@@ -34,8 +34,8 @@
 
 #define REFUSED 1 /* the answer is only a sentence, the reason of a failure */
 
-/* Removes the answer's first line and returns its number: 0 or REFUSED. -EAGAIN if the answer is
- * not complete yet. */
+/* Removes the first line of the environment's answer to a tool. Returns 0 if a document follows,
+ * REFUSED if the reason of a failure does. -EAGAIN if the answer is not complete yet. */
 static int call_take_head(struct buf *answer, const char *id)
 {
 	static const char *const words[] = { " ok ", " no " };

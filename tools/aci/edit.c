@@ -26,11 +26,12 @@ struct change {
 	const char *ending; /* line ending that new lines get */
 	/* number of lines before the new ones; index of the old line that follows the new ones */
 	size_t keep, resume;
-	/* Errors of the old text in the lines gone_first to gone_last are ignored. Errors in later
-	 * lines of the old text move by `moved` lines. */
+	/* Linter errors of the old text in the lines gone_first to gone_last are ignored. Errors in
+	 * later lines of the old text move by `moved` lines. */
 	long gone_first, gone_last, moved;
 	double center; /* line in the middle of the window that is shown after the change */
-	/* Windows for a refused change: one shows the new lines, the other the old lines. */
+	/* Windows to show after a refused change. new_center is the middle line of the new lines'
+	 * window. old_center and old_window are middle line and height of the old lines' window. */
 	double new_center, old_center, old_window;
 };
 
