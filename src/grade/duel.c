@@ -27,10 +27,12 @@
 
 enum { JUDGE, FIRST_PLAYER };
 
-/* The pipes between the judge and each player. */
+/* Pipes between the judge and each player: the judge sends questions, a player sends answers. */
 struct duel_pipes {
-	int ask[GRADER_PLAYERS_MAX], answers[GRADER_PLAYERS_MAX];      /* the judge's ends */
-	int questions[GRADER_PLAYERS_MAX], answer[GRADER_PLAYERS_MAX]; /* the players' ends */
+	/* ends of the pipes that the judge holds */
+	int ask[GRADER_PLAYERS_MAX], answers[GRADER_PLAYERS_MAX];
+	/* ends of the pipes that the players hold */
+	int questions[GRADER_PLAYERS_MAX], answer[GRADER_PLAYERS_MAX];
 };
 
 #define DUEL_PIPES_INIT                                                                            \
@@ -77,7 +79,8 @@ static int duel_start_judge(struct grade *g, struct duel_pipes *pipes, struct fh
 	duel_bind_library(g, &b, "duel.py");
 	duel_bind_library(g, &b, "sat.py");
 	grade_bind(g, &b, places_get()->sat, GRADER_DIR, "fh-sat.so");
-	/* The Python environment that the user chose is among them. */
+	/* Make the episode's binds visible to the judge: a Python environment that the user chose
+	 * is among them. */
 	grade_bind_episode(g, &b);
 	plan = (struct program_plan){
 		.sandbox = {
@@ -98,8 +101,8 @@ static int duel_start_judge(struct grade *g, struct duel_pipes *pipes, struct fh
 	return grade_add(g, &plan, err);
 }
 
-/* Player `i` waits until the sandbox of the one before it is closed. Processes that ran side by
- * side could give each other signs. */
+/* Starts the player with number `i`. It runs only once the sandbox of the player before it is
+ * closed. Players that ran at the same time could signal each other. */
 static int duel_start_player(struct grade *g, struct duel_pipes *pipes, int i, struct fh_error *err)
 {
 	const struct task *task = g->request.task;
@@ -109,7 +112,8 @@ static int duel_start_player(struct grade *g, struct duel_pipes *pipes, int i, s
 
 	if (own)
 		grade_bind(g, &b, own, GRADER_DIR, player);
-	/* A task's own player imports the built-in one, unless it has the same name. */
+	/* If the task has a player program of its own, bind the built-in player.py too, which it
+	 * may import. Skip that if both have the same name. */
 	if (!own || !str_eq(player, "player.py"))
 		duel_bind_library(g, &b, "player.py");
 	grade_bind_episode(g, &b);
@@ -162,7 +166,7 @@ static int duel_start(struct grade *g, struct fh_error *err)
 	return r;
 }
 
-/* Adds to the text how a player ended, unless its exit status is 0. */
+/* Adds to the message how a player's process ended, unless its exit status is 0. */
 static void duel_add_end(const struct grade *g, const struct program *player, struct buf *text)
 {
 	if (player->state != PROGRAM_ENDED)
@@ -178,7 +182,7 @@ static void duel_add_end(const struct grade *g, const struct program *player, st
 				WEXITSTATUS(player->status));
 }
 
-/* Puts a bar before each line of the player's output, so that none looks like a line of
+/* Puts a bar before each line of the player's output, so that none can pass for a message of
  * Fumehood. */
 static void duel_add_quoted(struct buf *text, const char *log, size_t n)
 {
@@ -204,7 +208,8 @@ static void duel_explain(struct grade *g, struct buf *text)
 
 	for (size_t i = FIRST_PLAYER; i < g->n_programs; i++)
 		duel_add_end(g, &g->programs[i], text);
-	/* Two players are asked about hidden texts, which must not come out with their output. */
+	/* Leave out the output of two players: they were asked about hidden texts, which the output
+	 * could reveal. */
 	if (g->request.task->grader.players > 1)
 		return;
 	while (n && player->log.data[n - 1] == '\n')

@@ -12,8 +12,8 @@
 #include <errno.h>
 #include <sys/wait.h>
 
-/* Time to wait for the player after a judge's rejection, because the player's end explains the
- * rejection. */
+/* Nanoseconds to wait for the player's process to end after the judge rejected. The way it ended
+ * explains the rejection. */
 #define PATIENCE_NS (200 * NS_PER_MS)
 
 static const struct grade_kind *const kinds[] = {
@@ -32,7 +32,7 @@ static void grade_conclude(struct grade *g, enum grade_verdict verdict, const ch
 	buf_add_str(&g->text, text);
 }
 
-/* Stops the programs and fixes the result. */
+/* Stops the grader's programs and fills in the grading's result. */
 static void grade_finish(struct grade *g)
 {
 	struct grade_result *r = &g->result;
@@ -58,7 +58,7 @@ static void grade_break(struct grade *g, const char *why)
 	grade_finish(g);
 }
 
-/* Sets the verdict for a submission that could not be copied. */
+/* Sets the grading's verdict if the submission could not be copied. */
 static void grade_no_submission(struct grade *g, const struct fh_error *why)
 {
 	switch (why->code) {
@@ -83,7 +83,7 @@ static void grade_no_submission(struct grade *g, const struct fh_error *why)
 	grade_finish(g);
 }
 
-/* Takes the copy of the submission from the sandbox and starts the programs. */
+/* Takes the copy of the submission from the episode's sandbox and starts the grader's programs. */
 static void grade_on_submission(struct grade *g)
 {
 	struct sandbox_answer answer = { .fd = -1 };
@@ -100,7 +100,7 @@ static void grade_on_submission(struct grade *g)
 		grade_break(g, err.message);
 }
 
-/* Path inside of the sandbox to the submission: a file, or the workspace. */
+/* Path inside of the sandbox of the submission: a file, or the whole workspace. */
 static const char *grade_submission(struct arena *a, const struct task *task)
 {
 	const char *submission = task->grader.submission;
@@ -145,8 +145,8 @@ int grade_begin(const struct grade_request *request, struct grade **out, struct 
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-/* Adds the reason if the first program ended without a result to read. Returns false if there is a
- * result. */
+/* Adds to the message why the grader's first program wrote no result. Returns false if it wrote
+ * one. */
 static bool grade_failed(const struct program *p, struct buf *text)
 {
 	if (p->out_of_memory)
@@ -160,8 +160,8 @@ static bool grade_failed(const struct program *p, struct buf *text)
 	return text->len > 0;
 }
 
-/* Adds the CPU time of all programs to the score, as the metric `metric`. Counters of the sandboxes
- * have measured it, without help of the agent's code. */
+/* Adds the CPU seconds of all programs of a grading to the score, as `metric`. The sandboxes'
+ * counters measure them, so the agent's code can't falsify them. */
 static int grade_add_cpu(struct grade *g, const char *metric, struct fh_error *err)
 {
 	int64_t sum_ns = 0;
@@ -177,7 +177,7 @@ static int grade_add_cpu(struct grade *g, const char *metric, struct fh_error *e
 	return score_add_real(&g->score, metric, (double)sum_ns / 1e9, err);
 }
 
-/* Reads the verdict from the result of the first program. */
+/* Sets the grading's verdict from the result that its first program wrote. */
 static void grade_judge(struct grade *g)
 {
 	const char *cpu_metric = g->request.task->grader.cpu_metric;
@@ -233,8 +233,8 @@ bool grade_advance(struct grade *g)
 			g->deadline_ns = now + PATIENCE_NS;
 	}
 	if (broken && !(g->judged && g->result.verdict == GRADE_SCORED)) {
-		/* A failure of Fumehood wins over all verdicts but a score: other verdicts may
-		 * blame the player for it. */
+		/* If Fumehood itself failed, report that in place of any verdict but a score. Other
+		 * verdicts could blame the player for it. */
 		grade_break(g, broken->err.message);
 	} else if (g->judged) {
 		if (g->result.verdict != GRADE_REJECTED || all_over || now >= g->deadline_ns)

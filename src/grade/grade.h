@@ -14,16 +14,17 @@
  * the episode can't reach. Meanwhile the episode may go on without any effect on the score.
  *
  * grade_begin() requests the copy. Call grade_advance() whenever a descriptor or deadline of
- * grade_waits() is ready, until it returns true, perhaps at the first call. Only one thread at a
- * time may use a grade.
+ * grade_waits() is ready. The grading is finished when it returns true, perhaps at the first call.
+ * Only one thread at a time may use a grade.
  */
 struct grade;
 
 struct grade_request {
 	struct owner *owner;
 	const struct task *task;
-	const char *layer;                /* path of the layer with the task's starting files */
-	const struct sandbox_bind *binds; /* binds of the episode */
+	const char *layer; /* path of the layer with the task's starting files */
+	/* binds of the episode: host paths that its sandbox sees */
+	const struct sandbox_bind *binds;
 	size_t n_binds;
 	/* path of a Python environment among `binds`, for the grader's programs; NULL: none */
 	const char *python;
@@ -31,7 +32,7 @@ struct grade_request {
 	size_t n_gpus;
 	/* sandbox with the submission; must stay open until grade_free() */
 	struct sandbox *episode;
-	const char *judge_key; /* key of this grading, from judge_key() */
+	const char *judge_key; /* key from judge_key(), which seeds the judge's random numbers */
 	bool final;            /* true: the grading ends the episode; false: it is a validate */
 };
 
@@ -48,11 +49,11 @@ struct grade_result {
 	/* reason for the agent why there is no score; "" if there is one */
 	const char *text;
 	const char *integrity;  /* description of detected tampering; NULL: none */
-	const char *grader_log; /* end of the grader's output, for people; "": no output */
+	const char *grader_log; /* last part of the grader's output, for people; "": no output */
 };
 
-/* Name of the submission in messages: its path, except for MLGym's Python tasks. There MLGym names
- * a file that the task does not have. */
+/* Returns the submission's name for messages: usually its path in the task. MLGym's Python tasks
+ * have no such path, so the name is that of MLGym's file. */
 const char *grade_submission_name(struct arena *a, const struct task *task);
 
 /* Starts a grading. All pointers of the request must stay valid until grade_free(). */
@@ -60,7 +61,7 @@ int grade_begin(const struct grade_request *request, struct grade **out, struct 
 void grade_waits(const struct grade *g, struct waits *w);
 bool grade_advance(struct grade *g); /* true: the grading is finished */
 
-/* Stops an unfinished grading without a score; `why` becomes the result's text. */
+/* Stops an unfinished grading without a score; `why` becomes the message of its result. */
 void grade_cancel(struct grade *g, const char *why);
 
 /* The result of a finished grading. Valid until grade_free(). */

@@ -14,24 +14,25 @@
  * keeps the time limit, and reads the first program's result.
  */
 #define GRADE_PROGRAMS_MAX (1 + GRADER_PLAYERS_MAX)
-/* Cap of a grading's text. It fits a rejection and a player's log, in which a byte may take 4
- * bytes. */
+/* Most bytes of a grading's message: a rejection and a player's log. A byte of the log may take 4
+ * bytes when escaped. */
 #define GRADE_TEXT_BYTES (SCORE_REJECTION_BYTES + 1024 + 4 * 2 * PROGRAM_LOG_BYTES)
 #define GRADER_DIR "/grader" /* folder in the grader's sandbox with the task's hidden files */
 
 struct grade_kind {
-	/* Starts the grader's programs with grade_add(). The result is read from the first
-	 * program. */
+	/* Starts the grader's programs with grade_add(). The first program's output becomes the
+	 * result. */
 	int (*start)(struct grade *g, struct fh_error *err);
 
 	bool gpus; /* the programs get the GPUs of the episode */
 
-	/* Appends details to the text of a rejection, for the agent. NULL: there are none. */
+	/* Appends details for the agent to the message of a rejection. NULL: this kind of grader
+	 * has none. */
 	void (*explain)(struct grade *g, struct buf *text);
 };
 
-/* True if the grader takes the whole workspace. Then mlgym.c copies it, and grade.c copies no
- * submission. */
+/* Returns true if the grader takes the whole workspace, not a file. Then mlgym.c copies it, and
+ * grade.c copies no submission. */
 static inline bool grade_takes_all(const struct task *task)
 {
 	return task->grader.kind == GRADER_MLGYM && task->grader.call != MLGYM_CSV;
@@ -40,16 +41,16 @@ static inline bool grade_takes_all(const struct task *task)
 struct grade {
 	struct grade_request request;
 	const struct grade_kind *kind;
-	/* request to the episode's sandbox for the submission; 0: no request is open */
+	/* request to the episode's sandbox for a copy of the submission; 0: no request is open */
 	uint32_t getting;
 	int submission_fd; /* descriptor of a sealed copy of the submission */
 	char judge_key[SHA256_HEX_BYTES];
 	struct program programs[GRADE_PROGRAMS_MAX];
 	size_t n_programs;
-	struct arena arena; /* memory for the plans of the programs */
+	struct arena arena; /* memory for the argument lists and binds of the grader's programs */
 
 	int64_t deadline_ns;
-	/* the first program has ended, and its verdict is made; other programs may still run */
+	/* the first program has ended and the verdict is set; other programs may still run */
 	bool judged;
 	bool over;
 	struct grade_result result;

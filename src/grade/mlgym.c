@@ -30,8 +30,8 @@
 static const char *const programs[] = { "mlgym.py", "unpack.py" };
 
 /*
- * Arguments of the program that packs (guest/pack.c): the folder, then names in it to leave out.
- * LEFT_OUT in mlgym.py lists the same names.
+ * Arguments of the program that packs the workspace (guest/pack.c): the folder, then names in it to
+ * leave out. LEFT_OUT in python/mlgym.py lists the same names.
  */
 static const char *const pack[] = { GUEST_WORKSPACE, "data", NULL };
 
@@ -75,7 +75,8 @@ static struct grade_binds mlgym_bind_all(struct grade *g)
 	return b;
 }
 
-/* Starts the evaluator's program and takes over the descriptor `input`. */
+/* Starts the evaluator's program. Takes ownership of the descriptor `input`, the packed
+ * workspace. */
 static int mlgym_start_evaluator(struct grade *g, int input, struct fh_error *err)
 {
 	const struct task *task = g->request.task;
@@ -103,7 +104,8 @@ static int mlgym_start_evaluator(struct grade *g, int input, struct fh_error *er
 	}, err);
 }
 
-/* Starts the packer in the episode's sandbox. The packer reads files with the agent's rights. */
+/* Starts the program in the episode's sandbox that packs the workspace. It reads files with the
+ * agent's rights. */
 static int mlgym_start_packing(struct grade *g, int output, struct fh_error *err)
 {
 	auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -13,7 +13,8 @@
 
 #define USUAL_PATH "/usr/local/bin:/usr/bin:/bin"
 
-/* Most binds beyond the hidden files: a program of the task, a judge's libraries, `simulators`. */
+/* Most binds of a grader's program besides the hidden files: a program of the task, a judge's
+ * libraries, `simulators`. */
 #define OWN_BINDS_MAX 5
 
 int grade_add(struct grade *g, const struct program_plan *plan, struct fh_error *err)
@@ -75,7 +76,8 @@ const char *grade_bind_hidden(struct grade *g, struct grade_binds *b)
 const char *const *grade_python(
 		struct grade *g, const char *program, const char *first, const char *const *more)
 {
-	/* -s ignores the user's packages. -B writes no compiled files beside the program. */
+	/* Python's option -s ignores packages in the user's home. -B writes no compiled files
+	 * beside the program. */
 	static const char *const python[] = { "python3", "-s", "-B" };
 	const char **argv;
 	size_t n_more = 0, n = ARRAY_SIZE(python);
@@ -98,7 +100,8 @@ const char *const *grade_env(struct grade *g, const char *judge_key)
 		"PATH=" USUAL_PATH,
 		"HOME=" GUEST_HOME,
 		"LANG=C.UTF-8",
-		/* Give strings the same hashes in all runs, so that scores are equal too. */
+		/* Fix Python's hash seed, so that programs with hashed strings score the same in
+		 * all runs. */
 		"PYTHONHASHSEED=0",
 	};
 	const char **env = arena_array(&g->arena, ARRAY_SIZE(usual) + 3, sizeof(*env));

@@ -4,7 +4,7 @@
 
 #include "grade/kind.h"
 
-/* Plans of programs, for the kinds of graders. */
+/* Helpers with which each kind of grader plans its programs. */
 
 /* Starts a program in a sandbox of its own, and adds it to `g->programs`. */
 int grade_add(struct grade *g, const struct program_plan *plan, struct fh_error *err);
@@ -19,19 +19,19 @@ struct grade_binds grade_binds_new(struct grade *g);
 void grade_bind(struct grade *g, struct grade_binds *b, const char *source, const char *folder,
 		const char *target);
 
-/* Adds the folders and files of this machine that the episode's own sandbox sees too. */
+/* Adds binds for the host's folders and files that the episode's own sandbox sees. */
 void grade_bind_episode(struct grade *g, struct grade_binds *b);
 
 /* Adds the task's hidden files, the judge's program and `simulators`, below GRADER_DIR. Returns the
  * program's path in the sandbox. */
 const char *grade_bind_hidden(struct grade *g, struct grade_binds *b);
 
-/* Makes the arguments "python3 -s -B PROGRAM FIRST MORE...". `first` may be NULL. `more` is
+/* Makes the argument list "python3 -s -B PROGRAM FIRST MORE...". `first` may be NULL. `more` is
  * NULL-terminated, or NULL. */
 const char *const *grade_python(
 		struct grade *g, const char *program, const char *first, const char *const *more);
 
-/* Makes the environment variables of a program. judge_key may be NULL. */
+/* Makes the environment variables of a grader's program. judge_key may be NULL. */
 const char *const *grade_env(struct grade *g, const char *judge_key);
 
 #endif

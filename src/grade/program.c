@@ -23,8 +23,8 @@ static void program_take_output(void *arg, int slot, const char *data, size_t n)
 		buf_add(&p->result, data, n);
 	if (slot != PROGRAM_LOG)
 		return;
-	/* Keeps the end of the log. The buffer has twice the room, and drops its oldest bytes when
-	 * full. */
+	/* Keeps the last bytes of a program's log. The buffer has twice the room, and drops its
+	 * oldest bytes when full. */
 	if (n > PROGRAM_LOG_BYTES) {
 		data += n - PROGRAM_LOG_BYTES;
 		n = PROGRAM_LOG_BYTES;
@@ -79,8 +79,8 @@ void program_waits(const struct program *p, struct waits *w)
 
 /* --- its states ------------------------------------------------------------------------------- */
 
-/* Starts a PROGRAM_HELD program once plan.after has ended and plan.peer has begun. Program and peer
- * are set up then: this process has closed its ends of the pipes between them. */
+/* Lets a program run that is set up but held. It waits until plan.after has ended and plan.peer has
+ * begun. By then this process has closed its ends of the pipes between the two. */
 static int program_go(struct program *p)
 {
 	const struct program *peer = p->plan.peer, *after = p->plan.after;
@@ -143,8 +143,8 @@ static int program_on_done(struct program *p)
 	return 0;
 }
 
-/* Starts another sandbox if this one ended before it was ready. The process that was making it may
- * have been killed. */
+/* Starts another sandbox if the first ended before it was ready. The process that made it may have
+ * been killed. */
 static int program_on_gone(struct program *p)
 {
 	if (program_over(p))
@@ -197,7 +197,8 @@ bool program_advance(struct program *p)
 		return false;
 	p->cpu_ns = program_cpu_ns(p);
 	p->out_of_memory = p->sb && sandbox_count(p->sb, SANDBOX_OOM_KILLS) > 0;
-	/* Close the sandbox first: processes that the program left behind hold the pipes open. */
+	/* Close the sandbox first. Processes that the program left behind would keep its output
+	 * pipes open. */
 	if (!p->plan.keep_sandbox)
 		sandbox_close(take_ptr(p->sb));
 	program_close_fds(p);
@@ -228,8 +229,8 @@ int program_wait(struct program *p, int64_t timeout_ms, struct fh_error *err)
 
 void program_release(struct program *p)
 {
-	/* Close the sandbox first: its processes may hold the locks of pipes, and close() would
-	 * wait. */
+	/* Close the sandbox first. Otherwise processes in it may hold locks of the pipes, and
+	 * close() would wait for them. */
 	sandbox_close(take_ptr(p->sb));
 	program_close_fds(p);
 	buf_release(&p->log);

@@ -16,18 +16,19 @@
  * processes that the program left are dead, unless keep_sandbox is set.
  */
 #define PROGRAM_STREAMS_MAX 8
-#define PROGRAM_RESULT_BYTES 65536 /* cap of a program's result */
-#define PROGRAM_LOG_BYTES 2000     /* a log keeps its last bytes, at most twice this number */
+#define PROGRAM_RESULT_BYTES 65536 /* most bytes of a program's result */
+/* bytes at the end of a log that are kept, at least; at most twice as many */
+#define PROGRAM_LOG_BYTES 2000
 
 /* Values for program_plan.streams in place of a descriptor. */
 enum {
 	PROGRAM_NOTHING = RUN_NOTHING,
-	PROGRAM_LOG = RUN_STREAM_1,    /* output for people, of which the end is kept */
+	PROGRAM_LOG = RUN_STREAM_1,    /* output for people, whose last bytes are kept */
 	PROGRAM_RESULT = RUN_STREAM_2, /* output to parse, cut at PROGRAM_RESULT_BYTES */
 };
 
 /* A program to start. program_start() takes over the descriptors in `streams`, even if it fails.
- * All pointers must stay valid until it has ended or is broken. */
+ * All pointers must stay valid until the program has ended or is broken. */
 struct program_plan {
 	struct sandbox_options sandbox;
 	/* path outside of the sandbox to a static program to run instead of argv[0]; NULL: none */
@@ -35,7 +36,8 @@ struct program_plan {
 	const char *const *argv;
 	const char *const *env;
 	const char *cwd; /* working folder of the program; NULL: the workspace */
-	/* The program's descriptors, from 0 on: sealed files, ends of pipes, or PROGRAM_LOG, ... */
+	/* Files behind the program's descriptors 0, 1, 2, ...: sealed files, ends of pipes, or
+	 * PROGRAM_LOG, ... */
 	int streams[PROGRAM_STREAMS_MAX];
 	size_t n_streams;
 	/* file to write in the workspace before the program starts; NULL: none */
@@ -46,9 +48,11 @@ struct program_plan {
 	 * running program can lock a pipe. Then close() of this process' end of the pipe would
 	 * wait. */
 	const struct program *peer;
-	/* Program that must have ended, with its sandbox, before this one starts; NULL: none. */
+	/* Program that must have ended, and whose sandbox must be closed, before this one starts;
+	 * NULL: none. */
 	const struct program *after;
-	/* keep the sandbox until program_release(), so that the caller can fetch files */
+	/* keep the sandbox open until program_release(), so that the caller can fetch files from
+	 * it */
 	bool keep_sandbox;
 };
 
@@ -66,7 +70,7 @@ enum program_state {
 struct program {
 	enum program_state state;
 	int status; /* exit status in the form of wait(2) */
-	/* CPU time that the sandbox had used when it was closed; see program_cpu_ns() */
+	/* CPU nanoseconds that the sandbox had used when it was closed; see program_cpu_ns() */
 	int64_t cpu_ns;
 	bool out_of_memory; /* the kernel killed a process of the sandbox at the memory limit */
 	struct fh_error err;
@@ -78,24 +82,24 @@ struct program {
 	int starts; /* number of failed starts of the sandbox */
 	struct sandbox *sb;
 	uint32_t id;      /* id of the running program, from sandbox_run() */
-	uint32_t request; /* id of the sandbox' current request */
+	uint32_t request; /* id of the request that the sandbox is answering */
 };
 
-/* Starts a program. After a failure there is nothing to release. */
+/* Starts a program in a sandbox. If that fails, there is nothing to release. */
 int program_start(struct program *p, struct owner *owner, const struct program_plan *plan,
 		struct fh_error *err);
 void program_waits(const struct program *p, struct waits *w);
-bool program_advance(struct program *p); /* true: ended or broken */
+bool program_advance(struct program *p); /* true: the program has ended or is broken */
 
-/* Returns the CPU time of all processes in the program's sandbox so far; -1 if this machine can't
- * tell. */
+/* Returns the CPU nanoseconds of all processes in the program's sandbox so far; -1 if this machine
+ * can't tell. */
 int64_t program_cpu_ns(const struct program *p);
 
-/* Blocks until the program has ended or is broken. -ETIMEDOUT: the program still runs, and
- * program_release() ends it. */
+/* Waits, blocking, until the program has ended or is broken. -ETIMEDOUT: the program still runs;
+ * end it with program_release(). */
 int program_wait(struct program *p, int64_t timeout_ms, struct fh_error *err);
 
-/* Keeps the output of a program in a sandbox that exists already. Only the fuzzer uses it. */
+/* Collects the output of a program in a sandbox that is open already. Only the fuzzer uses it. */
 void program_listen(struct program *p);
 
 /* Ends the program if it still runs, and frees its buffers. */

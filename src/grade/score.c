@@ -39,7 +39,8 @@ const double *score_find(const struct score *s, const char *name)
 	for (size_t i = 0; i < s->n; i++)
 		if (strcmp(s->metrics[i].name, name) == 0)
 			return &s->metrics[i].value;
-	/* Names may differ in case: published baselines have 'Accuracy', a task 'accuracy'. */
+	/* A metric's name may differ in case: published baselines have 'Accuracy', a task
+	 * 'accuracy'. */
 	for (size_t i = 0; i < s->n; i++)
 		if (strcasecmp(s->metrics[i].name, name) == 0)
 			return &s->metrics[i].value;
@@ -80,7 +81,8 @@ int score_add_real(struct score *s, const char *name, double value, struct fh_er
 	return score_add_metric(s, name, number, err);
 }
 
-/* Copies JSON, with ".0" after each integer that may have more than 64 bits. */
+/* Copies JSON text, with ".0" after each integer that may not fit into 64 bits. Such an integer is
+ * then parsed as a real number. */
 static void score_round_integers(const char *text, size_t n, struct buf *out)
 {
 	bool quoted = false, is_integer = true;
@@ -102,7 +104,8 @@ static void score_round_integers(const char *text, size_t n, struct buf *out)
 	}
 }
 
-/* Parses a result as Python does: integers may have any size. Larger ones than ours are rounded. */
+/* Parses a result as Python does, where integers may have any size. Integers beyond 64 bits become
+ * real numbers. */
 static int score_parse(const char *text, size_t n, json_t **out, struct fh_error *err)
 {
 	auto_buf struct buf rounded = BUF_INIT(2 * n + 1);
@@ -149,7 +152,8 @@ int score_read(const char *text, size_t n, struct score_reading *out, struct fh_
 	return 0;
 }
 
-/* Largest relative error from summing the same numbers in another order. */
+/* Scores whose relative difference is below this are equal: summing numbers in another order may
+ * change that much. */
 #define ROUNDING 1e-9
 
 int score_compare(double value, double other, bool maximize)

@@ -36,8 +36,8 @@ void score_copy(struct score *to, const struct fh_metric *metrics, size_t n);
 
 /*
  * The result that score_read() reads: one JSON object. It has names with finite numbers, or is
- * {"error": "sentence"} for a rejection. Other results are -EPROTO: the grader is trusted, but
- * agents choose its input.
+ * {"error": "sentence"} for a rejection. Fails with -EPROTO for other results: the grader is
+ * trusted, but agents choose its input.
  */
 struct score_reading {
 	struct score score; /* metrics of the result; the caller releases the struct */
@@ -49,19 +49,19 @@ struct score_reading {
 
 int score_read(const char *text, size_t n, struct score_reading *out, struct fh_error *err);
 
-/* Adds a metric. -EPROTO: there is a metric of that name, the name or value is invalid, or there
- * are too many metrics. */
+/* Adds a metric to a score. -EPROTO: the name is taken, the name or value is invalid, or there are
+ * too many metrics. */
 int score_add_real(struct score *s, const char *name, double value, struct fh_error *err);
 
 /* Finds the value of a metric by its name. If no name matches exactly, upper and lower case are
  * equal. NULL: there is no such metric. */
 const double *score_find(const struct score *s, const char *name);
 
-/* Returns 1, 0 or -1: `value` is better than, equal to, or worse than `other`. Values that differ
- * only by rounding are equal. NaN is equal to everything. */
+/* Compares two scores. Returns 1, 0 or -1: `value` is better than, equal to, or worse than `other`.
+ * Values that differ only by rounding are equal. NaN equals everything. */
 int score_compare(double value, double other, bool maximize);
 
-/* Makes a JSON integer if the grader wrote a whole number, else a real number. Returns a new
+/* Makes the JSON number of a metric: an integer if the grader wrote a whole number. Returns a new
  * reference. */
 json_t *score_json(const struct fh_metric *metric);
 

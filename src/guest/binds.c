@@ -15,10 +15,11 @@
 #include <unistd.h>
 
 /*
- * Mounts paths of the host in the nursery's own mount tree, at TREE_BINDS/<slot>. A sandbox, which
- * is a clone of the nursery, can then bind them. The mount comes from the host's mount namespace as
- * a detached mount, and stays for later sandboxes. A new path takes the slot that was used longest
- * ago. Sandboxes that have the slot's old mount keep it. There are more slots than a plan can use.
+ * Mounts paths of the host in the mount tree of the nursery, the process that makes sandboxes. Each
+ * is at TREE_BINDS/<slot>. A sandbox, which is a clone of the nursery, can then bind them. The
+ * mount comes from the host's mount namespace as a detached mount, and stays for later sandboxes. A
+ * new path takes the slot that was used longest ago. Sandboxes that have the slot's old mount keep
+ * it. There are more slots than one sandbox can use.
  */
 #define SLOTS (4 * GUEST_BINDS_MAX)
 
@@ -27,7 +28,8 @@ struct bind_slot {
 	enum bind_use use;
 	dev_t dev;
 	ino_t ino;
-	/* value of binds.uses when the slot was last used: the lowest is the oldest */
+	/* time of the slot's last use, as a value of the counter binds.uses: the lowest is the
+	 * oldest */
 	uint64_t used;
 };
 

@@ -17,8 +17,9 @@
 #include <unistd.h>
 
 /*
- * Makes a sandbox from its plan: clones the nursery into new namespaces. The clone's parent maps
- * user and group ids for it. The clone then makes its mounts and becomes the sandbox' PID 1.
+ * Makes a sandbox from its plan. The nursery, the process that makes sandboxes, clones itself into
+ * new namespaces. The clone's parent maps user and group ids for it. The clone then makes its
+ * mounts and becomes the sandbox' PID 1.
  */
 
 int birth_map_ids(pid_t pid, struct fh_error *err)
@@ -60,8 +61,8 @@ int birth_surroundings(bool own_network, struct fh_error *err)
 
 /*
  * Makes the namespaces and mounts of a clone, which becomes PID 1 of a sandbox. `mapped` is the
- * reading end of a pipe. The parent writes a byte to it when it has mapped the clone's ids. A clone
- * of a cradle does not read it: a cradle's ids are mapped already.
+ * reading end of a pipe. The parent writes a byte to it when it has mapped the clone's user ids. A
+ * clone of a cradle, a process made ahead, does not read it: a cradle's ids are mapped already.
  */
 static int birth_set_up(const struct nursery *n, const struct birth *b, int mapped, int *out_files,
 		struct fh_error *err)
@@ -74,7 +75,8 @@ static int birth_set_up(const struct nursery *n, const struct birth *b, int mapp
 
 	if (!b->in_cradle) {
 		if (read(mapped, &go, 1) != 1)
-			/* the pipe ended because the parent was killed: the owner tries again */
+			/* The pipe ended because the parent was killed. Exit; the owner makes the
+			 * sandbox again. */
 			_exit(1);
 		r = birth_become_root(err);
 		if (r < 0)
@@ -99,7 +101,8 @@ static int birth_set_up(const struct nursery *n, const struct birth *b, int mapp
 	return 0;
 }
 
-/* Runs in the clone: wipes the nursery's data that a sandbox must not see, and becomes PID 1. */
+/* Wipes data of the parent process that a sandbox must not see. Runs in the clone that becomes PID
+ * 1 of the sandbox. */
 _Noreturn static void birth_become_init(struct nursery *n, struct birth *b, int mapped)
 {
 	const struct plan *plan = &b->plan;
@@ -138,7 +141,8 @@ _Noreturn static void birth_become_init(struct nursery *n, struct birth *b, int 
 	init_main(&start);
 }
 
-/* Maps the user and group ids of a clone. Then writes to the pipe at which the clone waits. */
+/* Maps the user and group ids of a cloned process. Then writes to the pipe at which the clone waits
+ * for that. */
 static int birth_wake_mapped(pid_t pid, int tell_mapped, struct fh_error *err)
 {
 	int r = birth_map_ids(pid, err);

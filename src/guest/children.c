@@ -14,10 +14,11 @@
 #include <unistd.h>
 
 /*
- * The children of a PID 1: its porter, the shell, programs. A child is forked with all descriptors
- * of PID 1, and closes those that belong to others. The shell or a program waits until PID 1 has
- * closed its own copies of their pipes. Then it may run code of an agent. Closing the last copy
- * later could make PID 1 wait, because an agent can lock a pipe.
+ * The children of a sandbox' PID 1: the porter, which does input and output, the shell, and
+ * programs. A child is forked with all descriptors of PID 1, and closes those that belong to
+ * others. The shell or a program waits until PID 1 has closed its own copies of their pipes. Then
+ * it may run code of an agent. Closing the last copy later could make PID 1 wait, because an agent
+ * can lock a pipe.
  */
 
 /* Unblocks all signals, which PID 1 blocks. Runs in a fork of PID 1. */
@@ -30,8 +31,9 @@ static void child_unblock_signals(void)
 }
 
 /*
- * Returns how a forked child is to be confined. If PID 1 was in the sandbox' control groups at the
- * fork, the child is there already and enters none. Call this after the fork.
+ * Returns the control groups and limits for a child that PID 1 has forked. If PID 1 was in the
+ * sandbox' control groups at the fork, the child is there already and enters none. Call this after
+ * the fork.
  */
 static struct confinement child_confinement(const struct init *in)
 {
@@ -89,7 +91,7 @@ int shell_fork(struct init *in, struct shell_ends *ends, struct fh_error *err)
 void child_let_go(int *go)
 {
 	if (fd_write_full(*go, &(uint64_t){ 1 }, sizeof(uint64_t)) < 0)
-		_exit(1); /* end the sandbox: the child would wait for ever */
+		_exit(1); /* end the sandbox: the child that PID 1 forked would wait for ever */
 	close_fd(go);
 }
 

@@ -10,7 +10,7 @@
 struct init_program {
 	uint32_t id;
 	pid_t pid; /* pid of the program; 0: this entry is free */
-	int go;    /* eventfd that the program waits for before it begins; -1: it has begun */
+	int go;    /* eventfd that a forked program waits for before it begins; -1: it has begun */
 };
 
 struct init {
@@ -19,22 +19,24 @@ struct init {
 	bool unreaped; /* SIGCHLD was read, but not all ended children were reaped */
 	struct init_program programs[PROGRAMS_MAX];
 	pid_t shell, porter;
-	pid_t sweeper; /* process that sends an interruption's signals; 0: none runs */
+	pid_t sweeper; /* process that sends the signals of an interruption; 0: none runs */
 	struct init_interruption {
 		uint8_t level; /* level of the interruption: enum interrupt_level */
 		struct shell_mark mark;
-	} next; /* interruption to begin when the running sweeper has ended */
-	/* number of interruptions that PID 1 reports to the owner when all signals are sent */
+	} next; /* interruption that begins when the running sweeper ends */
+	/* number of interruptions that PID 1 has yet to report to the owner, once all signals are
+	 * sent */
 	uint32_t unanswered;
 	bool again; /* `next` holds an interruption that has not begun */
-	/* the owner asked for a new shell, which begins when no sweeper runs */
+	/* the owner asked for a new shell, which begins when no process sends signals to the old
+	 * one's */
 	bool shell_wanted;
 	int shell_wanted_fd;
 };
 
-/* Makes the pipe, the shared memory `gate` and the eventfds of a new shell. */
+/* Makes the descriptors of a new shell: a pipe, the shared memory `gate` and eventfds. */
 int shell_ends_make(struct shell_ends *ends, struct fh_error *err);
-void shell_ends_close(struct shell_ends *ends); /* closes all descriptors but `go` */
+void shell_ends_close(struct shell_ends *ends); /* closes all descriptors of a shell but `go` */
 
 /*
  * Forks the shell, which runs nothing before child_let_go(&ends->go). Closes the caller's copies of
@@ -42,14 +44,14 @@ void shell_ends_close(struct shell_ends *ends); /* closes all descriptors but `g
  */
 int shell_fork(struct init *in, struct shell_ends *ends, struct fh_error *err);
 /*
- * Starts a new shell after the last one ended. `mail` is the descriptor of the shell's struct
- * shell_mail. Closes this process' copy of `mail`.
+ * Starts a new shell after the last one ended. `mail` is a descriptor of struct shell_mail, the
+ * memory by which the shell gets commands. Closes this process' copy of `mail`.
  */
 int shell_replace(struct init *in, int mail);
 
 /*
- * Forks the porter. It reads the pipes of the agent's requests. It shares `drain`, `gate` and
- * `event` with the shell.
+ * Forks the porter, the process that forwards output. It reads the pipes of the agent's requests.
+ * It shares `drain`, `gate` and `event` with the shell.
  */
 int porter_fork(struct init *in, const int pipes[REQUEST_PIPES], const struct shell_ends *shell,
 		struct fh_error *err);

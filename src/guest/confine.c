@@ -50,7 +50,7 @@ static int confine_limit(int resource, uint64_t most)
 
 	if (getrlimit((__rlimit_resource_t)resource, &now) < 0)
 		return -errno;
-	/* Keep a hard limit that is lower already: this process may not raise it. */
+	/* Keep a hard resource limit that is lower already: this process may not raise it. */
 	if (now.rlim_max < wanted.rlim_max)
 		wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
 	return setrlimit((__rlimit_resource_t)resource, &wanted) < 0 ? -errno : 0;
@@ -72,8 +72,8 @@ static int confine_set_limits(const struct confinement *c, struct fh_error *err)
 		{ RLIMIT_SIGPENDING, false, SIGNALS_PENDING_MAX },
 		{ RLIMIT_NOFILE, false, DESCRIPTORS_MAX },
 		/*
-		 * Set the limits of priorities to 0: the owner may be allowed to raise its
-		 * priority, agents must not be.
+		 * Limit priorities to 0. The owner of the sandbox may have the right to raise its
+		 * priority, but agents must not.
 		 */
 		{ RLIMIT_RTPRIO, false, 0 },
 		{ RLIMIT_NICE, false, 0 },
@@ -91,8 +91,8 @@ static int confine_set_limits(const struct confinement *c, struct fh_error *err)
 }
 
 /*
- * Forks by the system call clone3, as guest_clone() does. In a process with one thread, fork() does
- * only one more thing: it stores the child's pid.
+ * Forks by the system call clone3, which can put the child into a control group. The C library's
+ * fork() does only one more thing in a process with one thread: it stores the child's pid.
  */
 pid_t confine_fork(const struct confinement *c)
 {
@@ -105,8 +105,9 @@ pid_t confine_fork(const struct confinement *c)
 }
 
 /*
- * Sets the ids of a program. As RUN_PACKER, the program can read only the files that the agent can
- * read. But its process belongs to the sandbox' root, so that the agent can't signal or trace it.
+ * Sets the user and group ids of a program in a sandbox. As RUN_PACKER, the program can read only
+ * the files that the agent can read. But its process belongs to the sandbox' root, so that the
+ * agent can't signal or trace it.
  */
 static int confine_become(uint8_t user, struct fh_error *err)
 {

@@ -11,8 +11,8 @@ struct confinement {
 	int groups[GUEST_GROUPS_MAX];
 	uint32_t n_groups;
 	/*
-	 * True: confine_fork() makes the child in the control groups. False: confine() moves it
-	 * there.
+	 * True: confine_fork() makes the child in its control groups. False: confine() moves the
+	 * child there.
 	 */
 	bool born_in_group;
 	uint64_t processes, memory_bytes; /* values of RLIMIT_NPROC and RLIMIT_DATA; 0: no limit */

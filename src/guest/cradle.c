@@ -27,11 +27,13 @@
  */
 
 #define MOVE_OUT_MS 20
-#define QUIET_MS 2 /* milliseconds without a message after which the nursery makes another cradle */
+/* milliseconds without a message after which the nursery makes a cradle, a process for a later
+ * sandbox */
+#define QUIET_MS 2
 
 /*
- * Slots in TREE_BINDS of a plan's binds. The nursery sends this struct to a cradle, followed by the
- * plan.
+ * Places of a sandbox' host paths: slot i is mounted at TREE_BINDS/<slots[i]>. The nursery sends
+ * this to the cradle that makes the sandbox, followed by the plan.
  */
 struct cradle_places {
 	int slots[GUEST_BINDS_MAX];
@@ -62,8 +64,8 @@ void cradles_drop(struct nursery *n)
 
 /*
  * Moves PID 1 out of the sandbox' control groups, where the agent's limits would apply to it. The
- * cradle does that, since the move is slow and PID 1 would have to wait for it. The cradle first
- * sleeps for MOVE_OUT_MS: many sandboxes end sooner and need no move.
+ * cradle does that after it cloned PID 1: the move is slow, and PID 1 would have to wait. The
+ * cradle first sleeps for MOVE_OUT_MS: many sandboxes end sooner and need no move.
  */
 static void cradle_move_out(const struct nursery *n, pid_t pid, atomic_int *moved_out)
 {
@@ -73,11 +75,13 @@ static void cradle_move_out(const struct nursery *n, pid_t pid, atomic_int *move
 	nanosleep(&(struct timespec){ .tv_nsec = MOVE_OUT_MS * 1000000L }, NULL);
 	if (kill(pid, 0) < 0)
 		return;
-	/* set before the move: children that PID 1 forks from now on enter the groups themselves */
+	/* Set the flag before the move: children that PID 1 forks from then on enter the groups
+	 * themselves. */
 	*moved_out = 1;
 	for (size_t i = 0; i < n->n_home; i++)
 		if (write(n->home[i], text, (size_t)length) != length)
-			return; /* PID 1 has ended, or can't be moved and stays in the groups */
+			/* PID 1 has ended, or can't be moved and stays in the control groups */
+			return;
 }
 
 static void cradle_give_birth(struct nursery *n, bool in_groups, char *message, size_t size,
@@ -98,7 +102,7 @@ static void cradle_give_birth(struct nursery *n, bool in_groups, char *message, 
 	b.disk = places.disk;
 	memcpy(b.fds, fds, n_fds * sizeof(int));
 	w = wire_open(message + sizeof(places), size - sizeof(places));
-	wire_get_u8(&w); /* skip the kind, NURSERY_PLAN */
+	wire_get_u8(&w); /* skip the first byte, the message's kind NURSERY_PLAN */
 	if (plan_get(&w, &b.plan) < 0)
 		_exit(1);
 	if (in_groups) {
@@ -110,8 +114,8 @@ static void cradle_give_birth(struct nursery *n, bool in_groups, char *message, 
 	if (pid < 0)
 		guest_fail(b.fds[0], INIT_FAILED, &err);
 	/*
-	 * Close the cradle's copy of the socket "control". It would hide from PID 1 that the owner
-	 * closed its end.
+	 * Close the cradle's copies of the sandbox' descriptors. A copy of its control socket would
+	 * hide from PID 1 that the owner closed the other end.
 	 */
 	for (size_t i = 0; i < n_fds; i++)
 		close(fds[i]);
@@ -120,9 +124,9 @@ static void cradle_give_birth(struct nursery *n, bool in_groups, char *message, 
 }
 
 /*
- * Prepares a new cradle: waits until its ids are mapped, enters the control groups, makes the
- * namespaces. The groups come first: as root of the sandbox the cradle lacks the owner's right to
- * enter them.
+ * Prepares a cradle, a process that will make a sandbox. Waits until its ids are mapped, enters the
+ * control groups, makes the namespaces. The groups come first: as root of the sandbox the cradle
+ * lacks the owner's right to enter them.
  */
 static int cradle_get_ready(int socket, const struct cradle *own)
 {
@@ -148,10 +152,12 @@ _Noreturn static void cradle_main(struct nursery *n, int socket, struct cradle *
 	size_t n_fds = 0;
 	ssize_t size;
 
-	c->number = 0; /* keep this cradle's own descriptors out of cradles_drop() */
+	/* mark this cradle's entry as free, so that cradles_drop() does not close its
+	 * descriptors */
+	c->number = 0;
 	/*
-	 * close the copy of the nursery's socket: it would hide from the owner that the nursery has
-	 * ended
+	 * Close the copy of the nursery's socket. As long as it is open, the owner can't see that
+	 * the nursery has ended.
 	 */
 	close_fd(&n->socket);
 	cradles_drop(n);
@@ -172,8 +178,9 @@ static struct cradle *cradle_find(struct nursery *n, uint32_t number)
 }
 
 /*
- * Clones a cradle from the nursery. On failure returns false. The nursery then makes the sandbox
- * itself, and the sandbox' processes enter the control groups themselves.
+ * Clones a cradle, a process for a future sandbox, from the nursery. On failure returns false. The
+ * nursery then makes the sandbox itself, and the sandbox' processes enter the control groups
+ * themselves.
  */
 static bool cradle_make(struct nursery *n, struct cradle *c)
 {
@@ -191,7 +198,7 @@ static bool cradle_make(struct nursery *n, struct cradle *c)
 	if (pid > 0)
 		n->children++;
 	if (pid < 0 || birth_map_ids(pid, NULL) < 0 || write(pair[0], "", 1) != 1) {
-		close(pair[0]); /* the cradle sees that its socket was closed, and exits */
+		close(pair[0]); /* a closed socket makes the cradle exit */
 		return false;
 	}
 	for (size_t i = 0; i < c->n_procs; i++)
@@ -249,7 +256,8 @@ bool cradle_give(struct nursery *n, const struct birth *b, const void *message, 
 
 	if (!c)
 		return false;
-	/* Skip the cradle if the plan needs the host's network: a cradle has left that for good. */
+	/* Skip the cradle if the sandbox needs the host's network: a cradle has left the host's
+	 * network for good. */
 	if (!(b->plan.flags & PLAN_NET_HOST) && (c->socket >= 0 || cradle_make(n, c))) {
 		memcpy(places.slots, b->slots, sizeof(places.slots));
 		memcpy(parcel, &places, sizeof(places));
@@ -257,6 +265,6 @@ bool cradle_give(struct nursery *n, const struct birth *b, const void *message, 
 		r = fd_send_message(c->socket, parcel, sizeof(places) + size, b->fds, b->n_fds, 0);
 		explicit_bzero(parcel, sizeof(places) + size);
 	}
-	cradle_drop(c); /* a cradle that was sent no plan exits */
+	cradle_drop(c); /* close the socket to the cradle: if the cradle got no plan, it exits */
 	return r == 0;
 }

@@ -37,13 +37,15 @@
 
 struct watched {
 	uint32_t number;
-	pid_t pid; /* PID 1 in the nursery's namespace; 0: not known yet, or never born */
-	/* time since which the sandbox should have ended; 0: it was not closed */
+	/* pid of the sandbox' PID 1, as the nursery sees it; 0: not known yet, or never born */
+	pid_t pid;
+	/* time in nanoseconds at which the sandbox was seen closed; 0: it is open */
 	int64_t closed_ns;
 };
 
 struct ends {
-	struct roll *roll;       /* memory shared with the owner; NULL: not mapped yet */
+	/* memory in which the owner notes closed sandboxes; NULL: not mapped yet */
+	struct roll *roll;
 	struct watched *watched; /* sandboxes whose end is watched: array of WATCHED_MAX entries */
 	size_t n;
 	pid_t worker; /* process that ends sandboxes which did not end in time; 0: none runs */
@@ -99,8 +101,8 @@ static bool watched_has_ended(const struct watched *w)
 }
 
 /*
- * Updates the entry of a sandbox from the shared memory `roll`. True if the sandbox was closed, and
- * its PID 1 has ended or was never born.
+ * Updates the nursery's data about a sandbox from the memory `roll`, where the owner notes closed
+ * sandboxes. Returns true if the sandbox was closed, and its PID 1 has ended or was never born.
  */
 static bool watched_is_over(const struct ends *e, struct watched *w, int64_t now)
 {

@@ -12,11 +12,14 @@ struct ends *ends_new(void);
 /* Maps the memory in which the owner notes each sandbox that it closes: a struct roll. `roll` is
  * its memfd. */
 int ends_open(struct ends *e, int roll, struct fh_error *err);
-/* Unmaps the shared memory of ends_open(). Call it in a sandbox. */
+/* Unmaps the memory that ends_open() mapped, in which the owner notes closed sandboxes. A sandbox
+ * calls it, because it must not see this memory. */
 void ends_forget(struct ends *e);
-/* Watches the end of the sandbox with this number, whose plan has come. Runs in the nursery. */
+/* Starts to watch a sandbox, by its number, so that it ends after it is closed. Runs in the nursery
+ * when it gets the sandbox' plan. */
 void ends_watch(struct ends *e, uint32_t number);
-/* Writes the pid of a new sandbox' PID 1 into the struct roll. Runs in the nursery or a cradle. */
+/* Writes the pid of a new sandbox' PID 1 into struct roll, memory that nursery and owner share.
+ * Runs in the process that cloned PID 1. */
 void ends_born(const struct ends *e, uint32_t number, pid_t pid);
 /*
  * Looks for closed sandboxes that did not end in time. Starts a worker that kills them, if none
@@ -25,8 +28,8 @@ void ends_born(const struct ends *e, uint32_t number, pid_t pid);
 int ends_turn(struct ends *e);
 void ends_reaped(struct ends *e, pid_t pid);
 /*
- * Closes all sandboxes after the owner has ended, and kills each PID 1. ends_turn() handles those
- * that do not end soon.
+ * Marks all sandboxes as closed after the owner has ended, and kills each PID 1. ends_turn()
+ * handles those that do not end soon.
  */
 void ends_close_all(struct ends *e);
 bool ends_left(const struct ends *e);

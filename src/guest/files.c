@@ -33,12 +33,12 @@ static int files_open_beneath(int folder, const char *path, uint64_t flags, mode
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
 	long fd;
 
-	/* Add these flags only without O_PATH, with which openat2() refuses them. */
+	/* Add O_NOCTTY and O_NONBLOCK only without O_PATH: openat2() refuses them together. */
 	if (!(flags & O_PATH))
 		how.flags |= O_NOCTTY | O_NONBLOCK;
 	/*
-	 * Try again on EAGAIN: something moved during the walk, or the agent holds a lease on the
-	 * file.
+	 * Try again on EAGAIN. A folder of the path was moved during the walk, or the agent holds a
+	 * lease on the file.
 	 */
 	for (int i = 0; i < TRIES_MAX; i++) {
 		fd = syscall(SYS_openat2, folder, path, &how, sizeof(how));
@@ -137,7 +137,7 @@ static int files_hash(int fd, uint8_t digest[SHA256_BYTES])
 
 		if (n <= 0)
 			return n < 0 ? -errno : -EIO;
-		/* Hash the block: it is not all zero. */
+		/* Hash the block unless it is all zero. */
 		if (block[0] || memcmp(block, block + 1, (size_t)n - 1) != 0) {
 			if (at != expected)
 				sha256_add(&h, &at, sizeof(at));

@@ -37,7 +37,8 @@
 extern int read_but_dont_execute, wait_signal_received;
 extern void set_signal_hard_ignored(int);
 
-#define EVALUATE_FLAGS (0x004 | 0x010) /* SEVAL_NOHIST | SEVAL_RESETLINE */
+/* numbers of bash's flags SEVAL_NOHIST | SEVAL_RESETLINE, which its installed headers lack */
+#define EVALUATE_FLAGS (0x004 | 0x010)
 
 /*
  * Descriptors of the shell's command loop, with numbers that scripts do not use. FD_GO is closed
@@ -58,8 +59,8 @@ static struct stat kept[KEPT]; /* results of fstat() of kept_fds when the shell 
 static volatile sig_atomic_t interrupted;
 static volatile sig_atomic_t in_command;
 /*
- * True: bash left the last evaluation by longjmp. True at first, so that the first command calls
- * glue_arm().
+ * True: bash left the last evaluation of a command by longjmp. It is true at first, so that the
+ * first command calls glue_arm().
  */
 static bool left_by_jump = true;
 
@@ -72,7 +73,7 @@ static void glue_ignore(int number)
 
 static void glue_on_interrupt(int number)
 {
-	/* Do not use SIG_IGN, which child processes would inherit. */
+	/* Ignore the signal by a handler. Child processes would inherit SIG_IGN. */
 	struct sigaction harmless = { .sa_handler = glue_ignore };
 
 	(void)number;
@@ -80,8 +81,9 @@ static void glue_on_interrupt(int number)
 	if (in_command)
 		interrupt_state = 1;
 	if (in_command && this_shell_builtin == wait_builtin)
-		wait_signal_received = SIGINT; /* only this variable ends the builtin `wait` */
-	/* replace bash's own handler, which would jump out of the command */
+		/* the interrupted builtin `wait` returns only if this variable is set */
+		wait_signal_received = SIGINT;
+	/* Replace bash's SIGINT handler, which would jump out of the command. */
 	sigaction(SIGINT, &harmless, NULL);
 }
 
@@ -97,11 +99,12 @@ static void glue_arm(void)
 
 	sigemptyset(&set);
 	sigaddset(&set, INTERRUPT_SIGNAL);
-	/* No SA_RESTART: so the signal ends a system call that waits. */
+	/* Set the handler without SA_RESTART, so that the signal ends a system call that waits. */
 	sigaction(INTERRUPT_SIGNAL, &action, NULL);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	if (interrupted)
-		set_sigint_handler(); /* install the agent's trap again, or bash's own handler */
+		/* set the agent's trap for SIGINT again, or bash's own handler */
+		set_sigint_handler();
 	interrupted = 0;
 	left_by_jump = false;
 }
@@ -137,8 +140,8 @@ static void glue_restore_fds(void)
 }
 
 /*
- * Ends the shell if the command that just ran closed or replaced the loop's own descriptors. So the
- * blame falls on this command and not on the next.
+ * Ends the shell if the command that just ran closed or replaced a descriptor of the loop that runs
+ * commands. So the blame falls on this command and not on the next.
  */
 static void glue_check_fds(void)
 {
@@ -156,12 +159,12 @@ static void glue_check_fds(void)
  */
 static void glue_mark_step(struct shell_mark *mark)
 {
-	static pid_t seen = -2; /* -2: a value that last_made_pid never has */
+	static pid_t seen = -2; /* -2: a value that last_made_pid, bash's newest child, never has */
 	struct timespec now;
 
 	/*
 	 * Skip reading the newest pid if bash has started no process since the last read. Then no
-	 * job can be as young as this command.
+	 * process of an earlier command can be newer than the stored pid.
 	 */
 	if (last_made_pid != seen) {
 		char text[16];
@@ -207,7 +210,7 @@ static int glue_evaluate(const char *text, int *out_status)
 }
 
 /*
- * Value of last_command_exit_value after a text that does not parse: EX_BADSYNTAX of bash's
+ * Value of bash's last_command_exit_value after a text with a syntax error: EX_BADSYNTAX of its
  * shell.h.
  */
 #define BAD_SYNTAX 257
@@ -273,7 +276,7 @@ static void glue_after_command(void)
 	interrupt_state = 0;
 	read_but_dont_execute = 0;
 	wait_signal_received = 0;
-	if (interrupted) /* drop text that an interrupted builtin has not written yet */
+	if (interrupted) /* drop output that an interrupted builtin has not written yet */
 		__fpurge(stdout);
 	fflush(stdout);
 	reap_dead_jobs();
@@ -356,7 +359,8 @@ _Noreturn static void glue_main(const struct shell_start *given)
 	startup_state = 0;
 	shell_await(start);
 	for (;;) {
-		/* done before the wait for a command, so that it takes no time of the command */
+		/* Restore the descriptors before waiting for a command, so that the command's
+		 * measured time does not contain this. */
 		glue_restore_fds();
 		glue_do_command(start);
 	}
@@ -364,7 +368,7 @@ _Noreturn static void glue_main(const struct shell_start *given)
 
 /* --- the builtin ----------------------------------------------------------------------------- */
 
-/* Keeps this plugin in memory: `enable -d` would unload code that is running. */
+/* Keeps bash from unloading this plugin: `enable -d` would remove code that is running. */
 static bool glue_stay_loaded(void)
 {
 	Dl_info info;
@@ -382,7 +386,7 @@ static int fumehood_builtin(WORD_LIST *list)
 	int socket = list ? (int)strtol(list->word->word, NULL, 10) : -1;
 	int null;
 
-	if (begun) /* an agent has found the plugin's builtin in memory and calls it again */
+	if (begun) /* an agent has found the plugin's builtin in memory and calls it: refuse */
 		return EXECUTION_FAILURE;
 	if (socket < 0) {
 		builtin_usage();
@@ -403,11 +407,13 @@ static int fumehood_builtin(WORD_LIST *list)
 	shell_name = "bash";
 	dollar_vars[0] = savestring("bash");
 	fcntl(socket, F_SETFD, FD_CLOEXEC);
-	close_range((unsigned)socket + 1, ~0U, 0); /* closes the memory file of the plugin */
+	/* close all descriptors above the socket, for example the memory file from which bash
+	 * loaded the plugin */
+	close_range((unsigned)socket + 1, ~0U, 0);
 	look_plain();
 	look_hide_builtin();
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	dup2(null, 2); /* until now the owner read errors from descriptor 2 */
+	dup2(null, 2); /* replace stderr, from which the owner read errors until now */
 	nursery_main(socket, &hooks);
 }
 

@@ -37,7 +37,7 @@ pid_t guest_clone(uint64_t flags)
 
 void guest_keep_fds(const int *keep, size_t n)
 {
-	unsigned from = 3; /* keep 0, 1 and 2, which are /dev/null */
+	unsigned from = 3; /* keep descriptors 0, 1 and 2, which are /dev/null */
 
 	for (;;) {
 		unsigned next = ~0U;

@@ -36,15 +36,17 @@
  * Tests link all but glue.c and look.c, without bash.
  */
 
-/* The nursery's id for an id inside a sandbox. */
+/* The user or group id outside of a sandbox, as the nursery sees it, for an id inside. */
 #define NURSERY_ID(id) ((id) + 1)
 
 /* Sends an error as a message on a socket. `kind` is NURSERY_FAILED or INIT_FAILED. */
 int guest_fail(int socket, uint8_t kind, const struct fh_error *err);
-/* As guest_fail(), then ends the process. */
+/* Sends an error as a message on a socket, then ends the process. `kind` is NURSERY_FAILED or
+ * INIT_FAILED. */
 _Noreturn void guest_die(int socket, uint8_t kind, const struct fh_error *err);
 
-/* Ends the process if `fine` is false: its owner sent a malformed message. */
+/* Ends this process if `fine` is false. Call it with the result of parsing a message of the
+ * owner. */
 void guest_expect(bool fine);
 
 /*
@@ -54,8 +56,8 @@ void guest_expect(bool fine);
 pid_t guest_clone(uint64_t flags);
 
 /*
- * Closes all descriptors from 3 on except those in `keep`. -1 may stand in `keep` for a missing
- * one.
+ * Closes all descriptors from 3 on except those in `keep`. Entries of `keep` that are -1 are
+ * skipped.
  */
 void guest_keep_fds(const int *keep, size_t n);
 

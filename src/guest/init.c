@@ -61,8 +61,8 @@ static void init_tell_ready(const struct init *in, int files)
 /* --- requests -------------------------------------------------------------------------------- */
 
 /*
- * Forks a program, which waits. It begins at the owner's message INIT_GO. Before that the caller
- * closes its copies of the message's descriptors.
+ * Forks a program of the sandbox, which waits until the owner's message INIT_GO. In the meantime
+ * the caller closes its copies of the program's descriptors.
  */
 static void init_handle_run(struct init *in, struct wire *w, const int *fds, size_t n_fds)
 {
@@ -113,7 +113,7 @@ static void init_handle_signal(const struct init *in, struct wire *w)
 
 		if (p->pid && p->id == id) {
 			/*
-			 * Signal the whole process group, of which the program is the leader by
+			 * Signal the whole process group of the program, which leads the group by
 			 * setsid().
 			 */
 			kill(-p->pid, (int)number);
@@ -136,8 +136,8 @@ static bool init_born_since(pid_t pid, const struct shell_mark *mark)
 }
 
 /*
- * Sends a signal to all processes that began after the mark. PID 1, its shell, porter and sweeper
- * get none.
+ * Sends a signal to all processes that began after the mark, so that they belong to the interrupted
+ * command. PID 1, the shell, the porter and this process get none.
  */
 static void init_signal_born(const struct init *in, const struct shell_mark *mark, int number)
 {
@@ -186,11 +186,12 @@ static void init_sweep(struct init *in)
 		_exit(0);
 	}
 	if (in->sweeper < 0)
-		_exit(1); /* end the sandbox: nothing else can end the command */
+		/* end the sandbox: without the forked child, nothing can end the command */
+		_exit(1);
 }
 
-/* Begins the new shell that the owner asked for, if no sweeper runs. A running sweeper would
- * kill the new shell with the command's processes. */
+/* Begins the new shell that the owner asked for, unless a sweeper is killing processes. A running
+ * sweeper would kill the new shell too. */
 static void init_begin_shell(struct init *in)
 {
 	if (in->sweeper || !in->shell_wanted)
@@ -226,7 +227,7 @@ static void init_handle_interrupt(struct init *in, struct wire *w)
 	guest_expect(wire_done(w));
 	if (level >= 3)
 		mark = (struct shell_mark){ 0, 0 };
-	/* in->shell is 0 if the shell has ended; processes that it started may still run */
+	/* in->shell is 0 if the shell has ended; processes that the shell started may still run */
 	if (in->shell) {
 		kill(in->shell, SIGCONT);
 		kill(in->shell, level >= 2 ? SIGKILL : INTERRUPT_SIGNAL);
@@ -245,14 +246,16 @@ static void init_handle_interrupt(struct init *in, struct wire *w)
 static void init_reaped(struct init *in, pid_t pid, int status)
 {
 	if (pid == in->porter)
-		/* end the sandbox: only the porter may touch files that agents can lock */
+		/* End the sandbox, because its porter has ended: only the porter may touch files
+		 * that agents can lock. */
 		_exit(0);
 	if (pid == in->sweeper) {
 		init_swept(in);
 		return;
 	}
 	if (pid == in->shell && WIFSTOPPED(status)) {
-		/* continue a shell that stopped itself: it would read no commands */
+		/* Continue the shell if it stopped itself: a stopped shell would read no
+		 * commands. */
 		kill(pid, SIGCONT);
 		return;
 	}
@@ -312,7 +315,7 @@ static void init_handle(struct init *in, const char *message, size_t size, int *
 		in->shell_wanted = true;
 		in->shell_wanted_fd = fds[0];
 		init_begin_shell(in);
-		return; /* don't close the descriptor: shell_replace() does */
+		return; /* keep the message's descriptor open: shell_replace() closes it */
 	case INIT_GO:
 		init_handle_go(in, &w);
 		break;

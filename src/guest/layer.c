@@ -27,7 +27,7 @@
 
 struct layer_way {
 	id_t owner;
-	mode_t mask;   /* mode bits that the copy of a file does not get */
+	mode_t mask;   /* mode bits to remove from the copy of a file */
 	bool keep_ids; /* copies keep owner, group and mode of their source */
 	bool folders_only;
 };
@@ -96,7 +96,7 @@ static int layer_copy_folder(int from_dir, const char *from_name, int to_dir, co
 	to = openat(to_dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (to < 0)
 		return error_set(err, errno, "open folder '%s'", name);
-	/* Give the folder to the agent, even if the tree is read-only. */
+	/* Give copied folders to the agent, even if the files belong to root. */
 	folder_how.owner = NURSERY_ID(GUEST_AGENT_ID);
 	layer_give(to_dir, name, st, &folder_how);
 	if (how->keep_ids && fchmod(to, st->st_mode & 0777) < 0)

@@ -18,7 +18,7 @@
 /* Variables and functions of bash that its installed headers lack. */
 extern int want_pending_command, read_from_stdin;
 
-/* bind_variable() copies the value; its header lacks the const. */
+/* bash's bind_variable() copies the value, but its header lacks the const. */
 static SHELL_VAR *look_bind(const char *name, const char *value)
 {
 	return bind_variable(name, (char *)(uintptr_t)value, 0);

@@ -5,8 +5,8 @@
 #include "guest/start.h"
 
 /*
- * look_plain() sets the variables that all shells share, look_command_line() the command line in
- * /proc. Run in the nursery.
+ * look_plain() sets the variables that all shells share. look_command_line() changes the command
+ * line that /proc shows. Both run in the nursery, from which shells are cloned.
  */
 void look_plain(void);
 void look_command_line(void);

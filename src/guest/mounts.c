@@ -24,7 +24,7 @@
  */
 
 #define NOTHING (MS_NOSUID | MS_NODEV)
-#define TERMINALS_MAX "64" /* terminals per sandbox: the machine has 4096 for all */
+#define TERMINALS_MAX "64" /* terminals of one sandbox: the machine has 4096 for all */
 
 static int mount_at(const char *source, const char *target, const char *type, unsigned long flags,
 		const char *data, struct fh_error *err)
@@ -104,7 +104,8 @@ static int mount_files(const struct mounts_request *q, struct fh_error *err)
 	return 0;
 }
 
-/* Mounts an overlay; `upper` and `work` are folders of the episode's files. */
+/* Mounts an overlay on `lower`. The folders `upper` and `work` are among the episode's own
+ * files. */
 static int mount_overlay(const char *lower, const char *upper, const char *work, const char *target,
 		struct fh_error *err)
 {
@@ -318,7 +319,7 @@ static int mount_own(const struct mounts_request *q, struct fh_error *err)
 			err);
 }
 
-/* Binds copies of the host's hosts and resolv.conf, for a sandbox with the host's network. */
+/* Binds copies of the host's /etc/hosts and resolv.conf, for a sandbox with the host's network. */
 static int mount_names(struct fh_error *err)
 {
 	static const char *const list[][2] = {
@@ -386,8 +387,8 @@ static int mount_make_place(int root, const char *target, bool folder, struct fh
 }
 
 /*
- * Makes an overlay for a writable bind. Before Linux 6.6 a tmpfs can't be an overlay's upper. The
- * owner then puts the episode's files on a disk.
+ * Makes an overlay, so that a sandbox can write above a path of the host. Before Linux 6.6 a tmpfs
+ * can't be an overlay's upper. The owner then puts the episode's files on a disk.
  */
 static int mount_writable(const char *layer, const char *from, const char *to, struct fh_error *err)
 {
@@ -405,8 +406,8 @@ static int mount_writable(const char *layer, const char *from, const char *to, s
 }
 
 /*
- * Mounts a bind of the plan. `writable` is the path at which the overlay is mounted, "" until then.
- * Later binds of the same source show the same overlay.
+ * Mounts a path of the host in a sandbox. If it shall be writable, mounts an overlay and stores its
+ * path in `writable`, "" until then. Later binds of the same source show the same overlay.
  */
 static int mount_bind(const struct plan *plan, const struct plan_bind *bind, const char *from,
 		const char *to, char writable[PATH_MAX], struct fh_error *err)
@@ -485,8 +486,8 @@ int mounts_build(const struct mounts_request *request, int *out_files, struct fh
 	if (files < 0)
 		return error_set(err, errno, "open the episode's files");
 	/*
-	 * The kernel takes the lock of the folder that the old root is put on. Agents can hold the
-	 * lock of the shared root, so use a folder of the episode's own.
+	 * pivot_root() takes the lock of the folder where it puts the old root. Agents can hold the
+	 * lock of a folder that sandboxes share, so use a folder of the episode's own.
 	 */
 	if (chdir(TREE_NEXT) < 0 || syscall(SYS_pivot_root, ".", TREE_NEXT GUEST_RUN_DIR) < 0)
 		return error_set(err, errno, "pivot to the sandbox's root");

@@ -7,7 +7,8 @@
 struct mounts_request {
 	const struct plan *plan;
 	const int *bind_numbers; /* bind i of the plan is mounted at TREE_BINDS/<bind_numbers[i]> */
-	/* Slot in TREE_BINDS of the folder for the episode's files; -1: they are in a tmpfs. */
+	/* Number of the mount TREE_BINDS/<number> of the disk folder for the episode's files; -1:
+	 * they are in a tmpfs. */
 	int disk_number;
 	uint8_t can;
 };

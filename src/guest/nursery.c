@@ -37,12 +37,13 @@
  * The nursery reaps them now and then. Children do the work that takes long: copies, removals.
  */
 
-#define REAP_MS 500 /* milliseconds between looks for ended children, while no message comes */
-/* Milliseconds between looks for ended children, when the owner waits for the nursery's end. */
+#define REAP_MS 500 /* milliseconds between checks for ended children, while no message comes */
+/* Milliseconds between checks for ended children, when the owner waits for the nursery's end. */
 #define RETIRED_MS 100
-/* least milliseconds between looks for ended children: the kernel examines each child */
+/* least milliseconds between checks for ended children: the kernel examines each child */
 #define REAP_PAUSE_MS 20
-/* milliseconds between looks for ended children, while the owner waits for removals of folders */
+/* milliseconds between checks for ended children, while the owner waits for folders to be
+ * removed */
 #define FINISH_PAUSE_MS 10
 /* bytes of stack to overwrite with zeros: more than setting up the nursery uses */
 #define STACK_BYTES (128 << 10)
@@ -57,7 +58,7 @@ static void nursery_answer(const struct nursery *n, void *data, size_t size)
 		_exit(1);
 }
 
-/* Sends an answer that has no fields, on the socket that came with a request. */
+/* Sends an answer that is only its kind, on the socket that came with a request. */
 static void nursery_answer_kind(int socket, uint8_t kind)
 {
 	fd_send_message(socket, &kind, sizeof(kind), NULL, 0, 0);
@@ -171,7 +172,8 @@ static int nursery_build_layer(
 	int r;
 
 	/*
-	 * Refuse a name that can't be a folder's, or that would change an overlay's mount options.
+	 * Refuse a name that no folder can have, or with characters that have a meaning in an
+	 * overlay's mount options.
 	 */
 	if (!*layer->name || strpbrk(layer->name, "/,:\\") || layer->name[0] == '.')
 		return error_say(err, EINVAL, "'%s' can't be the name of a layer", layer->name);
@@ -234,8 +236,8 @@ static void nursery_handle_layer(struct nursery *n, struct wire *w, int answer_t
 /* --- sandboxes ------------------------------------------------------------------------------- */
 
 /*
- * Makes the sandbox of a plan. If a cradle waits for this plan, sends it the plan; if not, clones
- * PID 1.
+ * Makes a sandbox from its plan. If a cradle, a process made ahead, waits for this plan, it clones
+ * PID 1. Otherwise this process does.
  */
 static int nursery_give_birth(struct nursery *n, struct birth *b, struct fh_error *err)
 {
@@ -282,7 +284,8 @@ static void nursery_reap(struct nursery *n)
 		ends_reaped(n->ends, pid);
 	}
 	if (n->children && pid < 0 && errno == ECHILD)
-		n->children = 0; /* count no child: a cradle failed to clone PID 1 from its plan */
+		/* no child is left: one was counted that a cradle failed to clone */
+		n->children = 0;
 	n->children += (unsigned)removals_turn(n->removals, &n->trees);
 	n->children += (unsigned)ends_turn(n->ends);
 }
@@ -297,8 +300,8 @@ static void nursery_handle_remove(struct nursery *n, struct wire *w)
 }
 
 /*
- * Overwrites the unused stack. Earlier calls left paths of the owner there, and every clone would
- * inherit them.
+ * Overwrites the unused stack. Earlier calls left paths of the owner there, which every sandbox
+ * would inherit.
  */
 __attribute__((noinline)) static void nursery_wipe_stack(void)
 {
@@ -318,7 +321,8 @@ static void nursery_handle(
 	switch ((enum nursery_message)wire_get_u8(&w)) {
 	case NURSERY_HELLO:
 		nursery_handle_hello(n, &w, fds, n_fds);
-		return; /* keep the message's descriptors open: they now belong to the nursery */
+		/* keep the message's descriptors open: nursery_handle_hello() has stored them */
+		return;
 	case NURSERY_MAPPED:
 		nursery_handle_mapped(n);
 		nursery_wipe_stack();
@@ -334,7 +338,7 @@ static void nursery_handle(
 		number = wire_get_u32(&w);
 		guest_expect(wire_done(&w) && number);
 		cradle_add(n, number, fds, n_fds);
-		return; /* don't close the descriptors: cradle_add() has taken them */
+		return; /* keep the message's descriptors open: cradle_add() has taken them */
 	case NURSERY_REMOVE:
 		nursery_handle_remove(n, &w);
 		break;
@@ -417,7 +421,8 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 		.hooks = hooks };
 	int64_t reaped_ns = 0;
 
-	/* replace the owner's umask, with which sandboxes might not read folders made for them */
+	/* Replace the owner's umask. With it, sandboxes might not be able to read folders that are
+	 * made for them. */
 	umask(022);
 	prctl(PR_SET_NAME, "fh-nursery");
 	nursery_drop_preference();
@@ -438,7 +443,7 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 		if (r < 0)
 			continue;
 		if (fds[1].revents)
-			nursery_retire(&n); /* the owner has ended */
+			nursery_retire(&n); /* the owner's process has ended */
 		if (fds[0].revents)
 			nursery_receive(&n);
 		else if (r == 0)

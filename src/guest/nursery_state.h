@@ -13,11 +13,11 @@
 #define CRADLES_MAX 16
 
 struct cradle {
-	uint32_t number; /* number of the cradle; 0: this entry is free */
+	uint32_t number; /* number by which the owner names the cradle; 0: this entry is free */
 	int socket;      /* socket to the cradle; -1: the cradle is not cloned yet */
 	/*
-	 * Descriptors of cgroup.procs of the control groups that the cradle enters. The nursery
-	 * closes them once the cradle is cloned.
+	 * Descriptors of cgroup.procs of the control groups that the cradle enters. They are closed
+	 * once the cradle is cloned.
 	 */
 	int procs[GUEST_GROUPS_MAX];
 	size_t n_procs;
@@ -27,12 +27,14 @@ struct nursery {
 	int socket, owner;
 	/*
 	 * Descriptors of cgroup.procs of the owner's control groups. By them PID 1 and the porter
-	 * leave the agent's limits. None if processes are born into groups (v2).
+	 * leave the agent's limits. None with control groups v2, where processes are born into
+	 * their groups.
 	 */
 	int home[GUEST_GROUPS_MAX];
 	size_t n_home;
 	struct trees trees;
-	/* message of the owner; once the mount trees are made, only its seccomp filters are kept */
+	/* first message of the owner; once the mount trees are made, only its seccomp filters are
+	 * kept */
 	struct hello hello;
 	uint8_t can; /* bits NURSERY_CAN_* of what this machine supports */
 	struct binds *binds;

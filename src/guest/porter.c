@@ -60,7 +60,7 @@ struct porter {
 	struct shell_gate *gate;
 	/* Eventfd that the shell writes to; the porter then wakes the owner. -1: no shell. */
 	int event;
-	/* turn (number) of the command whose output the porter forwards; 0: none */
+	/* number of the command whose output the porter forwards; 0: none */
 	uint32_t pumped;
 	uint8_t requests;
 	bool in_groups;   /* the porter is still in the control groups with the agent's limits */
@@ -125,9 +125,9 @@ static ssize_t porter_move_piece(const struct porter *p, const struct porter_str
 }
 
 /*
- * Forwards output of the shell while the command `pumped` runs. Once that command, or a later one,
- * has ended, the shell reads the rest itself. The owner's request may come so late that the shell
- * is already some commands further.
+ * Forwards output of the shell while the command with the number `pumped` runs. Once it has ended,
+ * the shell reads the rest itself. The owner's request may come so late that the shell is already
+ * some commands further.
  */
 static void porter_pump_shell(struct porter *p)
 {

@@ -13,12 +13,14 @@
 
 /* Functions of a process that PID 1 forks and that becomes a program which the owner asked for. */
 
-/* Moves the program's descriptors to 0, 1, 2, ... and closes all others except `program`. */
+/* Moves the descriptors that a program gets to 0, 1, 2, ... and closes all others except
+ * `program`. */
 static int program_place_fds(const int *fds, size_t n, int *program)
 {
 	int moved[GUEST_FDS_MAX];
 
-	/* first move them above all target numbers; descriptor 0 is /dev/null */
+	/* First move a program's descriptors above all numbers that they shall get. Descriptor 0 is
+	 * /dev/null. */
 	for (size_t i = 0; i < n; i++) {
 		moved[i] = fcntl(fds[i] >= 0 ? fds[i] : 0, F_DUPFD, 64);
 		if (moved[i] < 0)
@@ -69,13 +71,13 @@ _Noreturn void program_become(const struct program_start *start)
 		_exit(pack_write(run->argv[0], run->argv + 1, 1) < 0 ? 1 : 0);
 	if (isatty(0))
 		/*
-		 * make descriptor 0 the controlling terminal, if it is a terminal for this program
+		 * If descriptor 0 is a terminal for this program, make it the controlling terminal.
 		 */
 		ioctl(0, TIOCSCTTY, 0);
 	if (program >= 0) {
 		execveat(program, "", exec_list(run->argv), exec_list(env), AT_EMPTY_PATH);
 	} else {
-		environ = exec_list(env); /* set first, because execvp() looks up PATH in environ */
+		environ = exec_list(env); /* set before execvp(), which looks up PATH in environ */
 		execvp(run->argv[0], exec_list(run->argv));
 	}
 	error = errno;

@@ -35,7 +35,7 @@ struct removals *removals_new(void)
 
 void removals_add(struct removals *r, const char *path)
 {
-	/* the list is full: leave the folder to the next owner, which removes it at its start */
+	/* The list is full. The folder stays until the next owner starts and removes it. */
 	if (r->n == PATHS_MAX)
 		return;
 	r->tries[r->n] = 0;
@@ -52,7 +52,7 @@ static DIR *removals_open(int at, const char *name)
 	return dir;
 }
 
-/* Returns the name of a folder's next entry except "." and ".."; NULL after the last. */
+/* Returns the name of the next entry of a folder, without "." and ".."; NULL after the last. */
 static const char *removals_next(DIR *dir)
 {
 	const struct dirent *e = readdir(dir);
@@ -64,8 +64,8 @@ static const char *removals_next(DIR *dir)
 
 /*
  * Removes the folder `name` in `top`. An agent may nest folders as deep as it likes, so this
- * function does not recurse. It moves folders that are not empty up into `top`, under new names,
- * until each is empty.
+ * function does not recurse. It moves nested folders that are not empty up into `top`, under new
+ * names, until each is empty.
  */
 static void removals_flatten(int top, const char *name, unsigned *serial)
 {
@@ -95,7 +95,7 @@ static int removals_remove(const char *path)
 
 	if (top < 0)
 		return errno == ENOENT ? 0 : -errno;
-	do { /* a pass that moves no folder up has removed all that can be removed */
+	do { /* repeat until a pass moves no folder up: all that can be removed is then removed */
 		DIR *dir = removals_open(top, ".");
 
 		any = false;
@@ -118,8 +118,8 @@ _Noreturn static void removals_work(const struct removals *r, const struct trees
 	if (tree_enter(trees->host, NULL) < 0)
 		_exit(1);
 	/*
-	 * Close the worker's copies of the nursery's sockets: they would hide that the nursery has
-	 * ended.
+	 * Close this child's copies of the nursery's sockets. As long as they are open, the owner
+	 * can't see that the nursery has ended.
 	 */
 	close_range(3, ~0U, 0);
 	for (size_t i = 0; i < r->n; i++)

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 /*
- * Pipes of the agent's requests. `validate`, `submit`, the editor and calls (tools/aci/request.c)
- * write a byte into a named pipe. The pipe holds one page, and the first byte fills it. So a
- * program waits until the pipe has room again. By then the porter has told the owner, and has read
- * the byte.
+ * Pipes of the agent's requests to Fumehood. The commands `validate`, `submit`, the editor and
+ * calls (tools/aci/request.c) write a byte into a named pipe. The pipe holds one page, and the
+ * first byte fills it. So a program waits until the pipe has room again. By then the porter, the
+ * pipe's reader, has told the owner and has read the byte.
  *
  * A socket would let an agent send descriptors. Closing such a descriptor can take as long as the
  * agent likes.
@@ -28,8 +28,8 @@ static int requests_open_pipe(const char *path)
 	if (mkfifo(path, 0600) < 0)
 		return -errno;
 	/*
-	 * Open the pipe for writing too. Otherwise poll() would report each time that a writer
-	 * closes it.
+	 * Open the request pipe for writing too. Otherwise poll() would report each time that a
+	 * writer closes it.
 	 */
 	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 || fcntl(fd, F_SETPIPE_SZ, 1) < 0 || fchmod(fd, 0622) < 0)

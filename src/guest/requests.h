@@ -9,7 +9,8 @@
 
 /* Makes the named pipes for requests and opens them. */
 int requests_open(int pipes[REQUEST_PIPES], struct fh_error *err);
-/* Empties a pipe after the owner was told, so that processes that wait at it go on. */
+/* Empties a request pipe after the owner was told, so that processes that wait for room in it go
+ * on. */
 void requests_answer(int pipe);
 
 #endif

@@ -16,13 +16,14 @@
 #include <unistd.h>
 
 /*
- * The nursery's tree (tree.h), built once per owner in a file system of its own. The folder /root
- * in it is the root of sandboxes. It shows listed paths of the host, some of /etc, and devices. No
- * other file of the host exists in it. The tree's /proc is the host's, needed to write uid_map.
- * Each sandbox mounts its own /proc.
+ * Builds the nursery's mount tree (tree.h) once per owner, in a file system of its own. The folder
+ * /root in it is the root of sandboxes. It shows listed paths of the host, some of /etc, and
+ * devices. No other file of the host exists in it. The tree's /proc is the host's, needed to write
+ * uid_map. Each sandbox mounts its own /proc.
  */
 
-/* Folder that the tree is mounted over while it is built. No file of Fumehood lies in it. */
+/* Folder of the host on which the nursery mounts its own tree while building it. No file of
+ * Fumehood lies in it. */
 #define BASE "/sys"
 
 /* Files of the host's /etc that programs need. Sandboxes see copies. */
@@ -57,7 +58,8 @@ static const char *const etc_folders[] = {
 	"vulkan",
 };
 
-/* Line of a sandbox' /etc/hosts with its own name. Sandboxes with and without a network have it. */
+/* Line of /etc/hosts in a sandbox, with the sandbox' own name. Sandboxes with and without a network
+ * have it. */
 #define OWN_HOST "127.0.1.1 fumehood\n"
 
 /*
@@ -148,7 +150,8 @@ static int rootfs_make_file(const char *path, mode_t mode, struct fh_error *err)
 	return fd < 0 ? error_set(err, errno, "create '%s'", path) : fd;
 }
 
-/* Binds a folder, file or device of the host into the sandboxes' root. */
+/* Binds a path of the host into the root directory that all sandboxes share. `folder`: the path is
+ * a folder, not a file or device. */
 static int rootfs_bind(const char *source, const char *target, enum bind_use use, bool folder,
 		struct fh_error *err)
 {
@@ -173,8 +176,8 @@ static int rootfs_bind(const char *source, const char *target, enum bind_use use
 }
 
 /*
- * Shows a path of the host at the same path in the sandboxes' root. Copies a link, binds all else.
- * Skips a missing path.
+ * Shows a path of the host at the same path in all sandboxes. Copies a symbolic link, binds all
+ * else. Skips a missing path.
  */
 static int rootfs_add(const char *path, struct fh_error *err)
 {
@@ -255,7 +258,7 @@ static int rootfs_fill_etc(struct fh_error *err)
 }
 
 /*
- * Binds devices read-only. Programs can still write to a device, but can't change its times and
+ * Bind devices read-only. Programs can still write to a device, but can't change its times and
  * mode, which all sandboxes see.
  */
 static int rootfs_fill_dev(struct fh_error *err)
@@ -299,7 +302,8 @@ static int rootfs_add_tools(const struct hello *hello, int from, struct fh_error
 	return 0;
 }
 
-/* Hides a folder beneath a listed path: mounts an empty folder over it that nobody may enter. */
+/* Hides a folder from sandboxes, if it lies beneath a path that they see. Mounts an empty folder
+ * over it that nobody may enter. */
 static int rootfs_cover(const char *path, struct fh_error *err)
 {
 	char target[PATH_MAX];
@@ -307,7 +311,7 @@ static int rootfs_cover(const char *path, struct fh_error *err)
 
 	snprintf(target, sizeof(target), "root%s", path);
 	if (lstat(target, &st) < 0 || !S_ISDIR(st.st_mode))
-		return 0; /* nothing to hide: the folder is not beneath a listed path */
+		return 0; /* nothing to hide: sandboxes do not see the folder */
 	if (mount("none", target, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
 			    "size=4k,nr_inodes=1,mode=000") < 0)
 		return error_set(err, errno, "cover '%s'", path);
@@ -362,8 +366,8 @@ int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *e
 
 	if (hello->tool) {
 		/*
-		 * Open the program of the agent's tools (fh-aci) before BASE is mounted over: it
-		 * may lie there.
+		 * Open the program of the agent's tools (fh-aci) now: the mount over BASE may hide
+		 * it later.
 		 */
 		tool = open(hello->tool, O_RDONLY | O_CLOEXEC);
 		if (tool < 0)
@@ -379,7 +383,8 @@ int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *e
 	r = rootfs_fill(hello, tool, err);
 	if (r < 0)
 		return r;
-	/* Make the shared root a mount, so that a clone can bind it with all mounts in it. */
+	/* Make the root that sandboxes share a mount, so that a clone can bind it with all mounts
+	 * in it. */
 	if (mount("root", "root", NULL, MS_BIND | MS_REC, NULL) < 0)
 		return error_set(err, errno, "bind the root");
 	if (syscall(SYS_mount_setattr, AT_FDCWD, "root", 0, &attr, sizeof(attr)) < 0)

@@ -16,7 +16,7 @@
  * the shell's mail, the memory shared with the owner, and write answers. The first shell gets ready
  * while PID 1 does.
  */
-#define PIPE_BYTES 65536 /* the default size of a pipe */
+#define PIPE_BYTES 65536 /* default size of a pipe in bytes */
 
 void shell_await(const struct shell_start *start)
 {
@@ -86,7 +86,7 @@ void shell_answer(const struct shell_start *start, uint32_t turn, struct shell_s
 	memcpy(mail->answer, cwd, n);
 	status->cwd_bytes = (uint32_t)n;
 	/*
-	 * From now on the porter forwards no output of this command. Wait until it has forwarded
+	 * From now on the porter forwards no more output of this command. Wait until it has sent
 	 * the piece that it may be reading.
 	 */
 	__atomic_store_n(&gate->over, turn, __ATOMIC_SEQ_CST);
@@ -101,7 +101,7 @@ void shell_answer(const struct shell_start *start, uint32_t turn, struct shell_s
 		futex_wake(&mail->answered);
 	else if (listening == SHELL_LISTENS_TO_PORTER &&
 			fd_write_full(start->ends.event, &(uint64_t){ 1 }, sizeof(uint64_t)) < 0)
-		_exit(125); /* PID 1 reports the shell's end, which wakes the owner too */
+		_exit(125); /* PID 1 reports to the owner that the shell has ended */
 }
 
 /* Maps shared memory that child processes of this shell do not inherit. */
@@ -158,7 +158,8 @@ _Noreturn void shell_become(const struct init_start *start, const struct confine
 	if (shell_set_up(&shell, c, &err) < 0)
 		guest_die(start->sockets[PLAN_CONTROL], INIT_FAILED, &err);
 	guest_keep_fds((const int[]){ ends->event, ends->output, ends->drain, ends->go }, 4);
-	/* Unmap this memory, which PID 1 reads: code of an agent must not write to it. */
+	/* Unmap this memory, because PID 1 reads it: code of an agent in the shell must not write
+	 * to it. */
 	if (start->moved_out)
 		munmap((void *)(uintptr_t)start->moved_out, sizeof(int));
 	start->hooks->shell(&shell);

@@ -9,14 +9,14 @@
 #include <stdatomic.h>
 
 /*
- * Arguments and main functions of a sandbox' processes. None of these functions returns, except
+ * Arguments and main functions of a sandbox' processes. No function here returns, except
  * pack_write().
  */
 
 /* Signal from PID 1 to a shell's loop that ends the running command. */
 #define INTERRUPT_SIGNAL (SIGRTMAX - 1)
 
-/* Fixed pids of children of PID 1: see child_fork_as(). */
+/* Fixed pids of PID 1's children, so that they are equal in all sandboxes: see child_fork_as(). */
 #define PORTER_PID 32767
 #define SWEEPER_PID 32766
 
@@ -40,7 +40,7 @@ struct shell_ends {
 	}
 
 struct shell_start {
-	/* descriptors of the shell, which moves them to numbers that bash does not use */
+	/* descriptors of the shell, which moves them to high numbers that scripts do not use */
 	struct shell_ends ends;
 	struct shell_mail *mail;
 	struct shell_gate *gate;
@@ -54,7 +54,8 @@ struct guest_hooks {
 };
 
 /*
- * In nursery.c: runs until the owner has ended or closed the socket, and all sandboxes have ended.
+ * In nursery.c: makes sandboxes until the owner has ended or closed the socket, and all sandboxes
+ * have ended.
  */
 _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks);
 
@@ -62,8 +63,12 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks);
 struct init_start {
 	const int *sockets; /* sockets that came with the plan: array of PLAN_SOCKETS */
 	int owner;          /* pidfd of the owner's process, to see its end */
-	int files; /* O_PATH descriptor of the file system of the episode's files; -1: none */
-	int mail;  /* descriptor of the struct shell_mail; -1: no shell */
+	/* O_PATH descriptor of the sandbox' file system for files that the episode writes; -1:
+	 * none */
+	int files;
+	/* descriptor of the shell's memory for commands and answers, struct shell_mail; -1: no
+	 * shell */
+	int mail;
 	/*
 	 * descriptors of cgroup.procs of the owner's own control groups, which the porter moves to
 	 */
@@ -92,8 +97,8 @@ struct porter_start {
 	/* descriptors of the shell, only drain, gate and event; -1: no shell */
 	struct shell_ends shell;
 	/*
-	 * Descriptors of cgroup.procs by which the porter leaves the episode's control groups; none
-	 * if it is not in them.
+	 * Descriptors of cgroup.procs of the owner's control groups. By them the porter leaves the
+	 * episode's groups; none if it is not in them.
 	 */
 	const int *home;
 	size_t n_home;
@@ -105,8 +110,8 @@ _Noreturn void porter_main(const struct porter_start *start);
 _Noreturn void shell_become(const struct init_start *start, const struct confinement *c,
 		const struct shell_ends *ends);
 /*
- * Waits until PID 1 lets this shell run commands: see shell_ends.go. Call it when the shell is
- * ready for them.
+ * Waits until PID 1 lets this shell run commands: see shell_ends.go. Call it when the shell is set
+ * up.
  */
 void shell_await(const struct shell_start *start);
 /*
@@ -141,7 +146,7 @@ _Noreturn void program_become(const struct program_start *start);
 
 /*
  * In pack.c: writes the content of the folder `path` to the descriptor `out`, without the names in
- * `left_out`. -errno: nothing was written.
+ * `left_out`. Returns -errno if nothing was written.
  */
 int pack_write(const char *path, const char *const *left_out, int out);
 

@@ -11,8 +11,9 @@
 #define TREE_LAYERS "/layers" /* a folder for each layer of starting files */
 #define TREE_BINDS "/binds"   /* a mount for each path of the host that sandboxes may bind */
 #define TREE_NAMES "/names"   /* files of /etc for sandboxes with the host's network */
-#define TREE_NEXT "/next"     /* a sandbox builds its root here */
-#define TREE_FILES "/files"   /* a sandbox mounts the file system of its own files here */
+#define TREE_NEXT "/next"     /* a sandbox' root is built here before the sandbox enters it */
+/* here a sandbox mounts the file system of the files that it writes */
+#define TREE_FILES "/files"
 
 /*
  * Descriptors of the nursery's two mount namespaces: a copy of the host's, and its own minimal
@@ -40,15 +41,15 @@ int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *e
 int rootfs_open_tree(const char *source, enum bind_use use, struct fh_error *err);
 
 /*
- * In binds.c: binds_slot() mounts a path of the host and returns its slot in TREE_BINDS. The
+ * In binds.c: binds_slot() mounts a path of the host at TREE_BINDS/<slot> and returns the slot. The
  * process is in the mount namespace trees->own before and after the call.
  */
 struct binds *binds_new(void);
 int binds_slot(struct binds *b, const struct trees *trees, const char *source, enum bind_use use,
 		struct fh_error *err);
-/* Unmounts a path and frees its slot. Call it for a path that is not used again. */
+/* Unmounts a path of the host and frees its slot. Call it for a path that is not used again. */
 void binds_drop(struct binds *b, const char *source);
-/* Wipes the list of paths from memory. Call it in a sandbox. */
+/* Wipes the list of host paths from memory. Call it in a sandbox, which must not see them. */
 void binds_forget(struct binds *b);
 
 /* In removals.c: removes folders of ended episodes. */
@@ -61,7 +62,7 @@ void removals_add(struct removals *r, const char *path);
 int removals_turn(struct removals *r, const struct trees *trees);
 void removals_reaped(struct removals *r, pid_t pid, int status);
 bool removals_left(const struct removals *r);
-/* wipes the list of paths from memory; call it in a sandbox */
+/* wipes the list of folders to remove from memory; call it in a sandbox, which must not see them */
 void removals_forget(struct removals *r);
 
 /*
@@ -70,8 +71,8 @@ void removals_forget(struct removals *r);
  */
 int layer_copy(int to, const struct layer *layer, struct fh_error *err);
 /*
- * Copies all files beneath `from` into `to` with their owners. Used if the kernel has no overlay on
- * a tmpfs.
+ * Copies all files beneath `from` into `to` with their owners. It replaces an overlay if the kernel
+ * has none on a tmpfs.
  */
 int layer_clone(int from, int to, struct fh_error *err);
 

@@ -20,23 +20,23 @@
 #define GUEST_MEMORY "memory.json"
 #define GUEST_MEMORY_BYTES_MAX (4 << 20)
 
-/* Folder of the editor's files, and its state file. The first line has the window's center and the
- * number of scrolls. The path of the open file follows. */
+/* The editor's folder and the file of its state. The first line has the number of the line at the
+ * window's center and the number of scrolls. The path of the open file follows. */
 #define GUEST_EDITOR_FOLDER ".fumehood"
 #define GUEST_EDITOR_STATE GUEST_EDITOR_FOLDER "/editor"
-/* With this option the command `edit` edits nothing. It waits until its linter answers. */
+/* Option with which the command `edit` edits nothing: it waits until its linter answers. */
 #define GUEST_EDIT_READY "--ready"
 
 /*
- * A call of a command to the environment. The command writes "SERVICE ID\n" and its argument to
- * GUEST_CALL. The environment writes "ID ok BYTES\n" and the answer to GUEST_ANSWER. If it refuses,
- * it writes "ID no BYTES\n" and a sentence that says why. An ID is letters and digits. See
- * env/calls.c and tools/aci/call.c.
+ * A call of a command in the sandbox to the environment outside. The command writes "SERVICE ID\n"
+ * and its argument to the pipe GUEST_CALL. The environment writes "ID ok BYTES\n" and the answer to
+ * GUEST_ANSWER. If it refuses, it writes "ID no BYTES\n" and a sentence that says why. An ID is
+ * letters and digits. See env/calls.c and tools/aci/call.c.
  */
 #define GUEST_CALL GUEST_EDITOR_FOLDER "/call"
 #define GUEST_ANSWER GUEST_EDITOR_FOLDER "/answer"
 #define CALL_ID_MAX 32
 #define CALL_TEXT_MAX 8000  /* most bytes of a call's argument */
-#define CALL_BYTES_MAX 8192 /* most bytes of GUEST_CALL */
+#define CALL_BYTES_MAX 8192 /* most bytes of GUEST_CALL: a call's first line and argument */
 
 #endif

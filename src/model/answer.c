@@ -11,10 +11,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Cap of an answer's body: the largest reply, and the JSON around it. */
+/* Most bytes of a language model's answer: the largest reply, and the JSON around it. */
 #define ANSWER_BYTES_MAX (REPLY_BYTES_MAX + 1024 * 1024)
-/* Cap of a streamed answer: a million events of one token each. It also limits to how much a
- * compressed stream may grow. */
+/* Most bytes of a streamed answer of a language model: a million events of one token each. The cap
+ * also limits to how much a compressed stream may grow. */
 #define STREAM_BYTES_MAX (256L * 1024 * 1024)
 #define SENTENCE_MAX 900
 
@@ -40,7 +40,8 @@ static int answer_too_large(struct fh_error *err)
 }
 
 /*
- * Reads the member "error" of an answer with status 200: some servers send it in place of a reply.
+ * Reads the member "error" of an answer with HTTP status 200: some servers send it in place of a
+ * reply.
  */
 static int answer_read_error(const struct answer *a, const json_t *root, struct fh_error *err)
 {
@@ -177,7 +178,7 @@ static int answer_read_whole(struct answer *a, struct fh_error *err)
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (json_object_get(root, keys[i]))
 			return a->dialect->read(&a->reply, root, err);
-	/* Refuse the JSON: it has no member of a reply, so the server is no language model. */
+	/* Refuse JSON without any member of a reply: the server is no language model. */
 	return error_say(err, EIO,
 			"the server gave JSON that is no reply of a model: --url should be the base of "
 			"its API, which often ends with /v1");

@@ -14,7 +14,7 @@ struct answer {
 	const char *secret; /* API key to remove from error messages; NULL: none */
 	bool is_stream;     /* the body is a stream of events; set it before answer_feed() */
 	bool begun;
-	struct buf whole; /* the whole body, if it is no stream */
+	struct buf whole; /* the whole body of the answer, unless it is a stream */
 	struct sse events;
 	size_t n_streamed; /* bytes of the stream that arrived */
 	struct reply reply;

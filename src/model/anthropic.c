@@ -71,7 +71,7 @@ static void anthropic_add_assistant(json_t *parts, const struct chat_message *me
 	const char *keep = message->keep;
 	auto_json json_t *blocks = NULL;
 
-	/* Put signed thoughts before all other parts, unchanged. */
+	/* Put the thoughts that the provider signed before all other parts, unchanged. */
 	if (keep && json_parse("keep", keep, strlen(keep), &blocks, NULL) == 0)
 		json_array_extend(parts, blocks);
 	anthropic_add_text(parts, message->content);
@@ -90,7 +90,7 @@ static void anthropic_add_message(json_t *parts, const struct chat_message *mess
 	json_t *content;
 
 	switch (message->role) {
-	case CHAT_SYSTEM: /* a system message after the first is sent as the user's */
+	case CHAT_SYSTEM: /* a system message after the first is sent as a user's message */
 	case CHAT_USER:
 		anthropic_add_text(parts, message->content);
 		break;
@@ -108,8 +108,8 @@ static void anthropic_add_message(json_t *parts, const struct chat_message *mess
 	}
 }
 
-/* Returns the array of parts of the last message, if that has the role `role`. If not, adds a
- * message with this role and returns its parts. */
+/* Returns the array of content parts of the last message, if it has the role `role`. If not, adds a
+ * message with this role and returns its array. */
 static json_t *anthropic_parts_for(json_t *messages, const char *role)
 {
 	json_t *last = json_array_get(messages, json_array_size(messages) - 1);
@@ -122,8 +122,8 @@ static json_t *anthropic_parts_for(json_t *messages, const char *role)
 	return parts;
 }
 
-/* Gives a text to messages without parts, because the API refuses empty ones. Asks the provider
- * to cache the conversation up to each of the last user messages. */
+/* Gives a text to messages without content parts, because the API refuses empty ones. Asks the
+ * provider to cache the conversation up to each of the last user messages. */
 static void anthropic_finish_messages(json_t *messages)
 {
 	int left = CACHED_MESSAGES;
@@ -217,7 +217,8 @@ static void anthropic_read_usage(struct reply *r, const json_t *usage)
 		r->sent = fresh + r->cached + r->stored;
 }
 
-/* Keeps a signed thought in reply.keep: after a tool call the provider wants it back unchanged. */
+/* Keeps a thought that the provider signed in reply.keep: after a tool call it wants the thought
+ * back unchanged. */
 static int anthropic_keep_block(struct reply *r, const json_t *block, struct fh_error *err)
 {
 	static const char *const members[] = { "type", "thinking", "signature", "data" };
@@ -237,7 +238,8 @@ static int anthropic_keep_block(struct reply *r, const json_t *block, struct fh_
 	return reply_check(r, err);
 }
 
-/* Completes a signed thought in reply.keep from the pieces that a stream sent. */
+/* Completes a thought that the provider signed in reply.keep, from the pieces that a stream
+ * sent. */
 static void anthropic_keep_pieces(struct reply *r)
 {
 	json_t *kept = json_array_get(r->keep, json_array_size(r->keep) - 1);

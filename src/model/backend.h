@@ -4,27 +4,29 @@
 
 #include "model/model.h"
 
-/* A kind of model, such as "baseline". To add one, put a const struct at the end of its file, and
+/* A kind of model, such as "baseline". To add one, write a file that ends with a const struct, and
  * name it in model.c's table. */
 struct model_backend {
-	const char *name;   /* name of the kind: the part of a spec before the ":" */
-	const char *suffix; /* end that the spec must have, like ".jsonl"; NULL: any */
+	const char *name; /* name of the kind: the part of a spec before the ":" */
+	/* end of the argument by which this kind is chosen, like ".jsonl"; NULL: any */
+	const char *suffix;
 	bool takes_argument;
 	bool interactive;
-	/* the model may give replies from which the agent's parser reads the action */
+	/* the model may give replies of a language model, from which the agent's parser reads the
+	 * action */
 	bool speaks;
 	/* Opens a model. `argument` is the part of the spec after the ":", or "". */
 	int (*open)(const struct model_request *request, const char *argument, void **out_state,
 			struct fh_error *err);
 	int (*next)(void *state, const struct fh_step *step, struct model_turn *out,
 			struct fh_error *err);
-	/* Called with more lines of output of the running command. NULL: not called. */
+	/* Called with more lines of output of the command that is running. NULL: not called. */
 	void (*watch)(void *state, const struct buf *lines);
 	void (*close)(void *state);
 };
 
-/* Text with which specs of kind i begin, for completion: "baseline", "actions:". NULL after the
- * last kind. */
+/* Start of the specs of kind i, to complete what a user types: "baseline", "actions:". NULL after
+ * the last kind. */
 const char *model_kind(size_t i);
 
 extern const struct model_backend model_baseline;

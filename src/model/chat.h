@@ -27,19 +27,19 @@ struct chat_service;
 struct chat_model;
 struct chat_call;
 
-/* Describes a failed try that will be repeated after a pause. The struct's strings hold no API
- * key, and are valid until the callback returns. */
+/* Describes a failed try of a request to a language model, which is repeated after a pause. The
+ * struct's strings hold no API key, and are valid until the callback returns. */
 struct chat_retry {
 	const char *spec, *why;
-	/* number of the failed try, from 1, and the most tries that are allowed */
+	/* number of the failed try, counted from 1, and the most tries that are allowed */
 	int tries, most;
 	int64_t pause_ms; /* milliseconds until the next try */
-	/* the failure is news: true at most once a minute for each spec and kind of failure */
+	/* true for the first such failure in a minute, for each spec and kind of failure */
 	bool is_first;
 };
 
-/* Callback for failed tries. `user` is what chat_begin() got. It is called within chat_begin()
- * and chat_service_advance(), and must not begin or free calls. */
+/* Callback for failed requests that are retried. `user` is the argument of chat_begin().
+ * chat_begin() and chat_service_advance() call it. It must not begin or free calls. */
 typedef void chat_retry_fn(void *user, const struct chat_retry *retry);
 
 struct chat_service_options {
@@ -57,23 +57,23 @@ int chat_service_open(const struct chat_service_options *options, struct chat_se
 /* Closes a service. Close all its models first. NULL is fine. */
 void chat_service_close(struct chat_service *s);
 
-/* A descriptor that is readable when chat_service_advance() has something to do. So it also becomes
- * readable when the pause before a retry is over. */
+/* Returns a descriptor that is readable when chat_service_advance() has something to do. So it also
+ * becomes readable when the pause before a retry is over. */
 int chat_service_fd(const struct chat_service *s);
 
-/* Advances all calls without blocking. Puts up to `max` calls that have ended into out_done, each
- * only once, and returns their number. */
+/* Advances all calls of language models without blocking. Puts up to `max` calls that have ended
+ * into out_done, each only once, and returns their number. */
 size_t chat_service_advance(struct chat_service *s, struct chat_call **out_done, size_t max);
 
-/* True if the total cost has reached its limit, so that no model is called any more. The error is
- * -ECANCELED and names cost and limit. */
+/* Returns true if the total cost has reached its limit, so that no language model is called any
+ * more. The error is -ECANCELED and names cost and limit. */
 bool chat_service_is_spent(const struct chat_service *s, struct fh_error *err);
 
 /* --- models ----------------------------------------------------------------------------------- */
 
 /* Calls, tokens and cost of a model so far. */
 struct chat_stats {
-	double cost; /* cost of all calls in US dollars */
+	double cost; /* cost of all calls of the model in US dollars */
 	int64_t tokens_sent, tokens_received;
 	int64_t tokens_cached; /* part of tokens_sent that the provider read from its cache */
 	int64_t calls;         /* calls that gave a reply */
@@ -94,10 +94,10 @@ struct chat_options {
 	 * member of that name. NULL: none. */
 	const char *extra;
 	bool stream;
-	int64_t timeout_ms; /* timeout of each try; 0: ten minutes */
+	int64_t timeout_ms; /* milliseconds until a try times out; 0: ten minutes */
 	int retries;        /* most retries; negative: $MLGYM_MODEL_MAX_RETRIES, or 10 */
 	double cost_limit;  /* most US dollars that this model may cost; 0: no limit */
-	/* size of the model's context in tokens; 0: as in the price table */
+	/* size of the model's context in tokens; 0: take it from the price table */
 	int64_t context_tokens;
 	uint64_t seed; /* seed of the random pauses between tries */
 	/*
@@ -125,14 +125,15 @@ int chat_model_open(struct chat_service *s, const struct chat_options *options,
 /* Closes a model, and cancels and frees its calls. NULL is fine. */
 void chat_model_close(struct chat_model *m);
 
-/* Whether the price of the model with this spec is known. */
+/* Returns whether the price of the model with this spec is known. */
 bool chat_price_is_known(const struct chat_service *s, const char *spec);
 
-/* Default URL for a spec: from the provider's environment variable, or the provider's own. NULL
- * if unknown. Valid until the environment changes. */
+/* Returns the default URL for a model's spec: from the provider's environment variable, or the
+ * provider's own. NULL if unknown. Valid until the environment changes. */
 const char *chat_address(const char *spec);
 
-/* Base URL that an option or a variable set for the model. NULL: the provider's own is used. */
+/* Returns the base URL that an option or an environment variable set for the model. NULL: the
+ * provider's own is used. */
 const char *chat_model_base(const struct chat_model *m);
 
 /* API key of the model, for callers that remove it from a text. NULL: none. Valid as long as the
@@ -140,8 +141,7 @@ const char *chat_model_base(const struct chat_model *m);
 const char *chat_model_key(const struct chat_model *m);
 
 /*
- * Removes the model's API key from a text (base/hide.h). Texts of replies are cleaned in the same
- * way.
+ * Removes the model's API key from a text (base/hide.h). Texts of replies get the same treatment.
  */
 void chat_model_hide(const struct chat_model *m, struct buf *text);
 

@@ -22,7 +22,8 @@
 #define SENTENCE_MAX 900
 #define BYTES_PER_TOKEN 4
 #define PROVIDER_TOKENS_MOST 10000
-/* A conversation with more bytes of text is written as JSON in a thread. This many take 1 ms. */
+/* Texts of a conversation with more bytes than this are written as JSON in a thread. Writing this
+ * many takes 1 ms. */
 #define WRITTEN_AT_ONCE_BYTES (256L * 1024)
 
 enum call_state { CALL_WRITING, CALL_ASKING, CALL_PAUSED, CALL_DONE, CALL_GIVEN };
@@ -34,9 +35,9 @@ struct chat_call {
 	/* link in service->writing, service->paused or service->done */
 	TAILQ_ENTRY(chat_call) queued;
 	enum call_state state;
-	/* request of the caller, who owns its strings; not used after it is written as JSON */
+	/* request of the caller, who owns its strings; not used once it is written as JSON */
 	struct chat_request request;
-	struct job *writing; /* thread that writes the request; NULL: the request is written */
+	struct job *writing; /* job that writes the request in a thread; NULL: none, or ended */
 	char *body;
 	size_t n_body;
 	size_t n_text; /* bytes of the request's texts, as chat_request_bytes() counts */
@@ -46,7 +47,7 @@ struct chat_call {
 	/* The HTTP request of the current try; NULL between tries. */
 	struct http_call *http;
 	struct answer answer;
-	/* why the arriving answer was refused; code 0: it was not */
+	/* why the answer that is arriving was refused; code 0: it was not refused */
 	struct fh_error broken;
 	int code; /* result of the call: 0 if there is a reply, else a negative errno */
 	struct fh_error error;
@@ -55,7 +56,7 @@ struct chat_call {
 	struct chat_use *uses;
 };
 
-/* --- from state to state ---------------------------------------------------------------------- */
+/* --- how a call changes its state ------------------------------------------------------------- */
 
 static void chat_service_set_timer(struct chat_service *s)
 {
@@ -104,8 +105,8 @@ static void chat_call_count(struct chat_call *call)
 	struct chat_model *m = call->model;
 	struct reply *r = &call->answer.reply;
 
-	/* Ignore a count of tokens that is too large to be true. Each token has at least a byte
-	 * of the request, and providers add only a few tokens. */
+	/* Ignore a token count that is too large. A request has fewer tokens than bytes, and
+	 * providers add only a few. */
 	if (r->sent > 0 && r->sent <= (int64_t)call->n_body + PROVIDER_TOKENS_MOST) {
 		m->counted_text = call->n_text;
 		m->counted_tokens = r->sent;
@@ -124,8 +125,8 @@ static void chat_call_count(struct chat_call *call)
 	m->stats.calls++;
 }
 
-/* Removes the API key from a reply's texts. A server may repeat the key, which would get into
- * records or commands. `keep` is not changed: it is signed, and only the provider gets it. */
+/* Removes the API key from a reply's texts. A server may repeat it, and it would get into records
+ * or commands. `keep` is not changed: it is signed, and only the provider gets it. */
 static void chat_call_hide_key(struct chat_call *call)
 {
 	const char *key = call->model->key;
@@ -209,7 +210,7 @@ static void chat_call_fail(
 	chat_call_pause(call, pause_ms);
 }
 
-/* Decides if an answer with status 200 gives a reply, a retry or an error. The answer may be
+/* Decides if an answer with HTTP status 200 gives a reply, a retry or an error. The answer may be
  * incomplete. */
 static void chat_call_judge(struct chat_call *call, const struct http_end *end)
 {
@@ -297,7 +298,7 @@ static void chat_call_try(struct chat_call *call)
 
 /* --- begin ------------------------------------------------------------------------------------ */
 
-/* Writes the body of a call's request as JSON. A callback of type job_work. */
+/* Writes the body of a call's request as JSON. A job runs it in a thread: its type is job_work. */
 static int chat_call_write(void *user, struct fh_error *err)
 {
 	struct chat_call *call = user;
@@ -311,8 +312,8 @@ static int chat_call_write(void *user, struct fh_error *err)
 	return 0;
 }
 
-/* Sends the first try of a call. Ends the call if `r` is negative, because its request could not
- * be written. Ends it too if a cost limit is reached, or the conversation exceeds the context. */
+/* Sends the first try of a call. Ends the call if its request could not be written: `r` is
+ * negative. Ends it too if a cost limit is reached, or the conversation exceeds the context. */
 static void chat_call_start(struct chat_call *call, int r)
 {
 	const struct chat_model *m = call->model;
@@ -364,7 +365,7 @@ static void chat_service_start_written(struct chat_service *s)
 	struct chat_call *next;
 	uint64_t count;
 
-	/* reset the eventfd first: a job that ends from now on sets it again */
+	/* Reset the eventfd first: a job that ends from now on makes it readable again. */
 	(void)!read(s->written_fd, &count, sizeof(count));
 	for (struct chat_call *call = TAILQ_FIRST(&s->writing); call; call = next) {
 		next = TAILQ_NEXT(call, queued);
@@ -414,7 +415,8 @@ static void chat_call_make_uses(struct chat_call *call)
 	for (size_t i = 0; i < r->n_uses; i++) {
 		struct reply_use *use = &r->uses[i];
 
-		/* Give an id to a tool call without one: the message with its result needs it. */
+		/* Give an id to a tool call without one: the message with the tool's result needs
+		 * the id. */
 		if (!use->id.len)
 			buf_printf(&use->id, "call_%zu", i + 1);
 		call->uses[i] = (struct chat_use){

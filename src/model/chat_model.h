@@ -13,19 +13,20 @@ TAILQ_HEAD(chat_calls, chat_call);
 struct chat_model {
 	struct chat_service *service;
 	struct arena arena;
-	/* copy of the caller's options; its members key, extra and spent are NULL */
+	/* copy of the options that the model was opened with; its members key, extra and spent are
+	 * NULL */
 	struct chat_options options;
 	const struct vendor *vendor;
 	const char *name, *url;
-	bool own_address; /* true if `url` is the provider's own */
+	bool own_address; /* true if `url` is the provider's own, not one that the user set */
 	char *key;        /* API key; NULL: none */
 	struct http_headers headers;
 	json_t *extra;
 	const struct price *price; /* price of the model; NULL: unknown, so that calls cost 0 */
-	int64_t context;           /* size of the context in tokens; 0: unknown */
-	/* tokens of the last request that the provider counted, by its count; 0: none yet */
+	int64_t context;           /* size of the model's context in tokens; 0: unknown */
+	/* tokens of the last request, as the provider counted them; 0: none counted yet */
 	int64_t counted_tokens;
-	size_t counted_text; /* bytes of text in the last request that the provider counted */
+	size_t counted_text; /* bytes of text in the request that counted_tokens belongs to */
 	uint64_t random;
 	struct chat_stats stats;
 	struct chat_calls calls;
@@ -36,17 +37,17 @@ struct chat_model {
  */
 bool chat_is_at_limit(const struct chat_model *m, struct fh_error *err);
 
-/* Frees a model. The caller has freed the calls of the model before. */
+/* Frees a language model. The caller must free the model's calls first. */
 void chat_model_free(struct chat_model *m);
 
 /*
- * Returns a number of bytes from which tokens are estimated: all messages, arguments of tool calls,
- * and tools' parameters.
+ * Returns how many bytes of text a request has: messages, arguments of tool calls, and tools'
+ * parameters. Tokens are estimated from it.
  */
 size_t chat_request_bytes(const struct chat_request *request);
 
-/* Appends the JSON body of a request. -EINVAL: the parameters of a tool are no JSON, or `out` is
- * full. A thread may call it while nothing else uses the model. */
+/* Appends the JSON body of a request to `out`. -EINVAL: the parameters of a tool are no JSON, or
+ * `out` is full. A thread may call it while nothing else uses the model. */
 int chat_request_write(const struct chat_model *m, const struct chat_request *request,
 		struct buf *out, struct fh_error *err);
 

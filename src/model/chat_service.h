@@ -11,13 +11,14 @@
 /* Internals of a chat_service, for chat_model.c and chat_call.c. */
 TAILQ_HEAD(chat_queue, chat_call);
 
-/* Times of the last reports of failures with chat_retry.is_first, for the models with one spec. */
+/* Times of the last reports of failures, for the models with one spec. They keep reports to one a
+ * minute. */
 struct chat_trouble {
 	SLIST_ENTRY(chat_trouble) link;
 	char *spec;
 	/*
-	 * Times of the last reports with chat_retry.is_first. [true]: of failures where a server
-	 * asked for a longer pause than it got. [false]: of other failures.
+	 * Times of the last report of each kind. [true]: of failures where a server asked for a
+	 * longer pause than it got. [false]: of other failures.
 	 */
 	int64_t told_ns[2];
 };
@@ -32,7 +33,7 @@ struct chat_service {
 	struct prices *prices;
 	double cost_limit, cost;
 	chat_retry_fn *on_retry;
-	/* times of the last reports of failures, an item for each spec of a model */
+	/* times of the last reports of failed requests, one item for each spec */
 	struct chat_troubles troubles;
 	struct chat_queue writing; /* calls whose request a job writes */
 	struct chat_queue paused;  /* calls that wait for their next try, sorted by its time */
@@ -43,8 +44,9 @@ struct chat_service {
 /* Checks a cost limit: -EINVAL if it is below 0. */
 int chat_check_limit(double limit, struct fh_error *err);
 
-/* Decides whether a failure is reported with chat_retry.is_first. True at most once a minute for
- * each spec and value of is_long. is_long: the server asked for a longer pause than it gets. */
+/* Decides whether a failed request is reported as the first one, by chat_retry.is_first. Returns
+ * true at most once a minute for each spec and value of is_long. is_long: the server asked for a
+ * longer pause than it gets. */
 bool chat_trouble_is_news(struct chat_service *s, const char *spec, bool is_long);
 
 #endif

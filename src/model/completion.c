@@ -15,7 +15,7 @@
 struct choices {
 	const char *items[CHOICES_MAX];
 	size_t n;
-	struct buf names; /* memory of the choices, if they are file names */
+	struct buf names; /* memory of the choices for completion, if they are file names */
 };
 
 /* --- the word --------------------------------------------------------------------------------- */
@@ -59,8 +59,8 @@ static void completion_add_choice(struct choices *c, const char *item, const cha
 }
 
 /*
- * False for an empty name, or one with control characters: printing them could send commands to the
- * terminal.
+ * False for a file name that is empty or has control characters: printing them could send commands
+ * to the terminal.
  */
 static bool completion_is_plain(const char *name)
 {
@@ -82,7 +82,7 @@ static void completion_add_names(
 	for (at = c->names.data; at && *at;) {
 		char *end = strchr(at, '\n');
 
-		if (!end) /* the last name is incomplete, because the buffer is full */
+		if (!end) /* the last file name is incomplete, because the buffer is full */
 			return;
 		*end = '\0';
 		if (completion_is_plain(at))
@@ -103,7 +103,7 @@ static size_t completion_common(const struct choices *c)
 		n = same;
 	}
 	while (n && c->n > 1 && ((unsigned char)c->items[0][n] & 0xc0) == 0x80)
-		n--; /* don't end within a UTF-8 character */
+		n--; /* don't cut the common start of the choices within a UTF-8 character */
 	return n;
 }
 
@@ -112,7 +112,8 @@ static int completion_by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Part of a path that the list of choices shows: its last name, with a folder's slash. */
+/* Returns the part of a path that the list of choices shows: the last name, with a folder's
+ * slash. */
 static const char *completion_shown(const char *item)
 {
 	const char *at = item + strlen(item);

@@ -13,7 +13,8 @@ typedef void names_of(void *user, const char *start, struct buf *out);
 struct completion_source {
 	const char *const *words; /* choices for the first word of a command */
 	size_t n_words;
-	/* finds file names for other words of a command, and for words with a "/"; NULL: none */
+	/* function that finds file names for other words of a command, and for words with a "/";
+	 * NULL: none */
 	names_of *names;
 	void *user;
 };

@@ -9,7 +9,7 @@
 
 /*
  * Protocol for requests to language models. Several providers may use the same. To add a protocol,
- * add a file with a const struct, and name the struct in vendor.c for each provider.
+ * add a file with a const struct, and name this struct in vendor.c for each provider.
  */
 struct dialect_request {
 	const char *model;
@@ -19,11 +19,11 @@ struct dialect_request {
 };
 
 struct dialect {
-	/* Makes the URL of a request. Heap. `base` does not end in "/". */
+	/* Makes the URL of a request, a heap string. `base` does not end in "/". */
 	char *(*url)(const char *base, const char *model, const char *version);
-	/* Adds the protocol's request headers. `key` and `version` may be NULL. */
+	/* Adds the HTTP headers that the protocol requires. `key` and `version` may be NULL. */
 	void (*add_headers)(struct http_headers *h, const char *key, const char *version);
-	/* Makes the request's body, without the user's `extra` members. -EINVAL if a tool's
+	/* Makes the request's JSON body, without the user's `extra` members. -EINVAL if a tool's
 	 * parameters are no JSON. */
 	int (*write)(const struct dialect_request *request, json_t **out, struct fh_error *err);
 	/* Adds a complete answer, or one event of a stream, to the reply. -EPROTO: malformed;

@@ -4,7 +4,7 @@
 
 #include "model/dialect.h"
 
-/* All protocols: the table of vendor.c names them. */
+/* All protocols. The table in vendor.c assigns one to each provider. */
 extern const struct dialect dialect_openai, dialect_anthropic;
 
 #endif

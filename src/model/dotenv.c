@@ -157,7 +157,8 @@ static int dotenv_read_settings(struct arena *a, struct dotenv_file *s, struct d
 	return 0;
 }
 
-/* --- the environment -------------------------------------------------------------------------- */
+/* --- environment variables
+ * --------------------------------------------------------------------- */
 
 /* Variables that a .env file may set, beside keys and URLs of language models. Other URLs are
  * refused: keys from elsewhere would be sent to them. */
@@ -264,8 +265,8 @@ int dotenv_load(const char *path, struct buf *left_out, struct fh_error *err)
 	if (!path_exists(path))
 		return 0;
 	/*
-	 * Allocate the largest size at once: growing would leave copies of API keys in freed
-	 * memory.
+	 * Allocate the buffer for a .env file at its largest size. Growing it would leave copies of
+	 * API keys in freed memory.
 	 */
 	buf_reserve(&text, DOTENV_BYTES_MAX);
 	r = dotenv_load_text(&text, path, left_out, err);

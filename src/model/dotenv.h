@@ -24,7 +24,7 @@
 
 int dotenv_load(const char *path, struct buf *left_out, struct fh_error *err);
 
-/* Path of the .env file that set this variable; NULL if no file did. */
+/* Path of the .env file that set this environment variable; NULL if no file did. */
 const char *dotenv_source(const char *name);
 
 #endif

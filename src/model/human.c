@@ -36,13 +36,13 @@ struct human {
 	void *user; /* passed to multiline_end() */
 	/*
 	 * `thinks`: the person gives a thought before each action; `asked`: line_editor_new() was
-	 * tried
+	 * called before
 	 */
 	bool thinks, asked;
 	struct line_editor *editor; /* editor for a terminal; NULL: `lines` reads the input */
 	struct lines lines;
 	struct buf action, thought, response;
-	struct buf watched; /* output that the person has seen while the command was running */
+	struct buf watched; /* output of the running command that the person has seen already */
 	int interrupts;     /* number of times that Ctrl-C was pressed since the last command */
 };
 
@@ -115,7 +115,7 @@ static void human_show(struct human *h, const char *text, const char *prompt)
 	if (out.len && out.data[out.len - 1] != '\n')
 		buf_add_char(&out, '\n');
 	str_add_printable(&out, prompt);
-	/* Ignore an error: the output may be closed. */
+	/* Ignore an error of printing: the output may be closed. */
 	(void)fd_write_full(h->terminal.out_fd, buf_str(&out), out.len);
 }
 
@@ -123,7 +123,7 @@ static int human_read_plain(struct human *h, const char **out, size_t *out_n, st
 {
 	switch (lines_next(&h->lines, h->terminal.in_fd, h->terminal.stop_fd, out, out_n)) {
 	case LINES_LINE:
-		/* Refuse a line with a NUL: the action would end there. */
+		/* Refuse a line with a NUL byte: the action would end at the byte. */
 		if (strlen(*out) >= *out_n)
 			return 1;
 		return error_say(err, EINVAL, "the input holds a NUL byte");
@@ -156,7 +156,7 @@ static int human_read_line(struct human *h, const char *prompt, const char **out
 	return line_editor_read(h->editor, buf_str(&clean), out, out_n, err);
 }
 
-/* Reads one line of a command, and adds it to the history. */
+/* Reads one line of a command that a person types, and adds it to the history. */
 static int human_read_command_line(struct human *h, const char *prompt, const char **out,
 		size_t *out_n, struct fh_error *err)
 {
@@ -177,8 +177,8 @@ static int human_check_length(const struct human *h, struct fh_error *err)
 	return 1;
 }
 
-/* Appends lines of input to the action until the line is `end`. Appends `end` too, unless it is
- * BLOCK_END. */
+/* Reads lines that a person types, up to the line `end`, and appends them to the action. Appends
+ * `end` too, unless it is BLOCK_END. */
 static int human_read_block(struct human *h, const char *end, struct fh_error *err)
 {
 	const char *line;
@@ -199,7 +199,7 @@ static int human_read_block(struct human *h, const char *end, struct fh_error *e
 	return r;
 }
 
-/* Appends lines of input to the action until bash finds it complete. */
+/* Reads lines that a person types and appends them to the action, until bash finds it complete. */
 static int human_read_until_finished(struct human *h, struct fh_error *err)
 {
 	const char *line;
@@ -218,7 +218,8 @@ static int human_read_until_finished(struct human *h, struct fh_error *err)
 	return 1;
 }
 
-/* Reads an action. Returns 1, 0 at the end of input, or LINE_EDITOR_CLEARED after Ctrl-C. */
+/* Reads the action that a person types. Returns 1, 0 at the end of input, or LINE_EDITOR_CLEARED
+ * after Ctrl-C. */
 static int human_read_command(struct human *h, const char *prompt, struct fh_error *err)
 {
 	const char *line, *end;
@@ -263,8 +264,8 @@ static int human_ask_how_to_end(struct human *h, struct fh_error *err)
 }
 
 /*
- * Refuses a command that starts a full-screen program, because the program would get no keys. True
- * if it was refused.
+ * Refuses a command that starts a full-screen program, because the program would get no keys.
+ * Returns true if it was refused.
  */
 static bool human_refuse_full_screen(struct human *h)
 {
@@ -330,7 +331,8 @@ static void human_watch(void *state, const struct buf *lines)
 	human_show(h, buf_str(lines), "");
 }
 
-/* Returns the part of the observation that the person has not seen by human_watch(). */
+/* Returns the part of the observation that the person has not seen while the command was
+ * running. */
 static const char *human_unwatched(const struct human *h, const char *observation)
 {
 	size_t n = h->watched.len ? h->watched.len - 1 : 0;
@@ -338,7 +340,8 @@ static const char *human_unwatched(const struct human *h, const char *observatio
 	if (strncmp(observation, buf_str(&h->watched), n) != 0)
 		return observation;
 	/*
-	 * skip a newline: the output that was shown ends with one, and the observation may lack it
+	 * Skip the newline after the part that was shown. Each shown line ends with a newline, but
+	 * the observation's last line may lack it.
 	 */
 	return observation + n + (h->watched.len && observation[n] == '\n');
 }

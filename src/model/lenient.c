@@ -27,8 +27,8 @@ static long lenient_unit(const char *text, size_t n)
 	return strtol(digits, NULL, 16);
 }
 
-/* Appends the escape at `text`, or U+FFFD in place of half a surrogate pair. Returns the number
- * of bytes read from `text`. */
+/* Appends the character of the JSON escape at `text`, or U+FFFD in place of half a surrogate pair.
+ * Returns the number of bytes read from `text`. */
 static size_t lenient_mend_escape(struct buf *out, const char *text, size_t n)
 {
 	long unit = lenient_unit(text, n), next = -1;

@@ -5,9 +5,9 @@
 #include "base/json.h"
 
 /*
- * Parses JSON like json_parse(), but accepts strings in it that a server has cut at any byte. There
- * invalid UTF-8 and half of a surrogate pair become U+FFFD. Python's json accepts \ud83d alone too,
- * and RFC 8259, 8.2 allows this.
+ * Parses JSON like json_parse(), but accepts strings that a server has cut at any byte. In them,
+ * invalid UTF-8 and half of a surrogate pair become U+FFFD. Python's json module accepts half a
+ * pair too, and RFC 8259, 8.2 allows this.
  */
 int lenient_json(const char *what, const char *text, size_t n, json_t **out, struct fh_error *err);
 

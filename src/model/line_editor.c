@@ -125,7 +125,7 @@ static bool line_editor_wait_key(struct line_editor *ed)
 		if (eventfd_read(line_editor_changed_fd, &times) != 0)
 			continue;
 		/* Read the terminal's size again, and set its modes: a shell may have changed
-		 * them. */
+		 * both. */
 		libedit.el_set(ed->edit, EL_PREP_TERM, 0);
 		line_editor_make_raw(ed);
 		libedit.el_resize(ed->edit);
@@ -208,8 +208,8 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
 	ed->prompt = xstrdup(prompt);
 	ed->cleared = false;
 	/*
-	 * Set the terminal's mode before the prompt appears: keys that are pressed early are then
-	 * read in this mode too.
+	 * Set the terminal's mode before the prompt appears, so that keys pressed early are read in
+	 * this mode too.
 	 */
 	line_editor_make_raw(ed);
 	sigaction(SIGWINCH, &action, &resized);
@@ -240,8 +240,8 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
 #define HISTORY_MAX 1000
 #define HISTORY_LINE_MAX 4096 /* bytes of the longest line that the history keeps */
 /*
- * Cap of the history file's bytes: twice the lines that are kept, each of the largest size. A
- * larger file is deleted.
+ * Most bytes of the history file: twice the lines that are kept, each of the largest size. A larger
+ * file is deleted.
  */
 #define HISTORY_BYTES_MAX (2L * HISTORY_MAX * HISTORY_LINE_MAX)
 
@@ -311,7 +311,7 @@ static void line_editor_set_up(struct line_editor *ed)
 	libedit.el_set(edit, EL_HIST, libedit.history, ed->history);
 	libedit.el_set(edit, EL_EDITOR, "emacs");
 	/*
-	 * Call el_wset(), not el_set(), in which libedit leaks converted copies of these strings.
+	 * Call libedit's el_wset(), because its el_set() leaks converted copies of these strings.
 	 */
 	libedit.el_wset(edit, EL_ADDFN, L"complete-word", L"completes a word",
 			line_editor_complete);

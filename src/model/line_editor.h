@@ -33,7 +33,8 @@ enum { LINE_EDITOR_CLEARED = 2 };
 int line_editor_read(struct line_editor *ed, const char *prompt, const char **out, size_t *out_n,
 		struct fh_error *err);
 
-/* Appends a line to the history, and to its file unless the line is too long for it. */
+/* Appends a line to the history of what a person typed. Adds it to the history file too, unless it
+ * is too long. */
 void line_editor_remember(struct line_editor *ed, const char *line, size_t n);
 
 #endif

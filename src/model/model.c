@@ -21,7 +21,8 @@ static const struct model_backend *const model_backends[] = {
 	&model_solution,
 	&model_demo,
 	&model_actions,
-	/* before model_replay: both are called "replay", and the first that fits is taken */
+	/* List this kind before model_replay: both are called "replay", and the first that fits is
+	 * taken. */
 	&model_responses,
 	&model_replay,
 	&model_human,
@@ -111,7 +112,7 @@ int model_open(const struct model_request *request, struct model **out, struct f
 	m = xcalloc(1, sizeof(*m));
 	m->backend = backend;
 	m->state = state;
-	/* Make "actions-games" from "actions:dir/games.jsonl". */
+	/* Make the model's name for folders: "actions-games" from "actions:dir/games.jsonl". */
 	file = path_basename(argument);
 	n = strcspn(file, ".");
 	m->label = *argument && n ? xasprintf("%s-%.*s", backend->name, (int)n, file)

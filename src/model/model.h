@@ -38,7 +38,7 @@ struct model_request {
 	 * ends it, and bash decides whether more lines follow. The function pointer may be NULL:
 	 * then bash decides for all commands. */
 	const char *(*multiline_end)(void *user, const char *line);
-	void *user;  /* passed to multiline_end() */
+	void *user;  /* argument for multiline_end() */
 	int stop_fd; /* when readable, waiting for the person's input ends; -1: none */
 };
 
@@ -47,7 +47,8 @@ struct model_request {
 int model_open(const struct model_request *request, struct model **out, struct fh_error *err);
 void model_close(struct model *m); /* NULL is fine */
 
-/* Name of the model for folders: "baseline", "actions-games". Valid as long as the model. */
+/* Returns the model's name for use in folders' names: "baseline", "actions-games". Valid as long as
+ * the model. */
 const char *model_label(const struct model *m);
 
 /* True for a model that a person plays: only one of its episodes can run at a time. */
@@ -59,11 +60,11 @@ bool model_is_interactive(const struct model *m);
  */
 bool model_speaks(const char *spec);
 
-/* Path of the file in a spec like "actions:FILE". NULL for other specs. */
+/* Returns the path of the file in a spec like "actions:FILE". NULL for other specs. */
 const char *model_path(const char *spec);
 
-/* The spec with its path resolved by realpath(), in the arena. Returns `spec` if it has no path to
- * an existing file. */
+/* Returns the model's spec with its path resolved by realpath(), in the arena. Returns `spec` if it
+ * has no path to an existing file. */
 const char *model_resolve(struct arena *a, const char *spec);
 
 /* Next action of a model. Valid until the next call with the same model. */

@@ -140,7 +140,7 @@ static int openai_read_content(
 	json_array_foreach(value, i, part) {
 		const json_t *thinking = json_object_get(part, "thinking");
 
-		/* A thought inside a thought is ignored. */
+		/* Ignore a thought inside a thought. */
 		if (thinking && to == &r->content)
 			ret = openai_read_content(r, &r->thinking, thinking, err);
 		else
@@ -172,8 +172,8 @@ static int openai_read_function(struct reply *r, struct reply_use *use, const js
 	return reply_add(r, &use->arguments, arguments, err);
 }
 
-/* Index of the tool call that a piece belongs to. If the server gives no index, a new id begins a
- * new tool call. */
+/* Returns the index of the tool call that a piece of a stream belongs to. If the server gives no
+ * index, a new id begins a new tool call. */
 static int64_t openai_index_of(const struct reply *r, const json_t *call, bool whole, size_t i)
 {
 	const json_t *index = json_object_get(call, "index");
@@ -257,7 +257,8 @@ static int openai_read_message(
 	return ret < 0 ? ret : openai_read_uses(r, message, whole, err);
 }
 
-/* Index of a choice (one of several replies) in an answer; 0 if the server gives none. */
+/* Returns the index of a choice in an answer, which may have several; 0 if the server gives
+ * none. */
 static int64_t openai_number_of(const json_t *choice)
 {
 	const json_t *index = json_object_get(choice, "index");
@@ -277,8 +278,8 @@ static const json_t *openai_numbered(const json_t *root, int64_t number)
 }
 
 /*
- * Returns the choice (reply) with index 0, or else the first one: some servers begin with another
- * index.
+ * Returns the choice (reply) with index 0. If there is none, returns the first one: some servers
+ * begin with another index.
  */
 static const json_t *openai_first_choice(const json_t *root)
 {
@@ -302,7 +303,7 @@ static int openai_read(struct reply *r, const json_t *root, struct fh_error *err
 
 static int openai_read_event(struct reply *r, const json_t *data, struct fh_error *err)
 {
-	/* Read all pieces of a stream from the choice that was read first. */
+	/* Read all pieces of a streamed reply from the choice that its first piece came from. */
 	const json_t *choice = r->chosen ? openai_numbered(data, r->choice)
 					 : openai_first_choice(data);
 

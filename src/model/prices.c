@@ -46,8 +46,8 @@ struct price_entry {
 };
 
 /*
- * Table of prices. It is searched from start to end, which is fast enough: each model is looked up
- * once.
+ * Prices of language models. The table is searched from start to end: fast enough, because each
+ * model is looked up once.
  */
 struct price_table {
 	struct price_entry *entries;
@@ -135,7 +135,7 @@ static const struct price *prices_find_exact(
  */
 static char *prices_without_date(const char *name)
 {
-	/* Patterns of dates at the end of a name. A 0 stands for any digit. */
+	/* Dates and words that may end a model's name. A 0 stands for any digit. */
 	static const char *const endings[] = { "-0000-00-00", "-00000000", "@00000000", "-0000",
 		"-latest" };
 	size_t n = strlen(name);

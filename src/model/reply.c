@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Cap of each text in a reply. It is above REPLY_BYTES_MAX, so that reply_check() can see that a
+/* Most bytes kept of each text in a reply. With a byte more than allowed, reply_check() sees that a
  * text is too long. */
 #define TEXT_BYTES_MAX (REPLY_BYTES_MAX + 1)
 

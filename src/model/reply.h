@@ -24,12 +24,14 @@ struct reply {
 	struct buf content, thinking;
 	struct reply_use *uses;
 	size_t n_uses;
-	/* array of data that the provider wants back in the next request; NULL: none */
+	/* JSON array of data that the provider wants back in the next request; NULL: none */
 	json_t *keep;
-	/* text of the last item in `keep`, while its pieces arrive */
+	/* texts of the last item in `keep` while their pieces arrive: a thought and its
+	 * signature */
 	struct buf kept_thinking, kept_signature;
 	/*
-	 * a piece was read from the choice with index `choice`: pieces of other choices are ignored
+	 * a piece of the choice (reply) with index `choice` was read, so pieces of other choices
+	 * are ignored
 	 */
 	bool chosen;
 	int64_t choice;
@@ -47,8 +49,8 @@ struct reply {
 	size_t bytes; /* bytes of all texts of the reply together */
 };
 
-/* Maps a provider's name of a reason for stopping to enum chat_stop. Unknown names leave reply.stop
- * unchanged. */
+/* Maps a provider's name of the reason why a model stopped to enum chat_stop. Unknown names leave
+ * reply.stop unchanged. */
 struct reply_reason {
 	const char *name;
 	enum chat_stop stop;
@@ -72,12 +74,12 @@ int reply_use(struct reply *r, int64_t index, struct reply_use **out, struct fh_
 void reply_stop(struct reply *r, const json_t *reason, const struct reply_reason *reasons,
 		size_t n_reasons);
 
-/* Returns -EPROTO for a reply that breaks the protocol. */
+/* Sets the error for a reply that breaks the protocol, and returns -EPROTO. */
 int reply_broken(struct fh_error *err, const char *what);
 
 /*
- * Reads object[key], a number of tokens. *out is unchanged unless the value is an integer from 0 to
- * 10^12.
+ * Reads object[key], a number of tokens, into *out. Leaves *out unchanged unless the value is an
+ * integer from 0 to 10^12.
  */
 void reply_count(const json_t *object, const char *key, int64_t *out);
 

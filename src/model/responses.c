@@ -47,8 +47,8 @@ static int responses_keep(struct responses *r, const char *path, const struct py
 	return 0;
 }
 
-/* Takes the replies in the task's first line. If the file has a single line, takes that, whatever
- * task it names: MLGym ignores the names. */
+/* Takes the recorded replies of the first line that names the task. If the file has a single line,
+ * takes that, whatever task it names: MLGym ignores the names. */
 static int responses_take_line(
 		void *data, const char *path, const struct pyjson *v, struct fh_error *err)
 {
@@ -112,8 +112,8 @@ static int responses_open(const struct model_request *request, const char *argum
 }
 
 /*
- * Gives the next recorded reply. The reply "submit" is given as an action, because parsers would
- * refuse it.
+ * Gives the next recorded reply. The reply "submit" becomes an action without a response, because
+ * agents' parsers would refuse it.
  */
 static int responses_next(void *state, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err)

@@ -28,7 +28,7 @@ struct script_action {
 struct script {
 	struct arena arena;
 	struct script_action *first, **tail;
-	/* pointer to the next action that script_next() returns; it is NULL after the last */
+	/* next action that script_next() returns; NULL after the last */
 	struct script_action **at;
 };
 
@@ -106,8 +106,8 @@ static int script_open_actions(const struct model_request *request, const char *
 #define FILE_END "END_OF_FILE"
 
 /*
- * Adds an action that writes a file of the task into the workspace, as an agent would: with a
- * here-document.
+ * Adds an action that writes a file of the task into the workspace. An agent would use a
+ * here-document too.
  */
 static int script_add_file(struct script *s, const struct task_file *file, struct fh_error *err)
 {
@@ -130,7 +130,7 @@ static int script_add_file(struct script *s, const struct task_file *file, struc
 	return 0;
 }
 
-/* Makes a script that writes the files and runs the command. */
+/* Makes a list of actions: they write the files and run the command. */
 static int script_make(const struct task_file *files, size_t n_files, const char *command,
 		void **out_state, struct fh_error *err)
 {
@@ -192,7 +192,7 @@ static int script_open_demo(const struct model_request *request, const char *arg
 
 	if (r < 0)
 		return r;
-	/* Name the variant in the error message: perhaps only others have a demonstration. */
+	/* Name the task's variant in the error message: other variants may have a demonstration. */
 	if (node_get(task->keys, "variants")) {
 		variant = task_variant_name(task->variant);
 		colon = ":";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Written by hand, because libcurl has no parser of server-sent events. C libraries that have one
- * bring an HTTP client of their own. */
+/* The parser of server-sent events is written by hand. libcurl has none, and C libraries that have
+ * one bring an HTTP client of their own. */
 #include "model/sse.h"
 
 #include <string.h>
@@ -37,7 +37,8 @@ bool sse_is_too_long(const struct sse *s)
 }
 
 /*
- * Skips a byte order mark at the start of the stream. False if too few bytes have arrived to tell.
+ * Skips a byte order mark at the start of the stream. Returns false if too few bytes have arrived
+ * to tell.
  */
 static bool sse_skip_mark(struct sse *s)
 {
@@ -55,7 +56,8 @@ static bool sse_skip_mark(struct sse *s)
 	return true;
 }
 
-/* Gives the next complete line, without its end. False if there is none yet. */
+/* Gives the next complete line of the stream, without its end. Returns false if there is none
+ * yet. */
 static bool sse_next_line(struct sse *s, const char **out, size_t *out_n)
 {
 	const char *line, *at, *end;

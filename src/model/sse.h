@@ -18,14 +18,16 @@
 #define SSE_EVENT_BYTES_MAX (16L * 1024 * 1024)
 
 struct sse {
-	struct buf waiting; /* bytes of the stream that arrived, from which lines are read */
-	size_t given;       /* number of bytes of `waiting` that were read as complete lines */
-	/* number of bytes of `waiting` after `given` that were searched: no line ends in them */
+	struct buf waiting; /* bytes of the stream that arrived, in which lines are searched */
+	/* number of bytes at the start of `waiting` that were read as complete lines */
+	size_t given;
+	/* number of bytes of `waiting` after the first `given` that contain no line end */
 	size_t scanned;
 	struct buf event; /* data of the event that is being read */
-	bool any;         /* a line of data of the event was read, maybe an empty one */
+	bool any;         /* a line of data of the current event was read, maybe an empty one */
 	bool begun;       /* the start of the stream was checked for a byte order mark */
-	bool after_cr; /* the last line ended with a CR: an LF that follows belongs to that end */
+	/* the last line ended with a CR, so that an LF that follows belongs to the same line end */
+	bool after_cr;
 	/* sse_next() has returned `event`, so it must be cleared before the next line is added */
 	bool fresh;
 };
@@ -34,14 +36,14 @@ void sse_init(struct sse *s);
 void sse_release(struct sse *s);
 void sse_feed(struct sse *s, const char *data, size_t n);
 
-/* Call it at the end of the stream, to complete its last line and event. */
+/* Completes the last line and event at the end of a stream of server-sent events. */
 void sse_end(struct sse *s);
 
-/* Gives the data of the next complete event; false if there is none. Valid until the next call.
- * Skips events without data. */
+/* Gives the data of the next complete event, which is valid until the next call. Returns false if
+ * there is none. Skips events without data. */
 bool sse_next(struct sse *s, const char **out, size_t *out_n);
 
-/* True if a line or an event exceeded the cap, so that some of it was dropped. */
+/* Returns true if a line or an event of the stream was longer than the cap and was cut. */
 bool sse_is_too_long(const struct sse *s);
 
 #endif

@@ -70,7 +70,7 @@ bool typed_is_unfinished(const char *text)
 			strstr(buf_str(&said), "unexpected EOF");
 }
 
-/* --- the whole screen ------------------------------------------------------------------------ */
+/* --- programs that take the whole screen ------------------------------------------------------ */
 
 static const char *const typed_programs[] = { "btop", "emacs", "htop", "less", "man", "mc", "more",
 	"most", "nano", "nvim", "nvtop", "pico", "screen", "tmux", "top", "vi", "view", "vim",
@@ -136,7 +136,7 @@ static const char *typed_in_command(struct arena *a, const char *command, size_t
 			return NULL;
 		word = typed_unquoted(a, at, length);
 		at += length;
-		/* not a program: `command -v vim` only looks up its name */
+		/* the words are not a program to run: `command -v vim` only looks up its name */
 		if (str_eq(word, "-v") || str_eq(word, "-V"))
 			return NULL;
 	} while (typed_is_prefix(word));

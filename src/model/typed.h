@@ -8,13 +8,13 @@
 
 /* Checks of a command that a person has typed. */
 
-/* True if bash needs more lines to complete the command. Examples are an open quote, `for` without
- * `done`, and a here-document without its end. Asks `bash -n`, which parses the text and runs
- * nothing. False without bash. */
+/* Returns true if bash needs more lines to complete a command. Examples are an open quote, `for`
+ * without `done`, and a here-document without its end. `bash -n` decides, which parses the text and
+ * runs nothing. False if there is no bash. */
 bool typed_is_unfinished(const char *text);
 
-/* Name of a full-screen program (like vim or less) that the command starts, in the arena. NULL:
- * none. */
+/* Returns the name of a full-screen program (like vim or less) that a command starts, in the arena.
+ * NULL: none. */
 const char *typed_full_screen(struct arena *a, const char *text);
 
 #endif

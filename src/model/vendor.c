@@ -92,7 +92,8 @@ int vendor_find(const char *spec, const struct vendor **out, const char **out_mo
 				spec);
 	model = spec + n + 1;
 	vendor = vendor_named(spec, n);
-	/* after "litellm:": "gemini/NAME", "claude-...", else an OpenAI model */
+	/* After "litellm:" comes "gemini/NAME" or another provider's, "claude-...", or a name of
+	 * OpenAI's. */
 	if (vendor_is_litellm(spec, n)) {
 		n = strcspn(model, "/");
 		vendor = model[n] ? vendor_named(model, n) : NULL;

@@ -6,24 +6,27 @@
 
 /* A provider of language models. */
 struct vendor {
-	const char *name; /* name in a spec: before the ":", or between "litellm:" and "/" */
+	/* provider's name, which stands in a spec before the ":", or between "litellm:" and "/" */
+	const char *name;
 	const struct dialect *dialect;
-	const char *url;          /* base URL of its servers; NULL: each user has another */
+	/* default base URL of the provider's servers; NULL: each user has another */
+	const char *url;
 	const char *url_variable; /* environment variable that replaces `url`; NULL: none */
 	const char *key_variable; /* environment variable with the API key; NULL: no key needed */
 };
 
-/* True if a provider's name or "litellm" stands before the ":" of the spec. */
+/* Returns true if a provider's name or "litellm" stands before the ":" of a model's spec. */
 bool vendor_is_spec(const char *spec);
 
-/* True for an environment variable that holds a provider's URL or API key. */
+/* Returns true for an environment variable that holds a provider's URL or API key. */
 bool vendor_has_variable(const char *name);
 
-/* Checks the provider of a spec. -EINVAL for "litellm:PROVIDER/NAME" with an unknown provider. */
+/* Checks the provider that a model's spec names. -EINVAL for "litellm:PROVIDER/NAME" with an
+ * unknown provider. */
 int vendor_check_provider(const char *spec, struct fh_error *err);
 
-/* Finds the provider of a spec. *out_model is the model's name, and points into the spec.
- * -EINVAL: the spec is unknown, or names no model. */
+/* Finds the provider that a model's spec names. *out_model is the model's name, and points into the
+ * spec. -EINVAL: the spec is unknown, or names no model. */
 int vendor_find(const char *spec, const struct vendor **out, const char **out_model,
 		struct fh_error *err);
 

@@ -13,7 +13,8 @@
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
-/* Parts of error codes and messages that mean: the conversation exceeds the context. */
+/* Parts of providers' error codes and messages which mean that the conversation is longer than the
+ * model's context. */
 static const char *const verdict_too_long[] = {
 	"context_length_exceeded",
 	"exceed_context_size",
@@ -32,8 +33,8 @@ static const char *const verdict_too_long[] = {
 	"request_too_large",
 };
 
-/* HTTP statuses for types and codes in a provider's error messages. For a used-up quota,
- * providers send 429, but a retry would fail. */
+/* HTTP statuses for types and codes in a provider's error messages. They replace the status sent:
+ * for a used-up quota, providers send 429, but a retry would fail. */
 static const struct {
 	const char *name;
 	int status;
@@ -81,7 +82,8 @@ static enum verdict verdict_of_status(int status)
 	for (size_t i = 0; i < ARRAY_SIZE(again); i++)
 		if (status == again[i])
 			return VERDICT_AGAIN;
-	/* Retry after an error that came with a successful status: it often does not come again. */
+	/* Retry after an error that came with a successful HTTP status, because it often does not
+	 * come again. */
 	return status >= 500 || (status >= 200 && status < 300) ? VERDICT_AGAIN : VERDICT_OVER;
 }
 
@@ -145,7 +147,8 @@ enum verdict verdict_of_answer(
 			buf_add_str(out_sentence, "an empty answer");
 		return verdict_of_status(status);
 	}
-	/* The error is the member "error", a text in "detail", or else the whole object. */
+	/* Take as the error the answer's member "error", a text in "detail", or else the whole
+	 * object. */
 	error = json_object_get(root, "error");
 	if (!error && json_is_string(json_object_get(root, "detail")))
 		error = json_object_get(root, "detail");

@@ -11,14 +11,14 @@
 enum verdict {
 	VERDICT_AGAIN,      /* a retry of the request may succeed */
 	VERDICT_UNREADABLE, /* a retry seldom succeeds: the server speaks another protocol */
-	VERDICT_OVER,       /* a retry of the request can't succeed */
+	VERDICT_OVER,       /* no retry of the request can succeed */
 	VERDICT_TOO_LONG,   /* the conversation exceeds the model's context */
 };
 
 #define VERDICT_SENTENCE_MAX 400
 /*
- * Most milliseconds that a server may ask to wait. Up to a tenth of its pause may be added at
- * random.
+ * Most milliseconds that the client waits because a server asked. Up to a tenth of the pause may be
+ * added at random.
  */
 #define PAUSE_ASKED_MOST_MS 120000
 
@@ -30,9 +30,10 @@ struct verdict_answer {
 	const char *location; /* URL of a redirect; NULL: no redirect */
 };
 
-/* Judge an answer whose status is not 200, and an `error` in an answer with status 200. They append
- * the server's message, shortened and on one line. `secret`, which may be NULL, is removed from
- * it. */
+/* Functions that decide whether a failed request may be sent again. verdict_of_answer() judges an
+ * answer whose HTTP status is not 200, verdict_of_error() the member `error` of an answer. They
+ * append the server's message, shortened and on one line. `secret`, which may be NULL, is removed
+ * from the message. */
 enum verdict verdict_of_answer(
 		const struct verdict_answer *answer, const char *secret, struct buf *out_sentence);
 enum verdict verdict_of_error(
@@ -42,7 +43,7 @@ enum verdict verdict_of_error(
  * no part of it stays. */
 void verdict_add_sentence(struct buf *out, const char *text, size_t n, const char *secret);
 
-/* Returns the number of retries that are left. `most` is the number that --retries still allows.
+/* Returns how many retries of a request are left. `most` is the number that --retries still allows.
  * `unreadable` is the number of tries that ended in VERDICT_UNREADABLE. */
 int verdict_retries_left(enum verdict verdict, int most, int unreadable);
 

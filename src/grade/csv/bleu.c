@@ -22,8 +22,8 @@
 #define ORDER_MAX 4
 #define REFERENCE_SEPARATOR "|||"
 
-/* A word of a row. A row has several texts: text 0 is the candidate, and later texts are its
- * references. */
+/* A word of a CSV row. A row has several texts: text 0 is the prediction to rate, and later texts
+ * are its reference translations. */
 struct token {
 	struct csv_field word;
 	uint32_t id;   /* number of the word; equal words of a row have equal ids */
@@ -41,13 +41,14 @@ struct row_tokens {
 	uint32_t n_texts;
 };
 
-/* Sums over all rows that were read. */
+/* Sums for the BLEU score over all CSV rows that were read so far. */
 struct bleu {
 	uint64_t matched[ORDER_MAX], total[ORDER_MAX];
 	uint64_t candidate_len, reference_len;
 };
 
-/* Length of the white space at `at`, one character of Python's str.isspace(). 0: there is none. */
+/* Returns the bytes of the white-space character at `at`, as Python's str.isspace() defines it. 0:
+ * `at` points to no white space. */
 static size_t bleu_space_length(const char *at, const char *end)
 {
 	size_t length = 1;
@@ -68,8 +69,8 @@ static void bleu_add_token(struct row_tokens *t, struct csv_field word, uint32_t
 	t->tokens[t->n++] = (struct token){ .word = word, .text = text };
 }
 
-/* Splits a field into texts and adds their tokens. `text` is the number of the field's first text.
- * Returns the number of its last. */
+/* Splits a CSV field into texts and adds the words of each. The field's first text gets the number
+ * `text`. Returns the number of its last text. */
 static uint32_t bleu_add_tokens(
 		struct row_tokens *t, const struct csv_field *field, uint32_t text, bool separated)
 {
@@ -105,7 +106,7 @@ static int bleu_compare_words(const void *a, const void *b)
 	return order ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-/* Gives equal words of a row equal ids. */
+/* Gives equal words of a CSV row equal ids. */
 static void bleu_number_words(struct row_tokens *t)
 {
 	auto_free struct token **sorted = xcalloc(t->n, sizeof(struct token *));
@@ -136,8 +137,8 @@ static int ngram_compare(const void *a, const void *b)
 	return order ? order : (x->text > y->text) - (x->text < y->text);
 }
 
-/* Collects the n-grams of length `order`, sorted. An n-gram does not cross the end of a text. *out
- * is a heap array; returns its length. */
+/* Collects the n-grams of length `order` (sequences of words), sorted. An n-gram does not cross the
+ * end of a text. *out is a heap array; returns its length. */
 static size_t ngrams_collect(const struct row_tokens *t, size_t order, struct ngram **out)
 {
 	struct ngram *ngrams = xcalloc(t->n + 1, sizeof(*ngrams));
@@ -164,8 +165,7 @@ static void bleu_count_order(struct bleu *b, const struct row_tokens *t, size_t 
 		const struct ngram *first = &ngrams[i];
 		uint64_t candidate = 0, reference = 0;
 
-		/* Sorting put equal n-grams together, and within equal n-grams those of one
-		 * text. */
+		/* The n-grams are sorted: equal ones lie together, first by words, then by text. */
 		while (i < n && ngram_compare_ids(first, &ngrams[i]) == 0) {
 			uint32_t text = ngrams[i].text;
 			uint64_t count = 0;
@@ -184,8 +184,8 @@ static void bleu_count_order(struct bleu *b, const struct row_tokens *t, size_t 
 	}
 }
 
-/* Adds the candidate's length, and the length of the reference nearest in length. If two are
- * equally near, adds the shorter. */
+/* Adds the candidate's length to a sum, and the length of the nearest reference to another. If two
+ * references are equally near, takes the shorter. */
 static void bleu_count_lengths(struct bleu *b, const struct row_tokens *t)
 {
 	uint64_t candidate = 0, best = 0;

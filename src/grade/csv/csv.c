@@ -8,13 +8,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Limits for messages: bytes of a field, and number of columns. */
+/* Limits for error messages about a CSV file: bytes shown of a field, and number of columns
+ * listed. */
 #define SHOWN_BYTES 40
 #define SHOWN_COLUMNS 8
 
 struct csv_reader {
 	char *at, *end;
-	size_t line; /* number of the line that `at` points into */
+	size_t line; /* number of the current line of the CSV file, for messages */
 };
 
 struct csv_record {
@@ -28,7 +29,7 @@ void csv_quote(struct buf *out, const struct csv_field *field)
 	size_t len = field->len < SHOWN_BYTES ? field->len : SHOWN_BYTES;
 	auto_buf struct buf text = BUF_INIT(4 * SHOWN_BYTES);
 
-	/* Don't cut inside of a UTF-8 character. */
+	/* Don't cut the shown field inside of a UTF-8 character. */
 	while (len < field->len && len > 0 && ((unsigned char)field->text[len] & 0xc0) == 0x80)
 		len--;
 	str_add_utf8(&text, field->text, len);
@@ -66,7 +67,8 @@ static void csv_skip_blanks(struct csv_reader *r)
 		r->at++;
 }
 
-/* Reads a quoted field from its opening quote to the end of blanks after the closing quote. */
+/* Reads a quoted CSV field, from its opening quote to the end of the blanks after its closing
+ * quote. */
 static int csv_read_quoted(struct csv_reader *r, struct csv_field *out, struct fh_error *err)
 {
 	size_t line = r->line;
@@ -119,7 +121,7 @@ static int csv_read_field(struct csv_reader *r, struct csv_field *out, struct fh
 	return 0;
 }
 
-/* Reads the next line that isn't blank. Returns 1, 0 at the end of the file, or a negative
+/* Reads the next CSV line that isn't blank. Returns 1, 0 at the end of the file, or a negative
  * errno. */
 static int csv_read_record(struct csv_reader *r, struct csv_record *out, struct fh_error *err)
 {

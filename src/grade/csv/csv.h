@@ -27,7 +27,7 @@ struct csv_field {
 };
 
 struct csv_row {
-	/* the row's two fields; `id` is undefined if csv_columns.id is NULL */
+	/* the two fields of a CSV row that count; `id` is undefined if csv_columns.id is NULL */
 	struct csv_field id, target;
 	size_t line; /* number of the row's first line in the file, counted from 1 */
 };
@@ -50,8 +50,8 @@ int csv_read(char *data, size_t n, const struct csv_columns *columns, size_t max
 		struct csv *out, struct fh_error *err);
 void csv_release(struct csv *csv);
 
-/* Appends a field in single quotes for a message. The field is cut, and unprintable bytes are
- * escaped. */
+/* Appends a CSV field in single quotes to an error message. The field is cut, and unprintable bytes
+ * are escaped. */
 void csv_quote(struct buf *out, const struct csv_field *field);
 
 #endif

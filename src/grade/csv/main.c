@@ -25,7 +25,7 @@ static const char *const parts[] = {
 	[PART_ALL] = "all", [PART_VALIDATE] = "validate", [PART_FINAL] = "final", NULL
 };
 
-/* Finds a part of the rows by its name. -1: there is none. */
+/* Finds by its name a part of the rows that can be scored, for example "all". -1: there is none. */
 static int main_part(const char *name)
 {
 	for (int i = 0; parts[i]; i++)
@@ -79,7 +79,8 @@ static int main_fail(const struct fh_error *err)
 
 int main(int argc, char **argv)
 {
-	/* The buffer has room for one byte more than the limit, to detect a longer file. */
+	/* Buffers have room for one byte more than the largest CSV file, to detect a longer
+	 * file. */
 	auto_buf struct buf submission = BUF_INIT(CSV_FILE_BYTES_MAX + 1);
 	auto_buf struct buf answers = BUF_INIT(CSV_FILE_BYTES_MAX + 1);
 	auto_buf struct buf report = BUF_INIT(16384);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Scores are computed as long doubles and rounded at the end, so that the order of rows hardly
+/* Metrics are computed as long doubles and rounded at the end. So the order of rows hardly
  * matters. */
 
 #define NUMBER_CHARS_MAX 64
@@ -44,7 +44,7 @@ struct metric_pair {
 	double truth, prediction;
 };
 
-/* The error about prediction `i`, which is not a number. */
+/* Reports the error that prediction `i` is not a number. */
 static int metric_no_number(const struct scored *s, size_t i, struct fh_error *err)
 {
 	auto_buf struct buf shown = BUF_INIT(256);
@@ -64,7 +64,7 @@ static int metric_to_pair(
 	return metric_no_number(s, i, err);
 }
 
-/* Converts all rows to pairs of numbers, a heap array of s->n items. */
+/* Converts predictions and true values of all rows to numbers: a heap array of s->n pairs. */
 static int metric_to_pairs(const struct scored *s, struct metric_pair **out, struct fh_error *err)
 {
 	auto_free struct metric_pair *pairs = xcalloc(s->n, sizeof(*pairs));
@@ -222,8 +222,8 @@ static int metric_auc(const struct scored *s, struct metric_values *out, struct 
 
 /* --- labels ----------------------------------------------------------------------------------- */
 
-/* A label of a class. Labels are equal if their texts are equal, or if both are numbers of equal
- * value: 1 and 1.0. */
+/* A class label of a CSV field. Labels are equal if their texts are equal, or if both are numbers
+ * of equal value: 1 and 1.0. */
 struct label {
 	struct csv_field text;
 	bool is_number;
@@ -240,7 +240,7 @@ static struct label label_of(const struct csv_field *field)
 	return label;
 }
 
-/* Order for qsort(): numbers by value, then texts by their bytes. */
+/* Order of class labels for qsort(): numbers by value, then texts by their bytes. */
 static int label_compare(const void *a, const void *b)
 {
 	const struct label *x = a;
@@ -269,7 +269,8 @@ static bool label_equal(const struct csv_field *a, const struct csv_field *b)
 	return label_compare(&x, &y) == 0;
 }
 
-/* Fails for a prediction that is not a number if all true labels are numbers: it can't be right. */
+/* Fails if all true labels are numbers and a predicted label is not: such a prediction can't be
+ * right. */
 static int labels_check(const struct scored *s, struct fh_error *err)
 {
 	size_t worded = s->n; /* index of the first prediction that is not a number */
@@ -301,7 +302,7 @@ struct class_counts {
 	size_t truths, predictions, right;
 };
 
-/* Returns all labels, sorted, so that the labels of one class are together. */
+/* Returns all class labels, sorted, so that equal labels lie together. */
 static struct label *labels_sorted(const struct scored *s)
 {
 	struct label *labels = xcalloc(2 * s->n, sizeof(*labels));
@@ -316,7 +317,8 @@ static struct label *labels_sorted(const struct scored *s)
 	return labels;
 }
 
-/* Counts the class whose labels begin at labels[i]. Returns the index of the next class. */
+/* Counts the true and the predicted labels of one class, from labels[i] on. Returns the index of
+ * the next class. */
 static size_t labels_count_class(const struct scored *s, const struct label *labels, size_t i,
 		struct class_counts *out)
 {
@@ -350,7 +352,7 @@ static int metric_f1(const struct scored *s, struct metric_values *out, struct f
 		long double f1;
 
 		i = labels_count_class(s, labels, i, &counts);
-		/* The harmonic mean of precision and recall equals this quotient. */
+		/* This quotient equals F1, the harmonic mean of precision and recall. */
 		f1 = counts.right ? 2.0L * counts.right / (counts.truths + counts.predictions) : 0;
 		sum += f1;
 		classes++;

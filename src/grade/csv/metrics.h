@@ -10,7 +10,7 @@
 /* A row to score: a prediction and the true value. */
 struct scored_row {
 	struct csv_field truth, prediction;
-	size_t line;   /* number of the prediction's line in the submission */
+	size_t line;   /* number of the prediction's line in the submitted CSV file */
 	size_t answer; /* index of `truth` in the file of answers */
 };
 
@@ -24,12 +24,13 @@ struct scored {
 #define METRIC_VALUES_MAX 2
 
 struct metric_value {
-	const char *name; /* name of the value, a static string */
-	double value;     /* the value, a finite number */
+	const char *name; /* name of the metric, a static string */
+	double value;     /* the metric's value, a finite number */
 };
 
 struct metric_values {
-	struct metric_value values[METRIC_VALUES_MAX]; /* the metric's own value comes first */
+	/* the value named after the metric comes first */
+	struct metric_value values[METRIC_VALUES_MAX];
 	size_t n;
 };
 

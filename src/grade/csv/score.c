@@ -13,14 +13,15 @@
 #include <string.h>
 
 /*
- * A hash table of the answers' ids, with open addressing. Only ids of the trusted answers are
- * inserted. A submission's ids are only looked up, so no choice of ids can make lookups slow.
+ * Hash table with open addressing, from a row's id to its answer. Only ids of the trusted answers
+ * are inserted. A submission's ids are only looked up, so no choice of ids can make lookups slow.
  */
 struct matching {
 	const struct csv *answers;
 	uint32_t *slots; /* index of an answer plus 1; 0: an empty slot */
 	size_t mask;
-	size_t *taken; /* for each answer, the line of its prediction; 0: none found yet */
+	/* for each answer, the line of the submission with its prediction; 0: none found yet */
+	size_t *taken;
 };
 
 static uint64_t matching_hash(const struct csv_field *field)
@@ -37,7 +38,7 @@ static bool matching_equal(const struct csv_field *a, const struct csv_field *b)
 	return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
 }
 
-/* Returns the slot of an id, or the empty slot where the id would be inserted. */
+/* Returns the hash table's slot of a row id, or the empty slot where it would be inserted. */
 static size_t matching_find_slot(const struct matching *m, const struct csv_field *id)
 {
 	size_t slot = matching_hash(id) & m->mask;
@@ -101,8 +102,8 @@ static int matching_add_row(struct matching *m, const struct csv_row *row,
 	return error_say(err, EINVAL, "line %zu: column %s is empty", row->line, columns->target);
 }
 
-/* Matches each prediction with its answer. `rows` needs room for the number of answers: more
- * predictions can't match. */
+/* Matches each prediction with the answer of the same id. `rows` needs room for as many rows as
+ * there are answers: more predictions can't match. */
 static int matching_rows(const struct csv *submission, const struct csv *answers,
 		const struct csv_columns *columns, struct scored_row *rows, struct fh_error *err)
 {
@@ -127,8 +128,8 @@ static int matching_rows(const struct csv *submission, const struct csv *answers
 			answers->n - submission->n, answers->n, columns->id, buf_str(&id));
 }
 
-/* Matches the predictions with the answers by their order. `rows` needs room for the number of
- * answers. */
+/* Matches the first prediction with the first answer, and so on. `rows` needs room for as many rows
+ * as there are answers. */
 static int score_pair_rows(const struct csv *submission, const struct csv *answers,
 		const struct csv_columns *columns, struct scored_row *rows, struct fh_error *err)
 {
@@ -152,7 +153,7 @@ static int score_pair_rows(const struct csv *submission, const struct csv *answe
 	return 0;
 }
 
-/* Next number of SplitMix64. */
+/* Returns the next random number of the generator SplitMix64. */
 static uint64_t score_draw(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
@@ -163,9 +164,9 @@ static uint64_t score_draw(uint64_t *state)
 }
 
 /*
- * Draws the answers that count for a validate, n / 2 of n. The others count at the end. The seed is
- * a hash of the answers, so that the halves are equal on all machines with these answers. Knowledge
- * of the halves tells no answer, so that a cryptographic generator is not needed.
+ * Draws half of the n answers at random. Predictions for them are scored at a `validate`, the
+ * others at the end of the episode. The seed is a hash of the answers, so all machines draw the
+ * same halves. Knowing the halves reveals no answer, so a cryptographic generator is not needed.
  */
 static bool *score_draw_half(uint64_t seed, size_t n)
 {
@@ -179,7 +180,7 @@ static bool *score_draw_half(uint64_t seed, size_t n)
 	return drawn;
 }
 
-/* Hash of the answers, before csv_read() changes their text. */
+/* Hash of the file of answers. Compute it before csv_read() changes their text. */
 static uint64_t score_seed(const struct score_request *request)
 {
 	uint8_t digest[SHA256_BYTES];
@@ -193,7 +194,7 @@ static uint64_t score_seed(const struct score_request *request)
 	return seed;
 }
 
-/* Keeps the rows that count, in their order. Returns their number. */
+/* Keeps only the rows of the half to score, in their order. Returns their number. */
 static size_t score_keep_part(
 		struct scored_row *rows, size_t n, enum score_part part, uint64_t seed)
 {
@@ -206,7 +207,8 @@ static size_t score_keep_part(
 	return kept;
 }
 
-/* Scores all rows, and then those that count. So a validate reports each bad prediction. */
+/* Scores all rows to find bad predictions, then again only the rows that count. So a `validate`
+ * reports bad predictions in all rows. */
 static int score_rows(const struct score_request *request, struct scored_row *rows, size_t n,
 		uint64_t seed, struct metric_values *out, struct fh_error *err)
 {
@@ -242,8 +244,8 @@ int score_csv(const struct score_request *request, struct metric_values *out, st
 	}
 	if (!answers.n)
 		return error_say(err, EBADMSG, "no row");
-	/* Read at most one row more than there are answers, enough to report the first superfluous
-	 * row. */
+	/* Read one more row of the submission than there are answers: enough to report a
+	 * superfluous row. */
 	r = csv_read(request->submission, request->submission_bytes, columns, answers.n + 1,
 			&submission, err);
 	if (r < 0)

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* Rows to score: all, or one of two halves. A hash of the answers draws the halves. */
+/* Rows to score: all, or one of two halves drawn by a hash of the answers. */
 enum score_part { PART_ALL, PART_VALIDATE, PART_FINAL };
 
 /* A submission and its answers, two CSV texts. Parsing changes both texts. */
@@ -30,10 +30,11 @@ struct score_request {
  */
 int score_csv(const struct score_request *request, struct metric_values *out, struct fh_error *err);
 
-/* Appends {"accuracy": 0.5, ...}, with the fewest digits that give the same numbers again. */
+/* Appends the metrics as JSON, {"accuracy": 0.5, ...}. Numbers have the fewest digits that give the
+ * same value when read. */
 void score_print_values(struct buf *out, const struct metric_values *values);
 
-/* Appends {"error": "NAME line 3: ..."} for an -EINVAL of score_csv(). */
+/* Appends the error of a failed score_csv() as JSON: {"error": "NAME line 3: ..."}. */
 void score_print_error(struct buf *out, const char *name, const struct fh_error *err);
 
 #endif

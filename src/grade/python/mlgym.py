@@ -31,7 +31,8 @@ RESULT = 3
 OUTPUT_BYTES = 1 << 20
 TOLD_CHARS = 1500
 WORKSPACE = Path("/home/agent/workspace")
-# MLGym's Python: of this machine, or bound by the user.
+# Commands of MLGym's Python environment, in the sandbox. It is a bind of the host's or of the
+# user's environment.
 CONDA = Path("/home/agent/miniconda3/envs/mlgym_generic/bin")
 PR_SET_DUMPABLE = 4
 METRICS_MOST = 64
@@ -42,7 +43,7 @@ class Rejected(Exception):
     """The reason for the agent why there is no score."""
 
 
-# --- in the child -------------------------------------------------------------------------------
+# --- in the child process that runs the evaluator ----------------------------------------------
 
 
 def is_own_exit(stop: SystemExit, evaluator: str) -> bool:
@@ -77,7 +78,7 @@ def inside(end_fd: int, evaluator: str, arguments: list[str]) -> None:
     os.write(end_fd, b"end")
 
 
-# --- the workspace ------------------------------------------------------------------------------
+# --- unpacking the agent's workspace -----------------------------------------------------------
 
 
 def take_workspace(own: list[str]) -> None:
@@ -88,7 +89,7 @@ def take_workspace(own: list[str]) -> None:
     os.close(null)
 
 
-# --- around it ----------------------------------------------------------------------------------
+# --- starting the evaluator and watching it ----------------------------------------------------
 
 
 def words_of(kind: str, evaluator: str, submission: str | None, end_fd: int) -> list[str]:
@@ -162,7 +163,7 @@ def came_to_its_end(came: int) -> bool:
         return False
 
 
-# --- what it printed ----------------------------------------------------------------------------
+# --- reading what the evaluator printed --------------------------------------------------------
 
 
 def first_object(out: str) -> str:

@@ -56,7 +56,7 @@ class Table:
         strategy = self.strategy
         self.moves = moves = []
         for history in self.histories:
-            # A copy: a strategy that changes its argument must not change the game.
+            # Pass a copy: a strategy that changes its argument must not change the game.
             move = strategy(history.copy())
             moves.append(move if type(move) is int else plain(move))
         return moves

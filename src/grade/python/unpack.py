@@ -32,7 +32,7 @@ class Unfit(Exception):
     """The reason why the workspace can't be scored."""
 
 
-# --- what came ----------------------------------------------------------------------------------
+# --- reading the packed workspace ---------------------------------------------------------------
 
 
 def read(source: BinaryIO, size: int) -> bytes:
@@ -69,7 +69,7 @@ def read_entry(source: BinaryIO, left_out: list[bytes]) -> tuple[int, int, bytes
     return kind, mode, path, size
 
 
-# --- what is left out ---------------------------------------------------------------------------
+# --- choosing the entries that are left out -----------------------------------------------------
 
 
 def is_code_for(path: bytes, own: bytes) -> bool:
@@ -101,7 +101,7 @@ def stays_inside(path: bytes, target: bytes, top: bytes) -> bool:
     return os.path.normpath(os.path.join(folder, target)).startswith(top + b"/")
 
 
-# --- what is made -------------------------------------------------------------------------------
+# --- making the files ---------------------------------------------------------------------------
 
 
 def open_folder(top: bytes, parts: list[bytes]) -> int:

@@ -18,7 +18,8 @@
  */
 #define LITERALS 3
 
-/* Clauses in the order in which a heuristic sees them, or in which they were satisfied. */
+/* A list of clauses, in the order in which a heuristic sees them, or in which they were
+ * satisfied. */
 struct clauses {
 	int *items;
 	int n;
@@ -43,13 +44,15 @@ struct sat {
 	struct level *levels;
 	int n_levels;
 	struct clauses open, closed;
-	/* copies of `open` and `closed`, to restore after a conflict */
+	/* copies of `open` and `closed`, the lists of clauses, to restore after a conflict */
 	struct clauses saved_open, saved_closed;
-	struct clauses units; /* unit clauses that this pass of the propagation found */
+	/* unit clauses (with one literal left) that this pass of the unit propagation found */
+	struct clauses units;
 
 	/* Changes since the last decision, to report to the heuristic: */
-	struct clauses told; /* the open clauses at the last decision */
-	int kept;            /* number of levels that are the same as at the last decision */
+	struct clauses told; /* the list of open clauses at the last decision */
+	/* number of decision levels that are the same as at the last decision */
+	int kept;
 	struct numbers assigned, conflicts;
 };
 
@@ -67,8 +70,8 @@ void fh_sat_draw(const unsigned char *bytes, int variables, int clauses, int32_t
 		for (int k = 0; k < LITERALS; k++) {
 			int v = (int)((uint64_t)words[k] * (uint32_t)(variables - k) >> 32);
 
-			/* v counts only variables not drawn yet: skip drawn ones, which are
-			 * sorted */
+			/* v numbers only variables that this clause lacks. Step over each variable
+			 * that it has, in ascending order. */
 			int at = 0;
 
 			while (at < k && v >= drawn[at]) {
@@ -178,8 +181,8 @@ static bool sat_has(const struct sat *s, int clause, int32_t literal)
 	return c[0] == literal || c[1] == literal || c[2] == literal;
 }
 
-/* Moves clauses with a literal to the list where they belong, after the literal became true or
- * free. */
+/* Moves clauses with a literal between the lists `open` and `closed`, after the literal became true
+ * or unassigned. */
 static void sat_move(struct sat *s, struct clauses *from, struct clauses *to, int32_t literal)
 {
 	bool closes = to == &s->closed;
@@ -216,8 +219,7 @@ static enum outcome sat_propagate_unit(struct sat *s, int clause)
 	for (int k = 0; k < LITERALS && !unit; k++)
 		if (!sat_value(s, c[k]))
 			unit = c[k];
-	/* The literal is assigned already: another unit clause of this pass had the same
-	 * variable. */
+	/* No literal is unassigned: another unit clause of this pass assigned the same variable. */
 	if (!unit)
 		return UNDECIDED;
 	sat_assign(s, unit);
@@ -232,8 +234,8 @@ static enum outcome sat_propagate_unit(struct sat *s, int clause)
 	return UNDECIDED;
 }
 
-/* Assigns the variables of unit clauses, pass by pass. Each pass first collects all unit clauses,
- * because the order of assignments depends on that. */
+/* Unit propagation: assigns the variables of unit clauses, pass by pass. Each pass first collects
+ * all unit clauses, because the order of assignments depends on that. */
 static enum outcome sat_propagate_all(struct sat *s)
 {
 	enum outcome outcome = UNDECIDED;
@@ -249,8 +251,8 @@ static enum outcome sat_propagate_all(struct sat *s)
 	return outcome;
 }
 
-/* Propagates. After a conflict, undoes all assignments of this propagation, and only counts the
- * conflict. */
+/* Does unit propagation. After a conflict, undoes the assignments of this propagation, and counts
+ * the conflict. */
 static enum outcome sat_propagate(struct sat *s)
 {
 	int before = s->n_trail;
@@ -295,8 +297,8 @@ static void sat_pop(struct sat *s)
 		s->kept = s->n_levels;
 }
 
-/* Goes back to the last decision of which one value is untried, and tries it. False: there is
- * none. */
+/* Goes back to the last decision whose other value is untried, and tries that value. Returns false
+ * if there is no such decision. */
 static bool sat_go_back(struct sat *s)
 {
 	while (s->n_levels) {
@@ -313,12 +315,13 @@ static bool sat_go_back(struct sat *s)
 	return false;
 }
 
-/* --- what the heuristic is told --------------------------------------------------------------- */
+/* --- changes that the heuristic is told
+ * -------------------------------------------------------- */
 
 int fh_sat_room(const struct sat *s)
 {
-	/* An upper limit. For each level, the search may undo it, try its other value, and meet a
-	 * conflict. */
+	/* An upper limit of the numbers that a call writes. For each level, the search may undo it,
+	 * try its other value, and meet a conflict. */
 	return 6 + 8 * s->n_variables + 2 * s->n_clauses;
 }
 

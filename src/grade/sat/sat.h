@@ -23,7 +23,7 @@
  */
 struct sat;
 
-/* Results of fh_sat_begin() and fh_sat_decide() in place of a count of numbers. */
+/* Negative results of fh_sat_begin() and fh_sat_decide(). Other results are a count of numbers. */
 enum {
 	SAT_SATISFIABLE = -1,
 	SAT_UNSATISFIABLE = -2,
@@ -41,11 +41,12 @@ void fh_sat_draw(const unsigned char *bytes, int variables, int clauses, int32_t
 struct sat *fh_sat_new(int variables, int clauses, const int32_t *literals);
 void fh_sat_free(struct sat *s);
 
-/* Returns the number of items that `out` needs: the most numbers that one call may write. */
+/* Returns how many items `out` needs in fh_sat_begin() and fh_sat_decide(): the most that a call
+ * writes. */
 int fh_sat_room(const struct sat *s);
 
-/* Both return how many numbers they wrote to `out`, or a negative SAT_ state. After a state other
- * than SAT_ILLEGAL, only fh_sat_free() may be called. */
+/* fh_sat_begin() and fh_sat_decide() return how many numbers they wrote to `out`, or a negative
+ * SAT_ state. After a state other than SAT_ILLEGAL, only fh_sat_free() may be called. */
 int fh_sat_begin(struct sat *s, int32_t *out);
 int fh_sat_decide(struct sat *s, int variable, int value, int32_t *out);
 
