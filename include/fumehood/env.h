@@ -56,16 +56,17 @@ struct fh_gym_options {
 };
 
 /*
- * Opens a gym. options may be NULL, and need not stay. A task's files are read when it is first
- * opened. Later changes of the files have no effect while the gym is open.
+ * Opens a gym. `options` may be NULL, and may be freed after the call. A task's files are read when
+ * it is first opened. Later changes of the files have no effect while the gym is open.
  */
 FH_PUBLIC int fh_gym_open(
 		const struct fh_gym_options *options, struct fh_gym **out, struct fh_error *err);
 /* Closes a gym. Close its environments first. NULL is fine. */
 FH_PUBLIC void fh_gym_close(struct fh_gym *gym);
 
-/* Hides a folder from episodes that are reset from now on, even in /usr or /opt, which agents see.
- * Tasks and the state are always hidden. A folder that does not exist is ignored. */
+/* Hides a folder from episodes that are reset from now on. They no longer see it, even in /usr or
+ * /opt. The folders of tasks and the state folder are always hidden. A folder that does not exist
+ * is ignored. */
 FH_PUBLIC int fh_gym_hide(struct fh_gym *gym, const char *folder, struct fh_error *err);
 
 /*

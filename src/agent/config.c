@@ -309,7 +309,8 @@ static int agent_config_resolve_demonstrations(struct agent_loading *l)
 	return 0;
 }
 
-/* Adds the hash of a file. A missing file adds nothing: reading it fails later. */
+/* Adds the hash of a file. For a file that can't be read it adds a mark: loading the file fails
+ * later. */
 static void agent_config_hash_file(struct sha256 *h, const char *path)
 {
 	char hex[SHA256_HEX_BYTES];

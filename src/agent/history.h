@@ -18,7 +18,7 @@ struct history_item {
 };
 
 struct history {
-	struct arena *arena; /* holds all strings and items */
+	struct arena *arena; /* holds all strings and items of the conversation */
 	struct history_item *items;
 	size_t n;
 };

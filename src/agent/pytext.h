@@ -13,14 +13,14 @@
  * NUL. */
 size_t pytext_spaces(const char *s, size_t n);
 
-/* str.strip(): a new string in the arena. */
+/* Does what Python's str.strip() does. The result is a new string in the arena. */
 char *pytext_strip(struct arena *a, const char *s, size_t n);
 
-/* Number of lines: len(str.splitlines()). */
+/* Returns the number of lines, as Python's len(s.splitlines()) does. */
 size_t pytext_count_lines(const char *s);
 
-/* First word: str.split()[0]. *out_n is its length, or 0 if there is no word. Reads no further than
- * the word. */
+/* Finds the first word, as Python's s.split()[0] does. *out_n is its length, or 0 if there is no
+ * word. Reads no further than the word. */
 const char *pytext_first_word(const char *s, size_t *out_n);
 
 /* Appends s quoted for the shell, as shlex.quote() does. */

@@ -16,10 +16,10 @@ enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 struct log_options {
 	enum log_level level; /* drop records below this level */
 	bool json;
-	int fd;    /* descriptor for the records; -1: none */
+	int fd;    /* descriptor for the log records; -1: none */
 	bool time; /* begin each log record with the UTC time */
-	/* Called with each record, a line with its newline, instead of writing to fd. NULL: write
-	 * to fd. */
+	/* Called with each log record, a line with its newline, instead of writing to fd. NULL:
+	 * write to fd. */
 	void (*write)(void *context, const char *record, size_t n);
 	void *context;
 };

@@ -213,7 +213,7 @@ void str_add_double(struct buf *out, double v)
 	}
 }
 
-/* --- what was meant --------------------------------------------------------------------------- */
+/* --- closest text, for "did you mean" --------------------------------------------------------- */
 
 size_t str_distance(const char *a, const char *b)
 {

@@ -126,7 +126,7 @@ int suite_tools(struct bench *b, struct fh_error *err)
 	return r;
 }
 
-/* --- a language model ------------------------------------------------------------------------- */
+/* --- steps of a language model ---------------------------------------------------------------- */
 
 /* A running bench/answer.c, which answers in place of a language model. */
 struct answerer {

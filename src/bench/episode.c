@@ -289,8 +289,8 @@ int suite_step(struct bench *b, struct fh_error *err)
 
 /* --- scoring ---------------------------------------------------------------------------------- */
 
-/* State of the scoring suite. It begins a new episode when the old one may not validate any
- * more. */
+/* State of the benchmark of scoring. It begins a new episode when the current one has used up its
+ * validations. */
 struct scoring {
 	struct fh_env *env;
 	const struct task *task;

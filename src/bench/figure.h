@@ -53,7 +53,8 @@ struct bench {
 	size_t n_figures;
 };
 
-/* Adds a figure. The name is made from `format`. The returned pointer stays valid. */
+/* Adds a measured quantity to the benchmark, with a name made from `format`. The returned pointer
+ * stays valid. */
 struct figure *bench_figure(struct bench *b, const char *unit, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
 

@@ -24,7 +24,7 @@ double proc_descriptors(void); /* number of open descriptors of this process */
 double proc_mounts(void);      /* number of mounts in the process that makes sandboxes */
 double proc_groups(void); /* number of control groups of the machine, with those being removed */
 
-/* Waits until the kernel should have removed ended sandboxes. */
+/* Waits until the kernel has probably removed all that ended sandboxes used. */
 void proc_settle(void);
 
 #endif

@@ -56,7 +56,7 @@ static pid_t chroot_parent_of(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	if (fd_read_file(path, &text, NULL) < 0)
 		return 0;
-	/* the ")" ends the process' name, which may hold any character */
+	/* in /proc/PID/stat the last ")" ends the process' name, which may hold any character */
 	end = strrchr(buf_str(&text), ')');
 	if (!end || sscanf(end, ") %*c %15s", parent) != 1 || !str_to_i64(parent, &n))
 		return 0;

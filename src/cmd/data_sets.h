@@ -17,7 +17,7 @@ struct data_options {
 				"a folder with more tasks, looked up first"                        \
 	}
 
-/* How a data set comes to this machine, for lists and JSON. */
+/* Returns a word for how a data set comes to this machine, for lists and JSON. */
 const char *data_kind(const struct dataset *set);
 
 /* Calls `each` for every data set that the command's arguments name. Prints errors. Returns the

@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* fumehood data verify and where. */
+/* The commands `fumehood data verify`, which compares files with their hashes, and `fumehood data
+ * where`. */
 
 static const char *const states[] = {
 	[DATA_RIGHT] = "right",

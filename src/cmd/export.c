@@ -49,7 +49,7 @@ static int export_check_steps(const char *path, const struct exported *e, struct
 static int export_one(const char *path, bool json, struct fh_error *err)
 {
 	__attribute__((cleanup(export_release))) struct exported e = { 0 };
-	/* The path names a run's folder, or a file in it. */
+	/* a run's folder, which `path` names directly, or by a file in it */
 	auto_free char *dir = path_is_dir(path) ? path_normalise(path) : path_dirname(path);
 	auto_free char *traj = NULL;
 	int r;

@@ -19,7 +19,7 @@ struct pipe_relay;
 struct pipe_relay *pipe_relay_new(struct sandbox *sb, int fds[3]);
 void pipe_relay_free(struct pipe_relay *relay);
 
-/* Call it after sandbox_run(), which gives the program's `id`. */
+/* Begins to relay. Call it after sandbox_run(), which gives the program's `id`. */
 void pipe_relay_begin(struct pipe_relay *relay, uint32_t id);
 /* call it when the sandbox reports SANDBOX_HUNGRY: the program can take more input */
 void pipe_relay_hungry(struct pipe_relay *relay);

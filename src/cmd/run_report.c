@@ -151,7 +151,8 @@ static void run_report_add(struct text_table *table, const struct run_players *p
 	row->cells[REPORT_BASELINE] = run_report_number(e->scores.baseline_value);
 	row->cells[REPORT_BEST] = run_report_number(e->scores.best_value);
 	row->cells[REPORT_CHANGE] = run_report_change(e);
-	/* A table without a gap lacks the column. */
+	/* Leave the cell empty without a gap: the table leaves out columns with empty cells
+	 * only. */
 	row->cells[REPORT_GAP] = isnan(e->scores.gap) ? xstrdup("")
 						      : xasprintf("%+.5g", e->scores.gap);
 	row->cells[REPORT_STEPS] = xasprintf("%d", e->steps);

@@ -41,7 +41,7 @@ static void run_view_write_out(const struct buf *out)
 	(void)fd_write_full(STDERR_FILENO, buf_str(out), out->len);
 }
 
-/* --- lines that are redrawn ------------------------------------------------------------------- */
+/* --- progress lines that are redrawn ---------------------------------------------------------- */
 
 static bool run_view_goes_on(const struct episode *e)
 {
@@ -191,7 +191,7 @@ void run_view_release(struct run_view *v)
 	v->drawn = 0;
 }
 
-/* --- lines that stay -------------------------------------------------------------------------- */
+/* --- progress lines that stay ----------------------------------------------------------------- */
 
 static void run_view_flush(struct run_view *v)
 {

@@ -41,7 +41,8 @@ struct running_job {
 /* Descriptors to give to the program as 0, 1 and 2. */
 struct job_ends {
 	int fds[3];
-	/* the program's side of a terminal relay, and /dev/null; -1: not open */
+	/* descriptors to close: the program's side of a pseudo-terminal, and /dev/null; -1: not
+	 * open */
 	int side, nothing;
 };
 

@@ -16,7 +16,7 @@ struct check_options {
 	int jobs, seeds;
 };
 
-/* Prints a report for people. */
+/* Prints the report of one task for people. */
 void task_check_print_text(const json_t *report);
 
 /* Prints the reports of several tasks as a table, and then the problems of tasks that failed. */

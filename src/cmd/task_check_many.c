@@ -86,7 +86,8 @@ static void check_items_add_variants(
 
 	if (task_read(places, id, NULL, &task, NULL) < 0 ||
 			task_variants(places, id, &variants, NULL) < 0) {
-		check_items_add(list, xstrdup(id)); /* the check reports the error */
+		/* add a task that can't be read too: its check reports the error */
+		check_items_add(list, xstrdup(id));
 		task_free(task);
 		return;
 	}

@@ -117,7 +117,7 @@ void task_check_print_text(const json_t *report)
 	task_check_print_member(report, "error");
 }
 
-/* --- several tasks ---------------------------------------------------------------------------- */
+/* --- reports of several tasks ----------------------------------------------------------------- */
 
 enum check_column {
 	CHECK_TASK,

@@ -72,7 +72,7 @@ static void relay_drain(const struct relay *relay)
 			return;
 }
 
-/* Obeys a message. Returns false if the child has to end. */
+/* Obeys a message of the parent process. Returns false if this child has to end. */
 static bool relay_obey(const struct relay *relay)
 {
 	char message;
@@ -146,8 +146,8 @@ static int terminal_relay_open_side(int master, int *out_side, struct fh_error *
 	return 0;
 }
 
-/* Gives the modes of our terminal to the program's. Only one of them processes output: the
- * program's, if ours is raw. */
+/* Gives the modes of our terminal to the program's pseudo-terminal. Only one of both processes
+ * output: the pseudo-terminal, if our terminal is raw. */
 static void terminal_relay_set_modes(struct terminal_relay *relay, int master, bool input)
 {
 	struct termios raw, other;
@@ -254,8 +254,8 @@ void terminal_relay_waits(const struct terminal_relay *relay, struct waits *w)
 }
 
 /*
- * Notes the child's end. The child sends nothing, so the socket becomes readable when the child
- * ends.
+ * Notes the end of the child that relays. The child sends nothing, so the socket becomes readable
+ * when the child ends.
  */
 void terminal_relay_advance(struct terminal_relay *relay)
 {

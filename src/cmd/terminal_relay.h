@@ -23,7 +23,7 @@ struct terminal_relay;
  */
 int terminal_relay_open(struct terminal_relay **out, int to, bool input, int *out_side,
 		struct fh_error *err);
-/* Ends the child without waiting for it, and restores the modes of our terminal. */
+/* Ends the child that relays without waiting for it, and restores the modes of our terminal. */
 void terminal_relay_close(struct terminal_relay *relay);
 void terminal_relay_resize(struct terminal_relay *relay);
 /* Copies the rest of the output. Call it once, when the program has ended. */

@@ -65,7 +65,7 @@ static int schema_read_number(const struct schema_reading *r, const struct field
 	return 0;
 }
 
-/* Reads a text. Refuses booleans, because `command: true` may be a mistake. */
+/* Reads a text from YAML. Refuses booleans, because `command: true` may be a mistake. */
 static int schema_read_text(const struct schema_reading *r, const struct field *field,
 		const struct node *node, const char **out)
 {
@@ -190,7 +190,7 @@ static int schema_read_field(const struct schema_reading *r, const struct field 
 	return 0;
 }
 
-/* Sets fields to their presets. No preset can fail: all are in our own tables. */
+/* Sets fields of a struct to their default values. None can fail: all are in our own tables. */
 static void schema_set_presets(
 		const struct schema_reading *r, const struct schema *schema, char *out)
 {

@@ -158,7 +158,7 @@ void schema_print(struct buf *out, const struct schema *schema, const void *valu
 	schema_print_struct(out, schema, value, 0);
 }
 
-/* --- documentation ---------------------------------------------------------------------------- */
+/* --- documentation of a struct ---------------------------------------------------------------- */
 
 void field_describe(struct buf *out, const struct field *field)
 {

@@ -151,7 +151,7 @@ static void yaml_finish(struct node *node, const struct node *sum)
 	node->n_nodes = sum->n_nodes + 1;
 }
 
-/* Makes a node for an event. `tag` and `anchor` may be NULL. */
+/* Makes a node of the tree for an event of libyaml. `tag` and `anchor` may be NULL. */
 static int yaml_begin(struct yaml_loader *l, enum node_kind kind, const yaml_event_t *event,
 		const yaml_char_t *tag, const yaml_char_t *anchor, struct node **out)
 {

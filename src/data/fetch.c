@@ -330,7 +330,7 @@ static int fetching_with_layout(struct fetching *f, struct fh_error *err)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* Makes the folders, and keeps other processes out until *out_lock is closed. */
+/* Makes the data set's folders, and keeps other processes out until *out_lock is closed. */
 static int fetching_lock(const struct dataset *dataset, int *out_lock, struct fh_error *err)
 {
 	auto_free char *above = path_dirname(dataset->fetched);
@@ -343,8 +343,8 @@ static int fetching_lock(const struct dataset *dataset, int *out_lock, struct fh
 		r = path_mkdirs(dataset->fetched, 0755, err);
 	if (r < 0)
 		return r;
-	/* The layout's sandbox runs as another user. Other users of this machine can't pass the
-	 * folder above, whose mode is 0700. */
+	/* Give others access: the program that lays out the files runs as another user. Other users
+	 * of this machine can't pass the folder above, whose mode is 0700. */
 	chmod(dataset->fetched, 0755);
 	fd = open(dataset->fetched, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)

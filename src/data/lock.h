@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 /*
- * <state>/data.lock: a JSON file with the hashes of fetched files, and of files that a layout made.
- * A fetch writes the entry of each file. Later fetches ask for its revision, and expect its hash if
- * datasets/<id>.yaml has none.
+ * <state>/data.lock: a JSON file with the hashes of fetched files, and of data sets' files made of
+ * them. A fetch writes the entry of each file. Later fetches ask for its revision, and expect its
+ * hash if datasets/<id>.yaml has none.
  */
 enum lock_section { LOCK_SOURCES, LOCK_FILES };
 
@@ -23,11 +23,11 @@ struct lock_entry {
 	int64_t size_bytes;
 };
 
-/* Finds an entry; *out_found tells if there is one. */
+/* Finds an entry of data.lock; *out_found tells if there is one. */
 int lock_find(const char *state_dir, enum lock_section section, const char *key, bool *out_found,
 		struct lock_entry *out, struct fh_error *err);
 
-/* Writes an entry. Other processes may do the same at once. */
+/* Writes an entry of data.lock. Other processes may do the same at once. */
 int lock_record(const char *state_dir, enum lock_section section, const char *key,
 		const struct lock_entry *entry, struct fh_error *err);
 

@@ -23,7 +23,7 @@ bool source_is_commit(const char *text)
 	return strlen(text) == COMMIT_DIGITS && strspn(text, "0123456789abcdef") == COMMIT_DIGITS;
 }
 
-/* The value of a variable; NULL if it is empty. */
+/* The value of an environment variable; NULL if it is unset or empty. */
 static const char *source_variable(const char *name)
 {
 	const char *value = getenv(name);

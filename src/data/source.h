@@ -10,7 +10,8 @@
  * $HF_HUB_OFFLINE forbids all servers. Returned strings are on the heap.
  */
 
-/* URL of the file at a revision; NULL stands for the source's own. -EINVAL: it is no valid URL. */
+/* Gives the URL of the file at `revision`. If `revision` is NULL, takes the revision that the
+ * source names. -EINVAL: it is no valid URL. */
 int source_url(const struct dataset_source *source, const char *revision, char **out,
 		struct fh_error *err);
 

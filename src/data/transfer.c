@@ -301,7 +301,8 @@ static int ask_judge_status(const struct ask *a, struct fh_error *err)
 			a->sentence);
 }
 
-/* 0: the request succeeded. -EAGAIN: another try may succeed. */
+/* Judges the answer to a request. 0: the request succeeded. -EAGAIN: another try may succeed. Other
+ * errors are final. */
 static int ask_judge(const struct ask *a, struct fh_error *err)
 {
 	bool is_file = a->status == 200 || (a->status == 206 && a->part);

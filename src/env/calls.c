@@ -192,7 +192,7 @@ static void calls_abandon(struct calls *c)
 	calls_end(c);
 }
 
-/* Has the sandbox read the file GUEST_CALL. */
+/* Has the sandbox read the file GUEST_CALL, which holds a tool's call. */
 static void calls_read(struct calls *c, struct sandbox *sb)
 {
 	c->next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;

@@ -114,7 +114,7 @@ void fh_env_interrupt(struct fh_env *env)
 	poller_interrupt(&env->spec.gym->poller, &env->item);
 }
 
-/* --- the blocking form ------------------------------------------------------------------------ */
+/* --- the blocking form of the API ------------------------------------------------------------- */
 
 /* Blocks until the reset or step has ended. `r`: result of the function that began it. */
 static int env_block(struct fh_env *env, int r, struct fh_step *out, struct fh_error *err)
@@ -155,7 +155,7 @@ int fh_env_submit(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 	return env_block(env, step_begin_request(env, REQUEST_SUBMIT, err), out, err);
 }
 
-/* --- the pollable form ------------------------------------------------------------------------ */
+/* --- the pollable form of the API ------------------------------------------------------------- */
 
 static void env_item_fail(struct poll_item *item, const struct fh_error *err)
 {

@@ -17,8 +17,8 @@ struct files {
 };
 
 /*
- * Begins to put the files. 1: call files_advance() later; 0: done. All data that `f` points to must
- * stay until it is done.
+ * Begins to write the files into the sandbox. 1: call files_advance() later; 0: done. All data that
+ * `f` points to must stay until it is done.
  */
 int files_begin(struct files *f, struct fh_error *err);
 int files_advance(struct files *f, struct fh_error *err);

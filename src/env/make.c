@@ -92,7 +92,7 @@ static int make_start(const struct make_job *job, struct arena *a, struct progra
 	env[n_env++] = job->path;
 	env[n_env++] = "HOME=" GUEST_HOME;
 	env[n_env++] = "LANG=C.UTF-8";
-	/* A fixed hash seed, so that the same key gives the same files. */
+	/* Fix Python's hash seed, so that a program makes the same files for the same key. */
 	env[n_env++] = "PYTHONHASHSEED=0";
 	if (job->key)
 		env[n_env++] = arena_printf(a, "FUMEHOOD_DATA_KEY=%s", job->key);
@@ -276,7 +276,7 @@ int make_data(struct owner *owner, const struct secret *secret, const struct tas
 	return 0;
 }
 
-/* --- files from fetched ones ------------------------------------------------------------------ */
+/* --- a data set's files, made from fetched ones ----------------------------------------------- */
 
 static int make_move_files(const struct dataset *dataset, const char *folder, struct fh_error *err)
 {

@@ -26,8 +26,8 @@ static int merge_no_memory(struct fh_error *err)
 /* --- checks ----------------------------------------------------------------------------------- */
 
 /*
- * Limits the number of values. Counts them before parsing: each value but the first follows a comma
- * or an opening bracket.
+ * Limits the number of values in a memory's JSON. Counts them before parsing: each value but the
+ * first follows a comma or an opening bracket.
  */
 static int merge_check_values(const struct buf *text, const char *what, struct fh_error *err)
 {

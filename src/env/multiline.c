@@ -46,8 +46,8 @@ static const char *multiline_next_on_line(const char *at)
 }
 
 /*
- * Finds the first command of a line that takes a text. *out_name is its position. NULL: there is
- * none, or the line has a here-document.
+ * Finds the first command of a line that takes a text from the next lines. *out_name is its
+ * position. NULL: there is none, or the line has a here-document.
  */
 static const struct multiline *multiline_command_on(
 		const char *at, const struct multiline *commands, size_t n, const char **out_name)
@@ -73,7 +73,7 @@ struct multiline_end {
 };
 
 /* Finds the line that ends a command of many lines (end_of_edit), from `at` on. NULL: there is
- * none, which uses up a try, or no try is left. */
+ * none. At most *tries searches may find none; later ones return NULL at once. */
 static const char *multiline_find_end(const char *at, const struct multiline_end *end, int *tries)
 {
 	if (*tries == 0)
@@ -133,7 +133,8 @@ static const char *multiline_next_command(const char *at, int *tries)
 		struct multiline_end end = multiline_end_of_here_document(at += 2);
 		const char *line = end.n ? multiline_find_end(next, &end, tries) : NULL;
 
-		next = line ? multiline_next_line(line) : next; /* a `1 << 2` has no end line */
+		/* `1 << 2` looks like a here-document, but has no end line */
+		next = line ? multiline_next_line(line) : next;
 	}
 	return next;
 }

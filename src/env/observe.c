@@ -80,7 +80,7 @@ char *observe_welcome(const struct task *task, int max_steps, const struct score
 	return buf_take(&b);
 }
 
-/* --- after a command -------------------------------------------------------------------------- */
+/* --- observation after a command -------------------------------------------------------------- */
 
 bool observe_output(struct buf *out, struct buf *folded, const struct task *task,
 		const struct buf *output)
@@ -199,7 +199,7 @@ void observe_mlgym_output(struct buf *out, const char *text, size_t n)
 	}
 }
 
-/* --- after scoring ---------------------------------------------------------------------------- */
+/* --- observation after scoring ---------------------------------------------------------------- */
 
 void observe_grade(struct buf *out, const struct grade_result *result, const char *submission,
 		const struct score *baseline)

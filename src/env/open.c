@@ -18,7 +18,7 @@ static void env_init(struct fh_env *env)
 {
 	size_t output = (size_t)env->spec.task->task->output_bytes;
 
-	/* Each byte of output may become four ("\\xff"). Notes and scores follow the output. */
+	/* Bytes of output may become four each ("\\xff"). Notes and scores follow the output. */
 	buf_init(&env->observation, 4 * output + NOTES_BYTES);
 	buf_init(&env->folded, output);
 	buf_init(&env->integrity, TEXT_BYTES);

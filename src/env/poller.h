@@ -85,14 +85,15 @@ void poller_init(struct poller *p);
 int poller_open(struct poller *p, struct fh_error *err);
 void poller_release(struct poller *p);
 
-/* Watches an item whose work has begun. poller_take() gives the item when the work is over. */
+/* Adds an item to the poller when its work has begun. poller_take() gives the item when the work is
+ * over. */
 void poller_add(struct poller *p, struct poll_item *item);
-/* Adds an item whose work has ended already. */
+/* Adds an item whose work has ended already, for poller_take() to return. */
 void poller_add_done(struct poller *p, struct poll_item *item);
 
 /*
- * Removes an item. Call it before the item's descriptors are closed or it is freed. The item may be
- * one that was never added.
+ * Removes an item from the poller. Call it before the item's descriptors are closed or it is freed.
+ * The item may be one that was never added.
  */
 void poller_forget(struct poller *p, struct poll_item *item);
 

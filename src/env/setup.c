@@ -113,7 +113,7 @@ const char *setup_multiline_end(const struct setup *s, const char *line)
 	return multiline_end(line, own_multiline, ARRAY_SIZE(own_multiline));
 }
 
-/* --- what the shell runs ---------------------------------------------------------------------- */
+/* --- commands for the agent's shell ----------------------------------------------------------- */
 
 void setup_drop_state(struct setup *s)
 {

@@ -42,19 +42,21 @@ struct env_setup {
 	size_t n_multiline;
 };
 
-/* The setup of one environment; zeroed: no tools but our own. */
+/* The setup of the agent's tools in one environment. Zeroed: only Fumehood's own tools. */
 struct setup {
-	struct env_setup given; /* copy of the setup that was given, in the arena */
+	struct env_setup given; /* copy of the setup that setup_set() got, in the arena */
 	struct arena arena;
 
 	/* The members below belong to the current reset or step, or are kept between steps. */
 	bool is_reset;
-	int n_shells;            /* number of shells that were set up in this reset or step */
-	const char *state_error; /* message that the state command hangs; NULL: there is none */
+	int n_shells; /* number of shells that were set up in this reset or step */
+	/* message that the state command, which prints the tools' state, hangs; NULL: there is
+	 * none */
+	const char *state_error;
 
 	/* true: the shell runs the setup script; false: it runs the state command */
 	bool in_script;
-	int n_state_hangs; /* how often in a row the state command hung */
+	int n_state_hangs; /* how often in a row the command that prints the tools' state hung */
 	/* JSON object that the state command printed last, untrusted; NULL: none. */
 	char *state;
 	/* path of the file open in the editor, as `state` or our own tools tell it; NULL: not
@@ -62,7 +64,8 @@ struct setup {
 	char *open_file;
 };
 
-/* Replaces the setup by a copy of `given`, or by none (NULL). -EINVAL, -E2BIG. */
+/* Replaces the setup of the agent's tools by a copy of `given`, or by none (NULL). -EINVAL, -E2BIG:
+ * it is wrong or too large. */
 int setup_set(struct setup *s, const struct env_setup *given, struct fh_error *err);
 void setup_release(struct setup *s);
 
@@ -73,18 +76,19 @@ const char *setup_multiline_end(const struct setup *s, const char *line);
 
 void setup_drop_state(struct setup *s);
 
-/* Prepares the setup for a reset or step. Call it when one begins. */
+/* Prepares the agent's tools for a reset or step. Call it when one begins. */
 void setup_begin_turn(struct setup *s, bool is_reset);
 
 /*
- * Begins the script or the state command, after a reset's start or a step's command. 1: the session
- * runs it; 0: nothing is left to run; -EIO: the sandbox is gone.
+ * After a reset's start or a step's command, begins the setup script or the state command of the
+ * agent's tools. 1: the shell session runs it; 0: nothing is left to run; -EIO: the sandbox is
+ * gone.
  */
 int setup_begin(struct setup *s, struct session *session, bool new_shell, struct fh_error *err);
 
 /*
- * Takes the result of the script or the state command, and begins the next. Returns as
- * setup_begin(). -EINVAL: the script failed in a reset.
+ * Takes the result of the setup script or the state command of the agent's tools, and begins the
+ * next. Returns as setup_begin(). -EINVAL: the script failed in a reset.
  */
 int setup_take(struct setup *s, struct session *session, bool cancelled, struct fh_error *err);
 

@@ -31,7 +31,8 @@ struct env_spec {
 	struct arena arena;
 };
 
-/* Fills a zeroed spec. May block to make the task's data. Release the spec after a failure too. */
+/* Fills a zeroed `spec` of an environment. May block to make the task's data. Release the spec
+ * after a failure too. */
 int env_spec_init(struct env_spec *spec, struct fh_gym *gym, const struct fh_env_options *options,
 		struct fh_error *err);
 void env_spec_release(struct env_spec *spec);

@@ -13,8 +13,9 @@
 #include "shell/session.h"
 
 /*
- * The state of an environment: one state machine, which both forms of the API drive. A begin sets
- * `turn` and `work`. env.c advances the turn whenever its waits came, until WORK_DONE:
+ * The state of an environment: one state machine, which both forms of the API drive. A reset, a
+ * step or a leave sets `turn` and `work` when it begins. env.c advances it whenever its descriptors
+ * or its deadline are ready, until WORK_DONE:
  *
  *   reset:  [MEMORY] -> START -> [FILES] -> [SETUP] -> DONE
  *   step:   [COMMAND -> [SETUP] -> [EDITOR]] -> [GRADE] -> [MEMORY] -> DONE

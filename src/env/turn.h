@@ -24,7 +24,7 @@ void turn_finish(struct fh_env *env);
 /* Ends a reset or step with an error, and ends the episode. */
 void turn_fail(struct fh_env *env, const struct fh_error *err);
 
-/* Whether the session runs a command, of the action or of the tools. */
+/* Whether the shell session runs a command, either the action's or one of the tools' setup. */
 bool turn_is_in_shell(const struct fh_env *env);
 
 /* Stores the shell's working directory after a command, and whether a new shell was started. */

@@ -38,10 +38,11 @@
 #define FLAKE8 "/usr/lib/python3/dist-packages/flake8"
 #define SOCKET_FD 3 /* descriptor of the listening socket in the linter */
 #define WAITING_MAX 16
-/* Limit for a request. A text may take 5 s of CPU time. A start takes 100 ms, or more if many
- * agents start at once. */
+/* Time limit for a request to the linter. A text may take 5 s of CPU time. A start takes 100 ms, or
+ * more if many agents start at once. */
 #define TIMEOUT_NS (15 * NS_PER_S)
-/* Limit for the wait for a start. It is shorter than the timeout of an episode's reset script. */
+/* Time limit for the linter's start. It is shorter than the timeout of an episode's reset
+ * script. */
 #define READY_NS (5 * NS_PER_S)
 
 static struct sockaddr_un lint_address(const char *path)
@@ -59,7 +60,8 @@ static int lint_connect(const char *path, int64_t end_ns)
 	struct sockaddr_un address = lint_address(path);
 	auto_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	/* connect() blocks while the queue of the listening socket is full. */
+	/* Limit the time of connect(), which blocks while the queue of the listening socket is
+	 * full. */
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0 ||
 			connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
