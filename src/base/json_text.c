@@ -73,7 +73,8 @@ static char *json_text_put_escape(char *to, uint32_t c)
 	return json_text_put_unit(to, 0xdc00 + ((c - 0x10000) & 0x3ff));
 }
 
-/* Length of the UTF-8 character at s in bytes; 0: s is not valid in this form. */
+/* Length in bytes of the UTF-8 character at s. 0: no such character is there, or its byte has to
+ * become the text \xNN. */
 static size_t json_text_length(const char *s, size_t n, enum json_text_form form)
 {
 	size_t length = 1;

@@ -11,7 +11,8 @@
  * that Python, in a sandbox of the task with the environment's binds. No program of the task is
  * run.
  */
-struct imports; /* list of results of the check of a task, one for each fingerprint */
+/* list of results of a task's import check, one for each fingerprint of this machine */
+struct imports;
 
 struct imports_request {
 	struct owner *owner;

@@ -145,7 +145,8 @@ static int setup_go_on(
 				s->given.n_files ? "export PATH=\"" SETUP_DIR ":$PATH\"\n" : "",
 				s->given.script);
 	else if (s->given.state && s->n_state_hangs < STATE_HANGS_MAX)
-		/* Drop error output: a machine may lack a program that the command calls. */
+		/* Drop error output of the state command: a machine may lack a program that it
+		 * calls. */
 		text = xasprintf("{ %s\n} 2>/dev/null", s->given.state);
 	else
 		return 0;
@@ -215,7 +216,7 @@ int setup_take(struct setup *s, struct session *session, bool cancelled, struct 
 		setup_take_state(s, output);
 		return 0;
 	}
-	/* Ignore a failed script in a step: the agent itself may make it fail. */
+	/* Ignore a failed setup script in a step: the agent itself may make it fail. */
 	if (!s->is_reset || (result->outcome == SESSION_OK && result->exit_code == 0))
 		return setup_go_on(s, session, false, err);
 	str_add_utf8(&text, buf_str(output) + skip, output->len - skip);

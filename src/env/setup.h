@@ -16,7 +16,7 @@
  * prints the tools' state after the reset and each step. None of these counts as a step, and their
  * output is in no observation.
  */
-/* folder of the setup's files; first in PATH, so that the documented commands run */
+/* folder of the files of the agent's tools; first in PATH, so that the documented commands run */
 #define SETUP_DIR "/home/agent/commands"
 #define SETUP_FILES_MAX 64
 #define SETUP_FILE_BYTES_MAX (256 * 1024)
@@ -36,8 +36,9 @@ struct env_setup {
 	/* Shell text that each new shell runs first. A reset fails if the text's status is not 0.
 	 * NULL: none. */
 	const char *script;
-	const char *state; /* shell text that prints a JSON object; NULL: none */
-	/* Commands that take text lines, added to those of our own tools. */
+	const char *state; /* shell text that prints the tools' state, a JSON object; NULL: none */
+	/* Commands of the agent's tools that take a text from the next lines, beside Fumehood's
+	 * own. */
 	const struct multiline *multiline;
 	size_t n_multiline;
 };

@@ -323,7 +323,7 @@ static int run_describe(int argc, char **argv)
 
 	if (argc != 2)
 		return aci_usage(&aci_describe, NULL);
-	/* A pipe can't be described: the file is opened twice. */
+	/* Refuse a pipe, because the file is opened twice. */
 	if (stat(argv[1], &st) == 0 && !S_ISREG(st.st_mode)) {
 		printf("%s is no regular file.\n", argv[1]);
 		return 1;
