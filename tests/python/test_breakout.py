@@ -78,7 +78,8 @@ def test_the_judge_plays_and_refuses(workspace: Path) -> None:
     assert BREAKOUT.judge(workspace, KEY) == {"error": f"policy.npz: {sentence}"}
 
 
-# Programs with a seed as argument, from the baseline to the solution.
+# Programs in order of their expected scores, from the baseline to the solution. Each takes a seed
+# as argument.
 CLIMB = {
     "the baseline": ("baseline.py",),
     **{
@@ -97,7 +98,7 @@ def test_a_model_can_climb(tmp_path: Path) -> None:
         return BREAKOUT.climb(CLIMB.values(), tmp_path / str(number), number)
 
     check_climb(in_game, ends=(1.5, 13))
-    # Weights for one game are worth nothing in another.
+    # A policy that was trained for one drawn game must be worth nothing in another.
     other = BREAKOUT.make_workspace(tmp_path / "other", "22" * 32)
     shutil.copy(tmp_path / "0/policy.npz", other)
     assert BREAKOUT.judge(other, KEY)["Reward Mean"] < 1.5

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "build/tests/unit/show_command_docs"
 PARSERS = ["ParseCommandBash", "ParseCommandDetailed"]
 
-# The checkout's own parser, without the packages that it needs for other things.
+# Runs the parser of MLGym's checkout, without the packages that other parts of MLGym need.
 THEIRS = """
 import sys, types
 class Serializable:
@@ -68,7 +68,7 @@ def test_same_as_the_original(checkout: Path, style: int) -> None:
 @pytest.mark.parametrize("style", range(2))
 def test_each_tool_of_the_original(checkout: Path, style: int) -> None:
     files = [f for f in sorted((checkout / "tools").iterdir()) if f.suffix in (".sh", ".py")]
-    # Files that are neither scripts nor sourced are refused by both.
+    # Skip Python files without a `#!`, because both parsers refuse them.
     files = [f for f in files if f.suffix == ".sh" or f.read_text().lstrip().startswith("#!")]
     for file in files:
         words = ["WINDOW=100", "--", str(file)]

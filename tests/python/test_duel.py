@@ -26,7 +26,7 @@ KEY = "5e" * 32
 sys.path.insert(0, str(LIBRARY))
 import duel  # noqa: E402
 
-# A small duel of ten games and three rounds.
+# A duel for tests, of ten games with three rounds each.
 SMALL_JUDGE = """
 import duel
 
@@ -113,7 +113,8 @@ def play_raw(folder: Path, program: str, pause: str = "") -> dict[str, Any]:
 
 # --- our tasks ------------------------------------------------------------------------------------
 
-# The published score of the baseline, the solution's mean, and six standard deviations of a score.
+# For each task: the published score of MLGym's baseline, and the mean score of the solution. Then
+# six standard deviations of a score.
 GAMES = {
     "battleOfSexes": (1.02267, 1.44, 0.018),
     "blotto": (-0.24797, 0.246, 0.018),
@@ -175,7 +176,7 @@ def test_a_duel_is_quick() -> None:
     assert sum(took) < 3
 
 
-# --- what strategies may do -----------------------------------------------------------------------
+# --- strategies that the judge must accept, or refuse with an error -------------------------------
 
 COUNTED = "calls = 0\ndef move(history):\n    global calls\n    calls += 1\n"
 
@@ -270,9 +271,10 @@ def test_fault_is_told_and_gives_no_score(tmp_path: Path, name: str) -> None:
     assert len(report["error"]) < 500
 
 
-# --- cheats ---------------------------------------------------------------------------------------
+# --- strategies that try to cheat -----------------------------------------------------------------
 
-# Each strategy plays 0, as the solution does. Other code in it must not change the score.
+# Strategies that play 0, as the solution does, with code that tries to cheat. They must score what
+# the solution scores.
 CHEATS = {
     "patches what a judge would use": """
 import builtins, hashlib, json, random, sys
@@ -379,7 +381,7 @@ def test_answers_before_their_question(tmp_path: Path) -> None:
     }
 
 
-# --- the player by itself -------------------------------------------------------------------------
+# --- the player's process without a judge ---------------------------------------------------------
 
 
 def start_player(file: Path, function: str, log: int | None = None) -> tuple[int, int, int]:
@@ -449,7 +451,7 @@ def test_log_ends_with_what_went_wrong(tmp_path: Path) -> None:
     assert not any("player.py" in line for line in lines)
 
 
-# --- the library ----------------------------------------------------------------------------------
+# --- duel.py, with which judges are written -------------------------------------------------------
 
 
 def test_numbers_are_shake_256() -> None:
@@ -471,7 +473,7 @@ def test_draws_below_a_limit_are_equally_probable() -> None:
     draws = duel.Numbers(bytes(32)).below("round 1", 121_000, 121)
     counts = [draws.count(value) for value in range(121)]
     assert sum(counts) == 121_000
-    # A count has a mean of 1000 and a standard deviation of 32.
+    # Each number is expected 1000 times, with a standard deviation of 32.
     assert min(counts) > 840 and max(counts) < 1160
 
 

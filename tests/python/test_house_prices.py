@@ -28,7 +28,7 @@ def read(path: Path) -> list[House]:
         return list(csv.DictReader(file))
 
 
-# --- the data -------------------------------------------------------------------------------------
+# --- the generated data ---------------------------------------------------------------------------
 
 
 def test_micro_is_split_cleanly(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_kaggle_is_split_as_in_mlgym(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     parts = [read(tmp_path / "out" / f"{name}.csv") for name in ("train", "validation", "test")]
     assert [len(part) for part in parts] == [1022, 146, 292]
-    # The first ids that scikit-learn 1.9 gives with the random state 42.
+    # First ids of each part as scikit-learn 1.9 splits Kaggle's houses with the random state 42.
     first = [[1084, 1012, 1115, 514], [1412, 316, 584, 1343], [893, 1106, 414, 523]]
     assert [[int(house["Id"]) for house in part[:4]] for part in parts] == first
 
@@ -72,7 +72,7 @@ def test_another_file_than_kaggle_s(tmp_path: Path) -> None:
     )
 
 
-# --- the climb ------------------------------------------------------------------------------------
+# --- better solutions score better ----------------------------------------------------------------
 
 
 def climb(folder: Path, load: Load) -> list[float]:

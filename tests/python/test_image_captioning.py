@@ -33,7 +33,7 @@ def captions_of(path: Path) -> list[str]:
         return [row["caption"] for row in csv.DictReader(file)]
 
 
-# --- the data -------------------------------------------------------------------------------------
+# --- the generated data ---------------------------------------------------------------------------
 
 
 def test_micro_is_split_cleanly(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_the_key_decides_all(prepare: ModuleType) -> None:
     assert drawn(b"a")[1] != drawn(b"a", "test")[1]
     words = [{w for said in drawn(key)[1] for w in said[0].split()} for key in (b"a", b"b")]
     assert len(words[0] & words[1]) < len(words[0]) / 5
-    # The grammar is drawn too, not only the words.
+    # Each key also draws another grammar, not only other words.
     languages = [
         prepare.draw_language(prepare.ArrayDraws(bytes([i]), "captions")) for i in range(12)
     ]
@@ -93,7 +93,7 @@ def test_captions_follow_the_picture(prepare: ModuleType) -> None:
             assert {meaning for kind, meaning in told if kind == "scene"} <= {scenes.light[i]}
 
 
-# --- the climb ------------------------------------------------------------------------------------
+# --- better solutions score better ----------------------------------------------------------------
 
 
 def ngrams(words: list[str], n: int) -> Counter[tuple[str, ...]]:
@@ -141,7 +141,8 @@ def climb(data: Path, folder: Path, load: Load, monkeypatch: pytest.MonkeyPatch)
     n, rows = len(captions), np.arange(len(captions))
     objects, ground = solve.describe(pictures)
 
-    # The picture whose objects, the upper one first, are most like these.
+    # Copy a caption from the picture with the most similar objects, comparing the upper objects
+    # first.
     upper = solve.in_order(objects, 1, 1)
     left = solve.in_order(objects, 0, 1)
     features = solve.make_features(upper, ground, rows, 0)

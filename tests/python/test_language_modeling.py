@@ -51,7 +51,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-# --- the data -------------------------------------------------------------------------------------
+# --- the generated data ---------------------------------------------------------------------------
 
 
 def test_texts_are_split_cleanly(workspace: Path) -> None:
@@ -169,7 +169,8 @@ def test_the_score_is_the_mean_loss_of_drawn_sequences(
     assert 0 < abs(other["val_loss"] - report["val_loss"]) < 8 * report["standard_error"]
 
 
-# Gives the true token a little more, as much as a limit of the divergence in the mean allows.
+# Cheats by looking at the next token, and gives it a little more probability. The gain just keeps
+# the judge's limit for the mean divergence.
 AHEAD = """
 honest = logits
 
@@ -222,7 +223,7 @@ def test_rows_are_normalised_and_compared(load: Load) -> None:
         judge.check_agreement(logs, np.full_like(logs, np.nan))
 
 
-# --- full -----------------------------------------------------------------------------------------
+# --- the variant with real texts ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("program", ["starter/full/baseline.py", "solution/full/solve.py"])
@@ -276,7 +277,7 @@ def test_a_gpt_trains_and_is_judged(
     assert report["val_loss"] < 2, report
 
 
-# --- the climb ------------------------------------------------------------------------------------
+# --- better solutions score better ----------------------------------------------------------------
 
 
 def climb(folder: Path, load: Load) -> list[float]:

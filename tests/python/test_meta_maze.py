@@ -66,7 +66,8 @@ def test_the_judge_plays_and_refuses(workspace: Path) -> None:
     assert MAZE.judge(workspace, KEY) == {"error": f"policy.npz: {sentence}"}
 
 
-# Programs with a seed as argument, from the baseline to the solution.
+# Programs in order of their expected scores, from the baseline to the solution. Each takes a seed
+# as argument.
 CLIMB = {
     "the baseline": ("baseline.py",),
     **{
@@ -85,7 +86,7 @@ def test_a_model_can_climb(tmp_path: Path) -> None:
         return MAZE.climb(CLIMB.values(), tmp_path / str(number), number)
 
     check_climb(in_maze, ends=(26, 36))
-    # Weights for one maze are worth nothing in another.
+    # A policy that was trained for one drawn maze must be worth nothing in another.
     other = MAZE.make_workspace(tmp_path / "other", "22" * 32)
     shutil.copy(tmp_path / "0/policy.npz", other)
     assert MAZE.judge(other, KEY)["Reward Mean"] < 26

@@ -27,7 +27,7 @@ def workspace(tmp_path: Path) -> Path:
     return CAR.make_workspace(tmp_path / "workspace", KEY)
 
 
-# --- the world ------------------------------------------------------------------------------------
+# --- the simulated world --------------------------------------------------------------------------
 
 
 def test_the_world_is_a_wiring(workspace: Path) -> None:
@@ -35,7 +35,7 @@ def test_the_world_is_a_wiring(workspace: Path) -> None:
     assert np.allclose(np.linalg.det(world["sensors"]), 1) and 0.9 <= abs(world["engine"]) <= 1
 
 
-# --- the file -------------------------------------------------------------------------------------
+# --- reading a policy's file ----------------------------------------------------------------------
 
 
 def arrays(units: int = 3, kind: str = "tanh") -> dict[str, Any]:
@@ -242,9 +242,10 @@ def test_missing_numpy_is_named(workspace: Path, monkeypatch: pytest.MonkeyPatch
     assert CAR.judge(workspace, KEY) == {"error": sentence}
 
 
-# --- the climb ------------------------------------------------------------------------------------
+# --- better policies score better -----------------------------------------------------------------
 
-# Programs with a seed as argument, from the baseline to the solution.
+# Programs in order of their expected scores, from the baseline to the solution. Each takes a seed
+# as argument.
 CLIMB = {
     "the baseline": ("baseline.py",),
     "its means alone": (
@@ -274,7 +275,7 @@ def test_a_model_can_climb(tmp_path: Path) -> None:
         return CAR.climb(CLIMB.values(), tmp_path / str(number), number)
 
     check_climb(in_car, ends=(50, 87))
-    # Weights for one car are worth nothing in another.
+    # A policy that was trained for one drawn car must be worth nothing in another.
     other = CAR.make_workspace(tmp_path / "other", "22" * 32)
     shutil.copy(tmp_path / "0/policy.npz", other)
     assert CAR.judge(other, KEY)["Reward Mean"] < 50

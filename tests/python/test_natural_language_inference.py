@@ -31,7 +31,7 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-# --- the data -------------------------------------------------------------------------------------
+# --- the generated data ---------------------------------------------------------------------------
 
 
 def test_micro_is_split_cleanly(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_the_key_decides_all(prepare: ModuleType) -> None:
     assert [row[2] for row in rows(b"a")] != [row[2] for row in rows(b"a", "test")]
     words = [{w for row in rows(key) for w in row[0].split()} for key in (b"a", b"b")]
     assert len(words[0] & words[1]) < len(words[0]) / 10
-    # The grammar is drawn too, not only the words.
+    # Each key also draws another grammar, not only other words.
     languages = [prepare.draw_language(bytes([i])) for i in range(12)]
     assert len({tuple(language.order) for language in languages}) > 5
     assert len({language.negation_place for language in languages}) == 3
@@ -68,7 +68,7 @@ def test_the_key_decides_all(prepare: ModuleType) -> None:
     assert len(shapes) == 12
 
 
-# --- Hugging Face's files -------------------------------------------------------------------------
+# --- the data set of Hugging Face -----------------------------------------------------------------
 
 
 @pytest.mark.skipif(not lacks("pyarrow"), reason="pyarrow is installed")
@@ -149,7 +149,7 @@ def test_bert_trains(
     assert labels == [0, 1, 2] * 10
 
 
-# --- the climb ------------------------------------------------------------------------------------
+# --- better solutions score better ----------------------------------------------------------------
 
 
 def accuracy(folder: Path, labels) -> float:

@@ -61,9 +61,10 @@ def mirror() -> type:
     return module(TASK / "grader/player_3sat.py").Mirror
 
 
-# --- heuristics -----------------------------------------------------------------------------------
+# --- heuristics that choose a variable ------------------------------------------------------------
 
-# Each uses other arguments, so that a wrong one leads to other decisions.
+# Each heuristic decides by other arguments than the others. So a wrong argument leads to other
+# decisions.
 
 
 def first_free(clauses: Clauses, assignments: dict[int, bool], *_: Any) -> tuple[int, bool]:
@@ -107,7 +108,8 @@ HEURISTICS: dict[str, Callable[[], Heuristic]] = {
     "smallest clause": lambda: smallest_clause,
 }
 
-# Variables, clauses, and how many instances: few and many clauses, and hard ones.
+# Sizes of random formulas, as (variables, clauses, number of formulas). Some have few clauses, some
+# many, and some are hard.
 SIZES = [(3, 1, 5), (3, 33, 5), (6, 40, 20), (10, 43, 20), (20, 85, 20), (30, 128, 5), (50, 213, 1)]
 
 
@@ -128,7 +130,7 @@ def noting(heuristic: Heuristic, calls: list[Any]) -> Heuristic:
     """Returns the heuristic, which adds its arguments' text and its decision to the calls."""
 
     def noted(*arguments: Any) -> tuple[int, bool]:
-        # The text also has the order of dictionaries.
+        # Compare arguments as text, because that also has the order of dictionaries.
         text = repr(arguments)
         decision = heuristic(*arguments)
         calls.append((text, decision))
@@ -183,13 +185,13 @@ def test_arguments_are_those_of_a_plain_solver(sat: ModuleType, mirror: type, na
 def test_arguments_are_those_of_mlgym_s_solver(
     sat: ModuleType, mirror: type, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # It imports numpy without using it.
+    # MLGym's solver imports numpy without using it: give it an empty module.
     monkeypatch.setitem(sys.modules, "numpy", ModuleType("numpy"))
     dpll = module(Path(str(MLGYM)) / "data/3SATTime/solver.py").DPLL
     compare_solvers(sat, mirror, dpll, name)
 
 
-# --- scores ---------------------------------------------------------------------------------------
+# --- scores of heuristics -------------------------------------------------------------------------
 
 
 def play(grader: Path, file: Path, key: str = KEY, judge: str = "judge.py") -> dict[str, Any]:
@@ -291,7 +293,7 @@ def test_no_such_clause(sat: ModuleType, clause: list[int]) -> None:
         sat.Solver(50, sat.literals(clause))
 
 
-# --- faults ---------------------------------------------------------------------------------------
+# --- errors of heuristics -------------------------------------------------------------------------
 
 EXPECTED = "expected a variable that is not assigned, and True or False"
 

@@ -23,7 +23,8 @@ BUILD = Path(os.environ.get("FUMEHOOD", ROOT / "build/fumehood")).parent
 sys.path[:0] = [str(BUILD / "python"), str(ROOT / "tests/oracle")]
 import oracles  # noqa: E402
 
-# By oracle: the packages that it needs, and a number of steps. gymnax takes a millisecond for each.
+# For each reference simulator: the packages that it needs, and how many steps to compare. gymnax
+# takes a millisecond for each step.
 NEEDS = {
     "car-gymnasium": ({"gymnasium": "1.4.0", "numpy": "2."}, 100_000),
     "car-gymnax": ({"gymnax": "0.0.9"}, 10_000),

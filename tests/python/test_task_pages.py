@@ -12,7 +12,7 @@ import yaml
 from conftest import ROOT, describe_data
 
 TASKS = sorted(path.parent for path in ROOT.glob("tasks/*/task.yaml"))
-# Pages that send the reader to another task's page for what they don't repeat.
+# Finds a link to another task's page. Pages with such a link don't repeat what that page tells.
 SHORT = re.compile(r"\[(\w+)\]\(\.\./\1/README\.md\)")
 
 

@@ -89,7 +89,7 @@ def survived(path: Path) -> list[str]:
     return [row["Survived"] for row in read(path)]
 
 
-# --- micro --------------------------------------------------------------------------------------
+# --- the generated data ---------------------------------------------------------------------------
 
 
 def test_everyone_is_there_once(micro: Path) -> None:
@@ -168,11 +168,12 @@ def test_no_guess_gives_answers(tmp_path: Path) -> None:
     for name, guess in GUESSES.items():
         made = make_micro(tmp_path / name, guess)
         assert not facts(made) & facts(micro)
-        # Two ships with 42 % of survivors agree on 51 %, with a deviation of 1.5 %.
+        # Two unrelated ships, with 42 % of survivors each, agree on 51 % of the fates. The standard
+        # deviation is 1.5 %.
         assert 0.43 < share(survived(made / "answers.csv"), fates) < 0.6
 
 
-# --- the climb ------------------------------------------------------------------------------------
+# --- better solutions score better ----------------------------------------------------------------
 
 PLAIN = ("class", "sex", "port", "family")
 
@@ -217,7 +218,7 @@ def test_nothing_of_it_ships() -> None:
     assert not list(TASK.rglob("*.csv"))
 
 
-# --- full ---------------------------------------------------------------------------------------
+# --- Kaggle's data --------------------------------------------------------------------------------
 
 
 def kaggle(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -135,7 +135,7 @@ def test_what_is_passed_over(top):
     assert (top / "strategy.py").read_text() == "last"
 
 
-# Links that lead to a folder of the workspace each, and one that leads through them.
+# Entries of an archive: nested folders, and a link deep inside that leads two folders up.
 STAIRS = [
     *(entry(FOLDER, "/".join(["d"] * n)) for n in (1, 2, 3)),
     entry(LINK, "d/d/d/up", b"../.."),

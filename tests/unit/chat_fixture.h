@@ -28,14 +28,14 @@
 struct chat_server {
 	char folder[FOLDER_MAX];
 	pid_t pid;
-	int hold; /* standard input of the server: it ends when this is closed */
+	int hold; /* the server's standard input; closing it ends the server */
 	char url[64];
 	char *log;
 };
 
 #define WAIT_MS 120000
 
-/* Runs a program, whose arguments a NULL ends, with these as its first three descriptors. */
+/* Starts a program with the given standard input, output and error. A NULL ends its arguments. */
 static inline pid_t chat_spawn(const char *const *argv, int in, int out, int error_fd)
 {
 	pid_t pid = fork();
@@ -55,7 +55,7 @@ static inline char *chat_file(const struct chat_server *s, const char *name)
 	return path_join(s->folder, name);
 }
 
-/* A certificate for localhost that is its own authority. */
+/* Makes a self-signed certificate for localhost. */
 static inline void chat_make_certificate(const struct chat_server *s)
 {
 	auto_free char *cert = chat_file(s, "cert.pem"), *key = chat_file(s, "key.pem");
@@ -70,7 +70,8 @@ static inline void chat_make_certificate(const struct chat_server *s)
 	assert_int_equal(status, 0);
 }
 
-/* `script`: a file of tests/servers. */
+/* Starts a fake server of language models. `script` is a file of tests/servers that has its
+ * replies. */
 static inline void chat_server_start(struct chat_server *s, const char *script, bool tls)
 {
 	auto_free char *dir = path_join(places_get()->share_dir, "tests/servers");
@@ -107,7 +108,8 @@ static inline void chat_server_stop(struct chat_server *s)
 	folder_remove(s->folder);
 }
 
-/* The body, or the headers, of the last request for a model; and how many there were. */
+/* Reads the server's log: the body or the headers (`part`) of the last request for a model. out_n
+ * is the number of its requests. */
 static inline json_t *chat_asked(
 		const struct chat_server *s, const char *model, const char *part, int *out_n)
 {
@@ -135,7 +137,7 @@ static inline json_t *chat_asked(
 	return found;
 }
 
-/* Waits until the service has given n calls. */
+/* Waits until n calls of the service have ended, and returns them. */
 static inline void chat_wait(struct chat_service *s, struct chat_call **out, size_t n)
 {
 	int64_t deadline = clock_now_ns() + WAIT_MS * NS_PER_MS;

@@ -15,14 +15,15 @@
 
 /* Shared by many tests: assertions that print the values found, and a folder of the test's own. */
 
-/* `error`, a struct fh_error of the including file, says why a call failed. */
+/* Fails the test with the message in `error` if a call failed. The including file has the struct
+ * fh_error `error`. */
 #define assert_done(call)                                                                          \
 	do {                                                                                       \
 		if ((call) < 0)                                                                    \
 			fail_msg("%s", error.message);                                             \
 	} while (0)
 
-/* Both fail when there is no text at all. */
+/* Both assertions about a text also fail if the text is NULL. */
 #define assert_has(text, needle)                                                                   \
 	do {                                                                                       \
 		const char *assert_text = (text);                                                  \
@@ -39,7 +40,8 @@
 
 #define FOLDER_MAX 64
 
-/* 0, or -1: as cmocka wants it of a set-up. */
+/* Makes a folder with a random name in /tmp. Returns 0, or -1 on failure, as cmocka expects of a
+ * set-up. */
 static inline int folder_make(char path[FOLDER_MAX])
 {
 	snprintf(path, FOLDER_MAX, "/tmp/fumehood-test-XXXXXX");
@@ -52,7 +54,7 @@ static inline int folder_remove_one(
 	return remove(path);
 }
 
-/* With all that is in it. */
+/* Removes a folder and all that is in it. */
 static inline int folder_remove(const char *path)
 {
 	return nftw(path, folder_remove_one, 16, FTW_PHYS | FTW_DEPTH);

@@ -15,11 +15,12 @@
 #include <unistd.h>
 
 /*
- * Linked to a test of sandboxes, this makes the nursery a fork of the test. Otherwise it would be a
- * bash with the plugin. So the test's sanitizers see all of the guest but the code for bash. Shells
- * run each command by `bash -c`. A sanitizer's report in any process of the guest fails the test.
+ * Makes the nursery, which makes sandboxes, a fork of the test. In the program it is a bash with a
+ * plugin. So the test's sanitizers check all code of the guest but that for bash. Shells run each
+ * command by `bash -c`. A sanitizer's report in any process of the guest fails the test.
  *
- * The owner spawns its nursery with descriptor 3 as its socket. The linker gives us both calls.
+ * The owner spawns its nursery with descriptor 3 as its socket. The linker replaces both calls by
+ * those of this file.
  */
 #define NURSERY_FD 3
 
@@ -37,7 +38,7 @@ int __wrap_posix_spawn_file_actions_adddup2(
 
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
-static int *reported; /* shared with all that is forked from here */
+static int *reported; /* shared with all processes forked later */
 
 static void on_report(void)
 {
@@ -64,7 +65,7 @@ __attribute__((destructor)) static void judge(void)
 
 /* --- a shell ---------------------------------------------------------------------------------- */
 
-/* The text of the next command. */
+/* Waits for the shell's next command, and returns its text. */
 static char *receive(const struct shell_mail *mail, uint32_t *turn, struct shell_command *out)
 {
 	char *text;

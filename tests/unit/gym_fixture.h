@@ -49,7 +49,7 @@ static inline struct fh_env *open_env(const char *task)
 	return env;
 }
 
-/* An environment after its reset with seed 0. */
+/* Opens an environment of a task, and resets it with seed 0. */
 static inline struct fh_env *open_episode(const char *task)
 {
 	struct fh_env *env = open_env(task);
@@ -58,7 +58,7 @@ static inline struct fh_env *open_episode(const char *task)
 	return env;
 }
 
-/* Plays a step, into the global `step`. */
+/* Plays an action in an environment, and stores the result in the global `step`. */
 static inline void act(struct fh_env *env, const char *text)
 {
 	assert_done(fh_env_step(env, &(struct fh_action){ .text = text }, &step, &error));
@@ -71,7 +71,7 @@ static inline void act_within(struct fh_env *env, const char *text, double timeo
 	assert_done(fh_env_step(env, &action, &step, &error));
 }
 
-/* Whether the only operation that goes on, that of `env`, has ended. */
+/* Whether the operation of `env` has ended. No other operation may be running. */
 static inline bool is_over(struct fh_env *env)
 {
 	struct fh_env *done = NULL;

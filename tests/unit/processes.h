@@ -10,10 +10,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* For tests that look at processes of this machine, those of sandboxes among them. */
+/* Lists processes of this machine, also those in sandboxes, by reading /proc. */
 #define PROCESSES_MAX 4096
 
-/* Timeout for anything that must end. */
+/* Timeout in seconds for all that a test waits for. */
 #define PATIENCE_S 120
 
 static inline void wait_a_little(void)
@@ -26,7 +26,8 @@ struct processes {
 	size_t n;
 };
 
-/* The parent of `pid`, or -1 if `pid` is gone or a zombie. Gives its name if `name` has room. */
+/* Returns the parent of `pid`, or -1 if `pid` is gone or a zombie. Writes the name of `pid` if
+ * `name` is not NULL. */
 static inline pid_t process_parent(pid_t pid, char *name, size_t size)
 {
 	char stat[PROCESS_STAT_MAX];
@@ -50,7 +51,7 @@ static inline bool process_has(const struct processes *p, pid_t pid)
 	return false;
 }
 
-/* All that descend from `root`, without it, parents first. */
+/* Lists all descendants of `root`, without `root` itself. Parents come before their children. */
 static inline void process_descendants(pid_t root, struct processes *out)
 {
 	size_t before;
@@ -73,7 +74,7 @@ static inline void process_descendants(pid_t root, struct processes *out)
 	memmove(out->list, out->list + 1, out->n * sizeof(out->list[0]));
 }
 
-/* The first of them with this name; 0 if there is none. */
+/* Returns the first listed process with this name, or 0 if there is none. */
 static inline pid_t process_named(const struct processes *p, const char *name)
 {
 	char own[64];
@@ -84,7 +85,8 @@ static inline pid_t process_named(const struct processes *p, const char *name)
 	return 0;
 }
 
-/* Waits until a process of that name runs beneath this one: it takes its name in its own time. */
+/* Waits until a descendant of this process has the name, which processes set some time after their
+ * start. */
 static inline pid_t process_await(const char *name)
 {
 	static struct processes all;

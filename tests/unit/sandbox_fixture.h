@@ -19,7 +19,7 @@
  * the test fails with its error.
  */
 static struct owner *owner;
-static char scratch[FOLDER_MAX]; /* for files of the test; also the state folder */
+static char scratch[FOLDER_MAX]; /* folder for the test's files, and for the owner's state */
 static struct fh_error error;
 
 static inline int open_owner(void **state)
@@ -41,7 +41,7 @@ static inline int close_owner(void **state)
 	return folder_remove(scratch);
 }
 
-/* A path in the scratch folder; valid until the fourth call after it. */
+/* Path of a file in the test's folder. It is valid until the fourth call after it. */
 static inline const char *scratch_path(const char *name)
 {
 	static char paths[4][sizeof(scratch) + 128];
@@ -91,9 +91,8 @@ static inline struct usage usage_of(const struct sandbox *sb)
 		.written_bytes = sandbox_count(sb, SANDBOX_WRITTEN_BYTES) };
 }
 
-/* A program's exit status and output. */
 struct ran {
-	int status; /* as a shell tells it: 128 and more for signals; -1: the sandbox has ended */
+	int status; /* exit status as in a shell: 128 + n for signal n; -1: the sandbox has ended */
 	char output[65536];
 };
 
@@ -110,7 +109,8 @@ static inline int wait_exit(struct sandbox *sb, uint32_t id)
 	return WIFEXITED(event.status) ? WEXITSTATUS(event.status) : 128 + WTERMSIG(event.status);
 }
 
-/* Runs a program to its end; its output is short enough for a pipe or it waits for ever. */
+/* Runs a program and waits for its end. A program whose output does not fit into a pipe would block
+ * for ever. */
 static inline const struct ran *run_request(struct sandbox *sb, const struct run_request *request)
 {
 	static struct ran ran;
@@ -129,7 +129,8 @@ static inline const struct ran *run_request(struct sandbox *sb, const struct run
 	assert_done(sandbox_run(sb, &with_fds, &id, &error));
 	ran.status = wait_exit(sb, id);
 	close_fd(&in);
-	/* Processes that the program left running may hold the pipe. */
+	/* Don't wait for the end of the output: processes that the program left running may hold
+	 * the pipe. */
 	assert_int_equal(fcntl(out, F_SETFL, O_NONBLOCK), 0);
 	n = read(out, ran.output, sizeof(ran.output) - 1);
 	ran.output[n > 0 ? n : 0] = '\0';
@@ -154,9 +155,9 @@ static inline const struct ran *run_python(struct sandbox *sb, const char *scrip
 
 /* --- sessions --------------------------------------------------------------------------------- */
 
-#define PATIENCE_MS 120000 /* for what should end by itself */
+#define PATIENCE_MS 120000 /* milliseconds to wait for something that should end by itself */
 
-/* A session in a sandbox of its own; and what its last command did. */
+/* A shell session in a sandbox of its own. `did` is the result of its last command. */
 static struct sandbox *shell_sandbox;
 static struct session *session;
 static const struct session_result *did;
@@ -206,13 +207,13 @@ static inline const char *outcome_name(enum session_outcome outcome)
 	return names[outcome];
 }
 
-/* A command and what comes of it; how a table of them reads. */
+/* A command for a session, and the expected result. Tests have tables of these. */
 struct turn {
 	const char *command;
-	const char *output; /* all of it, unless NULL */
+	const char *output; /* the whole output; NULL: any */
 	int exit_code;
 	enum session_outcome outcome;
-	const char *has; /* in the output, unless NULL */
+	const char *has; /* a part of the output; NULL: any */
 	int64_t timeout_ms;
 };
 
@@ -234,7 +235,7 @@ static inline void play_turn(const struct turn *t)
 		fail_msg("'%s': %s", t->command, did->integrity);
 }
 
-/* In a session of its own. */
+/* Plays a table of commands in a new session, and checks the results. */
 static inline void play_turns(const struct turn *turns, size_t n)
 {
 	open_session(&(struct sandbox_options){ .random_seed = 1 });

@@ -55,7 +55,7 @@ static inline void put(const char *path, const char *text)
 	assert_int_equal(fd_write_file(path, text, strlen(text), 0644, NULL), 0);
 }
 
-/* Path where a user puts the data set `id` of these tasks. */
+/* Folder into which a user would put the files of the data set `id`. */
 static inline char *data_dir(const char *id)
 {
 	auto_free char *tasks = realpath("tasks", NULL);
@@ -72,7 +72,7 @@ static inline void put_data(const char *id, const char *name, const char *text)
 	put(path, text);
 }
 
-/* Keys that every task needs; a test adds its own. */
+/* Beginning of a task.yaml, with the keys that every task needs. */
 #define HEAD                                                                                       \
 	"name: A task\n"                                                                           \
 	"description: Do it.\n"                                                                    \
@@ -100,7 +100,8 @@ static inline struct task *load(const struct scratch *s, const char *spec, const
 	return task;
 }
 
-/* The message without the folder before the first "task.yaml" or data set. */
+/* Expects that loading a task fails with a code and a message. `expected` leaves out folders before
+ * "task.yaml" or the data set. */
 static inline void refuse(const struct scratch *s, const char *spec, int code, const char *expected)
 {
 	struct fh_error err = FH_ERROR_INIT;

@@ -6,7 +6,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 
-/* A file of n lines "a". */
+/* Makes a file with n lines, each of them "a". */
 static void make_lines(struct lines_of *out, size_t n)
 {
 	*out = (struct lines_of){ 0 };
@@ -29,7 +29,8 @@ static char *shown(const struct lines_of *lines, double center, double window)
 	return text;
 }
 
-/* `above` and `below` are the counts shown. They can be off by a line if the window is odd. */
+/* Windows of the editor, as MLGym shows them. `above` and `below` count the lines outside. They can
+ * be off by one if the window is odd. */
 static const struct {
 	size_t n;
 	double center, window;
@@ -44,11 +45,11 @@ static const struct {
 	{ 100, 3.5, 7, 0, 1, 7, 93 },     /* open, an odd window */
 	{ 100, 8.5, 7, 5, 6, 12, 88 },    /* scrolled, the same */
 	{ 100, 52, 7, 48, 49, 55, 45 },   /* open F 50, the same: 44.5 below are 45 */
-	{ 100, 99, 7, 93, 94, 100, 0 },   /* at the end, where half a line is left below: none */
+	{ 100, 99, 7, 93, 94, 100, 0 },   /* at the end: half a line below is shown as 0 */
 	{ 3, 500, 1000, 0, 1, 3, 0 },     /* all of it */
 	{ 1, 500, 1000, 0, 1, 1, 0 }, { 0, 500, 1000, 0, 0, 0, 0 },
 	{ 100, 50, 1, 49, 50, 50, 50 }, /* the smallest */
-	{ 10, 0, 0, 0, 0, 0, 10 },      /* none at all, of a refused edit */
+	{ 10, 0, 0, 0, 0, 0, 10 },      /* no line, as after a refused edit */
 };
 
 static void test_windows(void **state)
@@ -74,7 +75,7 @@ static void test_windows(void **state)
 
 static const struct {
 	const char *text;
-	size_t bytes, n, last, ending; /* lines; the last one's length, and of what ends it */
+	size_t bytes, n, last, ending; /* lines; lengths of the last line and of its end */
 } texts[] = {
 	{ "", 0, 0, 0, 0 },
 	{ "\n", 1, 1, 0, 1 },

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Path that opens a descriptor again. */
+/* Gives a path by which the file behind a descriptor can be opened again. */
 static void path_of(int in, char *out, size_t size)
 {
 	snprintf(out, size, "/proc/self/fd/%d", in);
@@ -24,7 +24,8 @@ static int file_of(const char *text, size_t n)
 	return fd;
 }
 
-/* All cells: rows end with a newline, cells are in brackets, those that are not there a dash. */
+/* Writes all cells of a table as text: a row ends with a newline. Cells are in brackets, missing
+ * cells are a dash. */
 static void read_all(struct data_table *t, struct buf *out, int *last)
 {
 	while ((*last = table_next(t)) > 0) {
@@ -51,10 +52,10 @@ static const struct {
 	{ "a;b\n\"say \"\"so\"\"\";\"two\nlines\"\n", "[say \"so\"][two\nlines]\n", 2, 0, 0, 0 },
 	{ "a,b\n1\n1,2,3\n", "[1]-\n[1][2]\n", 2, 1, 1, 0 },
 	{ "a,b\n\n\n1,2\n\n", "[1][2]\n", 2, 0, 0, 0 },
-	{ "a\n\n1\n", "[]\n[1]\n", 1, 0, 0, 0 }, /* the empty line is a cell */
+	{ "a\n\n1\n", "[]\n[1]\n", 1, 0, 0, 0 }, /* an empty line is an empty cell */
 	{ "a,b\n\"open,2\n", "[open,2\n]-\n", 2, 0, 1, 0 },
 	{ "\n\na,b\n1,2\n", "[1][2]\n", 2, 0, 0, 0 },
-	{ "\ta\n1\t2\n", "[1][2]\n", 2, 0, 0, 0 }, /* a first column without a name */
+	{ "\ta\n1\t2\n", "[1][2]\n", 2, 0, 0, 0 }, /* the first column has no name */
 	{ "\n  {\"a\":1}\n", "[1]\n", 1, 0, 0, 0 },
 	{ "{\"a\":1}\n\n{\"b\":[2]}\n", "[1]\n-[[2]]\n", 2, 0, 0, 0 },
 	{ "{\"a\":null,\"b\":\"x\"}\n", "[][x]\n", 2, 0, 0, 0 },
@@ -84,7 +85,7 @@ static void test_tables(void **state)
 	}
 }
 
-/* However many there are before the first row. */
+/* Empty lines before the first row are skipped, however many there are. */
 static void test_empty_start(void **state)
 {
 	static const char *const texts[] = { "a,b\n1,2\n", "{\"a\":1,\"b\":2}\n" };
@@ -111,7 +112,7 @@ static void test_empty_start(void **state)
 	}
 }
 
-/* A line is no depth: millions of them that are empty take no stack. */
+/* Skipping millions of empty lines must not recurse, which would need stack for each line. */
 static void test_empty_lines(void **state)
 {
 	static const char *const heads[] = { "a,b\n1,2\n", "{\"a\":1}\n" };

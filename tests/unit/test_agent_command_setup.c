@@ -85,7 +85,8 @@ static void test_commands(void **state)
 	fh_env_close(env);
 }
 
-/* Programs see variables that are exported, in each shell; what can't be one is no error. */
+/* Programs see exported variables in each new shell. Exporting an array is no error, though no
+ * program can see it. */
 static void test_exported(void **state)
 {
 	struct fh_env *env = open_as(sourced, true, 0);
@@ -140,7 +141,7 @@ static void test_names_of_ours(void **state)
 	}
 }
 
-/* A new shell has them again, whatever ended the one before. */
+/* A new shell has the agent's commands and state again, whatever ended the last shell. */
 static void test_after_a_restart(void **state)
 {
 	struct fh_env *env = open_with(sourced, 0);
@@ -155,7 +156,7 @@ static void test_after_a_restart(void **state)
 	fh_env_close(env);
 }
 
-/* An agent that breaks its own functions harms only itself. */
+/* An agent that breaks the function that reports its state harms only itself. */
 static void test_hostile_state(void **state)
 {
 	static const char *const states[] = {
@@ -173,7 +174,7 @@ static void test_hostile_state(void **state)
 		act(env, states[i]);
 		assert_int_equal(step.exit_code, 0);
 		assert_null(step.exit_status);
-		/* If the function ended the shell, a fresh one follows. */
+		/* A function that ends the shell leads to a fresh shell, without an open file. */
 		if (env_state(env))
 			assert_has(env_state(env), "\"n/a\"");
 		act(env, "echo on");

@@ -149,7 +149,7 @@ static void test_blocklist(void **state)
 	agent_config_free(c);
 }
 
-/* Paths begin at the checkout, and an unknown key gives a warning. */
+/* In a checkout of MLGym, paths begin at the checkout. An unknown key gives a warning. */
 static void test_checkout(void **state)
 {
 	struct warnings warnings = { 0 };

@@ -29,7 +29,7 @@ static const struct command_argument put_arguments[] = {
 	{ "text", "string", "", true },
 };
 
-/* Types by Python's names, and unknown ones. */
+/* Arguments with Python's names of types, and with a name that is no type. */
 static const struct command_argument named_arguments[] = {
 	{ "whole", "int", "", false },
 	{ "ratio", "float", "", false },
@@ -63,7 +63,7 @@ static const struct commands commands = { items, ARRAY_SIZE(items) };
 
 struct reply_case {
 	const char *parser, *reply;
-	const char *thought, *action; /* action NULL: refused */
+	const char *thought, *action; /* action NULL: the reply is refused */
 };
 
 static const struct reply_case cases[] = {
@@ -159,7 +159,7 @@ static void test_replies(void **state)
 
 #define SIXTY "123456789 123456789 123456789 123456789 123456789 123456789 "
 
-/* Each is the whole of what is run, or is refused with a sentence that has the word. */
+/* Calls of tools, and the action that each becomes, or a word of the error if it is refused. */
 static const struct {
 	const char *name, *arguments, *action, *why;
 } uses[] = {
@@ -246,9 +246,10 @@ static void test_tools(void **state)
 	}
 }
 
-/* A reply may have 16 MiB of anything, and all episodes wait while it is parsed. Each of these
- * takes some 20 ms. To reread the rest at each fence, tag or quote would take minutes. */
-#ifdef __SANITIZE_ADDRESS__ /* strstr() of the sanitizer reads the whole rest each time */
+/* Parsing must take linear time: a reply may have 16 MiB of anything, and all episodes wait
+ * meanwhile. These replies take some 20 ms. Rereading the rest at each fence, tag or quote would
+ * take minutes. */
+#ifdef __SANITIZE_ADDRESS__ /* the sanitizer's strstr() always reads the whole rest */
 #define LONG_BYTES (16 << 10)
 #else
 #define LONG_BYTES (4 << 20)

@@ -77,7 +77,8 @@ static void test_unknown_fields(void **state)
 	}
 }
 
-/* Names that a state gives are not known beforehand. */
+/* A template may use names that only the agent's state gives. They are empty until there is a
+ * state. */
 static void test_fields_of_a_state(void **state)
 {
 	auto_arena struct arena a = ARENA_INIT;
@@ -124,7 +125,7 @@ static void make_history(struct history *h)
 struct shown_case {
 	const char *processor;
 	int n;
-	size_t changed; /* index of the one message that is */
+	size_t changed; /* index of the only message that is changed */
 	const char *content;
 };
 

@@ -142,7 +142,7 @@ static void test_arena(void **state)
 			assert_int_equal(all[i][j], 0);
 		memset(all[i], (int)i, n);
 	}
-	/* None has written into another. */
+	/* No allocated block may have written into another. */
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		for (size_t j = 0; j < (i % 7 ? i % 50 : 3 * i); j++)
 			assert_int_equal(all[i][j], (char)i);

@@ -31,7 +31,7 @@ static int n_open(void)
 
 /* --- whole reads and writes ------------------------------------------------------------------- */
 
-/* Writes a text to fd in pieces, and ends. */
+/* Forks a process that writes a text to fd in pieces, and ends. */
 static pid_t dribble(int fd, const char *text, size_t n)
 {
 	pid_t pid = fork();
@@ -122,7 +122,7 @@ static void test_unwanted_descriptors_are_closed(void **state)
 	assert_int_equal(fd_recv_message(ends[1], text, sizeof(text), &fd, 1, &n_fds, 0), 1);
 	assert_int_equal(n_fds, 1);
 	close(fd);
-	/* Too long a message: what came with it goes with it. */
+	/* Descriptors that come with a too long message must be closed. */
 	assert_int_equal(fd_send_message(ends[0], (char[]){ "too long" }, 8, many, 3, 0), 0);
 	assert_int_equal(
 			fd_recv_message(ends[1], text, sizeof(text), &fd, 1, &n_fds, 0), -EMSGSIZE);
@@ -161,7 +161,7 @@ static void test_files(void **state)
 	buf_clear(&text);
 	assert_int_equal(fd_read_file("/dev/zero", &text, &err), -EINVAL);
 	assert_int_equal(fd_read_file(dir, &text, &err), -EISDIR);
-	assert_int_equal(chmod(path, 0604), 0); /* a file that was there keeps its mode */
+	assert_int_equal(chmod(path, 0604), 0); /* writing to an existing file must keep its mode */
 	assert_int_equal(fd_write_file(path, "x", 1, 0640, &err), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0604);
@@ -179,14 +179,14 @@ static void test_files(void **state)
 	unlink(link);
 
 	unlink(path);
-	assert_int_equal(mkfifo(path, 0600), 0); /* which nobody will write to */
+	assert_int_equal(mkfifo(path, 0600), 0); /* no process will ever write to it */
 	assert_int_equal(fd_open_plain(path, &err), -EINVAL);
 	assert_int_equal(fd_read_file(path, &text, &err), -EINVAL);
 	assert_non_null(strstr(err.message, "no regular file"));
 	assert_int_equal(fd_write_file("/nowhere/x", "", 0, 0600, &err), -ENOENT);
 	assert_int_equal(fd_write_file(dir, "", 0, 0600, &err), -EISDIR);
 
-	/* No temporary file is left, even after an error. */
+	/* Expect only ".", ".." and one file: no temporary file is left, even after an error. */
 	d = opendir(dir);
 	while (readdir(d))
 		n++;
@@ -208,7 +208,8 @@ static int memory_file(void)
 	return fd;
 }
 
-/* A file of `size` bytes with a letter at each of these places. */
+/* Makes a file of `size` bytes: holes, and a letter at each offset of `places`. A negative offset
+ * ends the list. */
 static int sparse_file(off_t size, const off_t *places)
 {
 	int fd = memory_file();
@@ -257,7 +258,7 @@ static void test_sparse_copies(void **state)
 	}
 }
 
-/* They say that they are empty. */
+/* Files of /proc tell a size of 0, but have content. Copying must not trust the size. */
 static void test_copies_of_the_kernel_s_files(void **state)
 {
 	auto_close int from = open("/proc/version", O_RDONLY | O_CLOEXEC);

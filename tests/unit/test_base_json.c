@@ -60,7 +60,7 @@ static void test_members(void **state)
 	assert_true(b);
 	assert_int_equal(json_get_array(object, "a", JSON_REQUIRED, &a, NULL), 0);
 	assert_int_equal(json_array_size(a), 1);
-	/* A missing or null member leaves the output untouched. */
+	/* Reading a missing or null optional member leaves the output variable untouched. */
 	assert_int_equal(json_get_str(object, "none", JSON_OPTIONAL, &s, NULL), 0);
 	assert_int_equal(json_get_str(object, "n", JSON_OPTIONAL, &s, NULL), 0);
 	assert_string_equal(s, "x");

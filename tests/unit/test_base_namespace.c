@@ -37,7 +37,7 @@ static char state_of(pid_t pid)
 	return process_read_stat(pid, stat) ? strrchr(stat, ')')[2] : '-';
 }
 
-/* A process of the namespace that holds the pipe's lock for good. */
+/* Runs in the namespace: holds the lock of a pipe for ever, by splicing from an idle socket. */
 _Noreturn static void hold(int pipe_end)
 {
 	int pair[2];
@@ -47,7 +47,8 @@ _Noreturn static void hold(int pipe_end)
 	_exit(1);
 }
 
-/* Holds the other end, whose close waits for that lock, and ends when it is told to. */
+/* Runs as PID 1 of the namespace and holds the pipe's other end. When told to, it closes that end,
+ * which waits for the lock. */
 _Noreturn static void be_init(int told)
 {
 	int ends[2];
@@ -118,12 +119,12 @@ static void test_ends_an_init_that_sleeps_in_the_kernel(void **state)
 	}
 	proc = open_process(pid);
 	assert_true(proc >= 0);
-	nanosleep(&(struct timespec){ .tv_nsec = 200 * NS_PER_MS }, NULL); /* the lock is taken */
+	nanosleep(&(struct timespec){ .tv_nsec = 200 * NS_PER_MS }, NULL); /* for the lock */
 	assert_int_equal(write(tell, "", 1), 1);
 	assert_true(await_state(pid, 'D'));
 	kill(pid, SIGKILL);
 	nanosleep(&(struct timespec){ .tv_nsec = 100 * NS_PER_MS }, NULL);
-	assert_int_equal(state_of(pid), 'D'); /* a kill alone does nothing */
+	assert_int_equal(state_of(pid), 'D'); /* a kill alone does not end it */
 
 	assert_int_equal(namespace_end(proc), 0);
 	assert_true(await_state(pid, 'Z'));

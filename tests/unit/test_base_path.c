@@ -122,7 +122,8 @@ static void test_is_within(void **state)
 		assert_int_equal(path_is_within(cases[i].path, cases[i].folder), cases[i].within);
 }
 
-/* As test_is_within(), but by what is there. */
+/* Whether a path lies within a folder if links are followed. test_is_within() compares names only.
+ * */
 static void test_lies_within(void **state)
 {
 	static const struct {
@@ -178,7 +179,7 @@ static void make_root(void)
 	assert_int_equal(fd_write_file("root/in/file", "", 0, 0600, NULL), 0);
 	assert_int_equal(fd_write_file("secret", "", 0, 0600, NULL), 0);
 	assert_int_equal(symlink("in", "root/near"), 0);
-	assert_int_equal(symlink("../rootless", "root/out"), 0); /* shares the letters of "root" */
+	assert_int_equal(symlink("../rootless", "root/out"), 0); /* outside of "root" */
 	assert_int_equal(symlink("/etc/passwd", "root/far"), 0);
 	assert_int_equal(fd_write_file("rootless/x", "", 0, 0600, NULL), 0);
 }
@@ -208,7 +209,7 @@ static void test_beneath(void **state)
 static void test_beneath_new(void **state)
 {
 	static const struct {
-		const char *path, *real; /* beneath the root */
+		const char *path, *real; /* real path, relative to the root */
 		int error;
 	} cases[] = {
 		{ "in/file", "in/file", 0 },
@@ -295,7 +296,7 @@ static void test_state_dir(void **state)
 	unsetenv("FUMEHOOD_STATE");
 }
 
-/* Any user but root. */
+/* Id of some user who is not root. */
 #define SOMEONE 65534
 
 static void test_state_dir_of_a_user(void **state)

@@ -99,7 +99,8 @@ static void test_what_has_ended_has_no_start(void **state)
 	assert_false(process_read_stat(child, stat));
 }
 
-/* A folder of that name, in a folder of its own; the test removes it. */
+/* Makes a folder with this name, claimed or not. Returns whether its owner counts as gone, and
+ * removes the folder. */
 static bool is_stale(const char *name, bool claimed)
 {
 	char dir[] = "/tmp/process-XXXXXX";
@@ -134,11 +135,11 @@ static void test_names_go_stale(void **state)
 	assert_false(is_stale(name, false));
 	end_child(child);
 	assert_true(is_stale(name, false));
-	/* the pid may belong to another process by now */
+	/* a wrong start time: the pid belongs to another process by now */
 	snprintf(name, sizeof(name), "x-%d-%lld", getpid(),
 			(long long)process_start_time(getpid()) + 1);
 	assert_true(is_stale(name, false));
-	/* as a process in another namespace would name itself */
+	/* a claimed folder is in use, even if its name has a pid of another namespace */
 	assert_false(is_stale(name, true));
 }
 
@@ -152,7 +153,7 @@ static void test_other_names_are_not_stale(void **state)
 		assert_false(is_stale(names[i], false));
 }
 
-/* Two may hold it, and it is held as long as one of them does. */
+/* Two processes may claim a folder. It is claimed until both have given it up. */
 static void test_claims(void **state)
 {
 	char dir[] = "/tmp/process-XXXXXX";

@@ -62,7 +62,7 @@ static void test_secret_of_variable(void **state)
 	}
 }
 
-/* secret_read() makes no secret, and reads the one that secret_load() made. */
+/* secret_read() never makes a secret. It reads the one that secret_load() made. */
 static void test_secret_is_only_read(void **state)
 {
 	struct secret made, seen;
@@ -88,7 +88,8 @@ static void test_keys(void **state)
 	secret_key(&one, "a", "", "bc", keys[4]);
 	secret_key(&one, "a", "b", "c", again);
 	assert_string_equal(keys[0], again);
-	/* Made with Python's hmac. Another value wants another SECRET_KEYS_VERSION. */
+	/* Computed with Python's hmac. If this key changes, SECRET_KEYS_VERSION has to change too.
+	 * */
 	assert_string_equal(
 			again, "c3eaef740c692b7cd5b1ca052a041731b32e57777051a044eb10b10ccbe998a3");
 	for (int i = 0; i < 5; i++)

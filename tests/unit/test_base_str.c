@@ -147,7 +147,7 @@ static void test_double(void **state)
 	}
 }
 
-/* The texts are what Python 3.11 prints. */
+/* Numbers, and the text by which Python 3.11 prints each of them. */
 static void test_repr_of_doubles(void **state)
 {
 	static const struct {
@@ -293,8 +293,8 @@ static void test_utf8(void **state)
 		{ "\xff\xfe", 0, "\\xff\\xfe" },
 		{ "\xc3", 0, "\\xc3" },
 		{ "\xc3(", 0, "\\xc3(" },
-		{ "\xc0\x80", 0, "\\xc0\\x80" },                   /* longer than needed */
-		{ "\xe0\x80\x80", 0, "\\xe0\\x80\\x80" },          /* the same */
+		{ "\xc0\x80", 0, "\\xc0\\x80" },                   /* overlong */
+		{ "\xe0\x80\x80", 0, "\\xe0\\x80\\x80" },          /* overlong */
 		{ "\xed\xa0\x80", 0, "\\xed\\xa0\\x80" },          /* a surrogate */
 		{ "\xf4\x90\x80\x80", 0, "\\xf4\\x90\\x80\\x80" }, /* above U+10FFFF */
 		{ "\xf0\x9f\x98", 0, "\\xf0\\x9f\\x98" },

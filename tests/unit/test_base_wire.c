@@ -23,7 +23,7 @@ static void put_all(struct buf *b)
 	wire_put_str(b, NULL);
 }
 
-/* Reads what put_all() wrote; whether all of it was there. */
+/* Reads what put_all() wrote. Returns whether all of it was there and right. */
 static bool get_all(struct wire *w)
 {
 	size_t n;
@@ -64,7 +64,8 @@ static void test_every_cut_is_noticed(void **state)
 	(void)state;
 	put_all(&b);
 	for (size_t n = 0; n < b.len; n++) {
-		/* In memory of its own, so that a sanitizer sees a read past the end. */
+		/* Copy each part into memory of its own size, so that a sanitizer finds reads past
+		 * its end. */
 		auto_free char *cut = malloc(n ? n : 1);
 		struct wire w;
 
@@ -94,11 +95,11 @@ static void test_bad_strings(void **state)
 		const char *data;
 		size_t n, max;
 	} cases[] = {
-		{ "\3\0\0\0abc", 7, 2 },   /* longer than it may be */
+		{ "\3\0\0\0abc", 7, 2 },   /* the field is longer than allowed */
 		{ "\3\0\0\0a\0c", 7, 10 }, /* with a NUL */
 		{ "\xff\xff\xff\xff"
 		  "abc",
-				7, 10 }, /* longer than the message */
+				7, 10 }, /* the field's length is beyond the message's end */
 		{ "\3\0\0", 3, 10 },
 	};
 
@@ -111,7 +112,8 @@ static void test_bad_strings(void **state)
 	}
 }
 
-/* If a field has no room, no later field is added: it would be read in its place. */
+/* If a field does not fit into a message, later fields are refused too. They would be read in place
+ * of the missing one. */
 static void test_not_whole(void **state)
 {
 	auto_buf struct buf b = BUF_INIT(4);

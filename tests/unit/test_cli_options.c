@@ -89,7 +89,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A line of words, divided at spaces; "_" is an empty one. */
+/* Parses a command line, divided into words at spaces. "_" stands for an empty word. */
 static int parse(const struct command *command, const char *line)
 {
 	char *text = arena_strdup(&arena, line), *rest;
@@ -128,7 +128,7 @@ static void test_kinds(void **state)
 	assert_true(values->size == 2048 && values->colour == 0);
 	assert_true(parsed.given[0] && parsed.given[2] && !parsed.given[9]);
 	assert_true(values->seed_given && values->colour_given);
-	assert_done(parse(&plain, "--random_seed 1")); /* another spelling */
+	assert_done(parse(&plain, "--random_seed 1")); /* option names accept "_" for "-" */
 	assert_true(values->seed_given && !values->colour_given);
 	assert_done(parse(&plain, "--task a,b --bind x,y --task=c --bind z w --task d e --json"));
 	assert_int_equal(values->tasks.n, 5);
@@ -171,7 +171,7 @@ static void test_spellings(void **state)
 static void test_arguments(void **state)
 {
 	assert_done(parse(&takes_two, "a --loud True"));
-	assert_int_equal(parsed.n_args, 2); /* if words are arguments, a flag takes no value */
+	assert_int_equal(parsed.n_args, 2); /* a flag takes no argument as its value */
 	assert_done(parse(&takes_two, "--task x,y a -- --loud"));
 	assert_int_equal(parsed.n_args, 2);
 	assert_string_equal(parsed.args[1], "--loud");

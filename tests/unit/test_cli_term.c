@@ -7,8 +7,6 @@
 #include <fcntl.h>
 #include <locale.h>
 
-/* Text that fits a terminal. */
-
 static void test_columns(void **state)
 {
 	static const struct {
@@ -38,9 +36,9 @@ static void test_lines(void **state)
 		{ "short", 10, "short" },
 		{ "exactly 10", 10, "exactly 10" },
 		{ "one letter more", 10, "one let..." },
-		{ "日本語日本語", 7, "日本..." }, /* half a sign is none */
+		{ "日本語日本語", 7, "日本..." }, /* no half of a wide sign */
 		{ "a\tb\nc", 10, "a b c" },
-		{ "\033[31mred", 20, "\\x1b[31mred" }, /* an agent's colours stay its own */
+		{ "\033[31mred", 20, "\\x1b[31mred" }, /* no colours of an agent */
 		{ "bad \xff byte", 20, "bad \\xff byte" },
 		{ "long", 3, "" },
 		{ "abc", 3, "abc" },
@@ -88,7 +86,7 @@ static void test_tables(void **state)
 	assert_string_equal(buf_str(&b), "  ");
 }
 
-/* A file is no terminal: no colours, no drawing, the width that was asked for. */
+/* Output to a file has no colours and no redrawing, and the width that was asked for. */
 static void test_no_terminal(void **state)
 {
 	auto_close int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -108,6 +106,6 @@ int main(void)
 		cmocka_unit_test(test_no_terminal),
 	};
 
-	setlocale(LC_CTYPE, "C.UTF-8"); /* as the program does */
+	setlocale(LC_CTYPE, "C.UTF-8"); /* as the program sets it */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -236,7 +236,7 @@ static void test_lenient(void **state)
 			"c.yaml:1:1: key 'coutn': unknown key; did you mean 'count'?");
 	assert_string_equal(warnings.items[1],
 			"c.yaml:3:18: key 'more': unknown key of wheel, without effect");
-	/* A wrong value stays an error. */
+	/* A wrong value is an error even where an unknown key is only a warning. */
 	assert_int_equal(read_cart(&a, "count: x\n", &warnings, &c, NULL), -EINVAL);
 }
 
@@ -297,7 +297,7 @@ static void test_printing(void **state)
 	assert_string_equal(buf_str(&once), buf_str(&twice));
 }
 
-/* 0 is none of the numbers that it may be: so it was not given. */
+/* A number that is 0 though its range begins at 1 was not given: null is printed. */
 static void test_printing_no_number(void **state)
 {
 	static const struct field fields[] = { { "n", FIELD_INT, 0, "", .min = 1, .max = 9 }, {} };

@@ -28,7 +28,7 @@ static double baseline_of(const char *task)
 	return value;
 }
 
-/* The only file of the baselines' folder with this ending. */
+/* Finds the only file in the folder of baselines with this ending. */
 static void kept_file(const char *ending, char out[256])
 {
 	char pattern[128];
@@ -56,7 +56,8 @@ static void test_kept(void **state)
 	assert_done(fd_read_file(path, &text, &error));
 	assert_string_equal(buf_str(&text), "{\"accuracy\":0.5}\n");
 
-	/* Another number there is believed, so it was not played again. */
+	/* Write another score into the file. It must be returned, which shows that the baseline was
+	 * not played again. */
 	write_kept(path, "{\"accuracy\": 0.25}");
 	assert_true(baseline_of("rows") == 0.25);
 	fh_gym_close(gym);
@@ -83,7 +84,7 @@ static void *open_later(void *value)
 	return NULL;
 }
 
-/* Someone else plays it already: they are waited for, and theirs is taken. */
+/* While another process plays the baseline, a gym waits and takes that process's score. */
 static void test_lock(void **state)
 {
 	char path[256], lock_path[256];
@@ -133,7 +134,8 @@ static void test_failures(void **state)
 	assert_null(env);
 }
 
-/* No command, but published scores, whose metric is spelt in another case. */
+/* A task without a baseline command has published scores. The spelling of the metric's name differs
+ * in case. */
 static void test_published(void **state)
 {
 	struct fh_env *env;
@@ -199,7 +201,7 @@ static void test_binds(void **state)
 	assert_string_equal(step.observation, "from outside\n");
 	assert_int_equal(step.exit_code, 1);
 
-	/* A reset that fails says why, and the next one may succeed. */
+	/* A failed reset tells the reason, and the next reset may succeed. */
 	assert_int_equal(unlink(path), 0);
 	assert_true(fh_env_reset(env, 0, &step, &error) < 0);
 	assert_has(error.message, "bound.txt");

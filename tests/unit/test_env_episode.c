@@ -198,7 +198,7 @@ static void test_ends(void **state)
 	fh_env_close(env);
 }
 
-/* The step ended the episode for its time. */
+/* Expects that the last step ended the episode because its time was over. */
 static void assert_out_of_time(const char *status)
 {
 	assert_int_equal(step.outcome, FH_OUTCOME_TIMEOUT);
@@ -220,7 +220,7 @@ static void test_time_of_an_episode(void **state)
 	assert_int_equal(fh_env_step(env, &(struct fh_action){ .text = "true" }, &step, &error),
 			-EPROTO);
 
-	/* Each episode has its own time, and it goes by between steps too. */
+	/* Each episode has its own time limit, and time between steps counts too. */
 	assert_done(fh_env_reset(env, 0, &step, &error));
 	act(env, "true");
 	assert_false(step.truncated);
@@ -332,7 +332,7 @@ static void test_rewards(void **state)
 	check_rewards(FH_REWARD_NONE, (const double[]){ 0, 0, 0, 0, 0, 0 });
 }
 
-/* Less is better: 6 words are the baseline. */
+/* In this task a lower score is better. The baseline scores 6 words. */
 static void test_minimize(void **state)
 {
 	struct fh_env *env = open_episode("words");
@@ -400,7 +400,8 @@ static void test_validations(void **state)
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-/* Assertions belong to the main thread: what went wrong is counted. */
+/* Plays in a thread, and returns the number of failures. cmocka's assertions work in the main
+ * thread only. */
 static void *play_thread(void *task)
 {
 	intptr_t wrong = 0;

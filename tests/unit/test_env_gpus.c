@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Leases of GPUs. Null devices in a private /dev stand for them. tests/e2e/test_gpus.py checks the
- * devices in a sandbox. */
+/* Tests leases of GPUs, with null devices in a private /dev in place of GPUs.
+ * tests/e2e/test_gpus.py checks the devices in a sandbox. */
 
 static bool have_devices;
 
@@ -50,7 +50,7 @@ static int open_with(size_t n, const int *numbers, size_t n_numbers, struct fh_g
 	return fh_gym_open(&options, out, &error);
 }
 
-/* The first that are free, of those named or of all. */
+/* A lease gets the first free GPUs, of a list or of all. No other gym can lease them meanwhile. */
 static void test_a_lease_is_one_gym_s(void **state)
 {
 	static const int all[] = { 2, 1, 0, 2 };
@@ -93,7 +93,8 @@ static void test_environments_share_those_of_their_gym(void **state)
 	fh_gym_close(gym);
 }
 
-/* A fork has copies of all descriptors, and may live longer. */
+/* A fork has copies of the lease's descriptors and may live longer. Even so, the parent's close
+ * must end the lease. */
 static void test_a_fork_keeps_no_lease(void **state)
 {
 	pid_t child;
@@ -108,7 +109,8 @@ static void test_a_fork_keeps_no_lease(void **state)
 		_exit(0);
 	}
 	fh_gym_close(gym);
-	/* Until the child has run its handlers. */
+	/* Retry until the child has run its fork handlers, which close its copies of the
+	 * descriptors. */
 	for (int i = 0; r < 0 && i < 500; i++) {
 		usleep(10000);
 		r = open_with(3, NULL, 0, &gym);

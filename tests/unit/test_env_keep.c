@@ -18,8 +18,8 @@
 /* Memory and files that an episode begins with and leaves. During a transfer, others go on. */
 
 #define N_FILES SETUP_FILES_MAX
-#define SLOWEST_MS 1000 /* for a neighbour's step, on a busy machine */
-#define HANGS_MS 4000   /* at least: until the porter is given up */
+#define SLOWEST_MS 1000 /* ms, for a neighbour's step on a busy machine */
+#define HANGS_MS 4000   /* ms at least, until a hung porter is killed */
 
 static const char yaml[] =
 		"name: Notes\n"
@@ -86,7 +86,8 @@ static struct fh_env *begin_neighbour(void)
 	return env;
 }
 
-/* A file of 64 kB, many times: more than a moment's work. */
+/* Gives the environment the most files that a reset may put, of 64 kB each. Putting them takes a
+ * while. */
 static void set_files(struct fh_env *env)
 {
 	static char names[N_FILES][8], text[65536];
@@ -120,7 +121,8 @@ static void wait_for(struct fh_env *env)
 	assert_ptr_equal(done, env);
 }
 
-/* By a step, by the next reset, by what ends it in the middle, and as it is closed. */
+/* The agent's memory is kept however an episode ends: by a step, a reset, an interruption or a
+ * close. */
 static void test_each_end_keeps_it(void **state)
 {
 	struct fh_env *env = begin_notes();
@@ -169,7 +171,8 @@ static void test_all_files_are_put(void **state)
 
 /* --- a porter that hangs ---------------------------------------------------------------------- */
 
-/* Traces the porter of the only sandbox, as if it waited for a lock. PID 1 does not see it. */
+/* Stops the porter of the only sandbox with ptrace, as if it waited for a lock. PID 1 notices
+ * nothing. */
 static pid_t stop_porter(void)
 {
 	pid_t pid = process_await("porter");
@@ -183,7 +186,7 @@ static pid_t stop_porter(void)
 	return pid;
 }
 
-/* The porter must have been killed, because its sandbox is closed. */
+/* Expects that the porter was killed, because its sandbox is closed. */
 static void assert_ended(pid_t porter)
 {
 	int status;
@@ -192,7 +195,8 @@ static void assert_ended(pid_t porter)
 	assert_true(WIFSIGNALED(status));
 }
 
-/* The neighbour steps until the other environment's work ends: at a porter's timeout. */
+/* Plays steps in the neighbour until the operation of `env` ends, at the timeout of its porter. No
+ * step may take long. */
 static void assert_neighbour_steps(struct fh_env *env, struct fh_env *neighbour)
 {
 	int64_t began_ns = clock_now_ns(), slowest_ns = 0;
@@ -227,7 +231,7 @@ static void test_an_end_that_hangs(void **state)
 	porter = stop_porter();
 	neighbour = begin_neighbour();
 	assert_done(fh_env_step_begin(env, &(struct fh_action){ .text = "exit_forfeit" }, &error));
-	fh_env_interrupt(env); /* nothing runs that it could end */
+	fh_env_interrupt(env); /* must do nothing: no command is running */
 	assert_neighbour_steps(env, neighbour);
 	assert_done(fh_env_end(env, &step, &error));
 	assert_int_equal(count(step.observation, "(The memory was not kept: the sandbox "), 1);
@@ -260,7 +264,7 @@ static void test_a_reset_after_one_that_hangs(void **state)
 	fh_env_close(neighbour);
 }
 
-/* As far as where its files are put. */
+/* Begins a reset, and advances it until its files are being put. */
 static void begin_files(struct fh_env *env)
 {
 	int64_t end_ns = clock_now_ns() + 60 * NS_PER_S;
@@ -317,7 +321,7 @@ static void test_a_folder_that_stays_locked(void **state)
 	fh_env_close(neighbour);
 }
 
-/* A thread looks through it. */
+/* A large memory is parsed in a thread, so that other episodes need not wait. */
 static void test_a_large_memory(void **state)
 {
 	auto_buf struct buf text = BUF_INIT(1 << 20);
@@ -372,9 +376,9 @@ static void assert_no_porter(void)
 }
 
 #define ROUNDS 20
-#define SPARE_FDS 10 /* the owner has more or fewer groups ready */
+#define SPARE_FDS 10 /* the owner may keep more or fewer control groups ready */
 
-/* While files are put, as a step ends, and as a reset begins. */
+/* Closes environments while files are put, while a step ends, and while a reset begins. */
 static void close_in_the_middle(void)
 {
 	struct fh_env *env = open_notes();

@@ -33,7 +33,7 @@ static const char judge_py[] =
 		"known = open('out.txt').read() == open('/grader/answer.txt').read()\n"
 		"os.write(3, json.dumps({'known': int(known)}).encode())\n";
 
-/* The generated files also tell where the program ran. */
+/* Program that generates a data set. A file tells what it saw of the sandbox. */
 static const char make_py[] =
 		"import hashlib, os, sys\n"
 		"key = bytes.fromhex(os.environ['FUMEHOOD_DATA_KEY'])\n"
@@ -79,7 +79,7 @@ static void next_machine(void)
 	assert_int_equal(setup(NULL), 0);
 }
 
-/* The paths in the data set's folder that match; the first one. */
+/* Finds the paths that match in the data set's folder. Returns their number and the first path. */
 static size_t find(const char *pattern, char out[256])
 {
 	char whole[128];
@@ -105,7 +105,7 @@ static mode_t mode_of(const char *pattern)
 	return st.st_mode & 07777;
 }
 
-/* The answer that is kept, and the task's hash with it. */
+/* Reads the data set's hidden answer, and the hash of its task. */
 static void read_answer(char answer[80], char hash[80])
 {
 	struct fh_env *env = open_env("made");
@@ -135,11 +135,12 @@ static void test_made(void **state)
 	assert_true(step.score && step.score[0].value == 1);
 	fh_env_close(env);
 	assert_int_equal(mode_of("[0-9a-f]*"), 0700);
-	/* Sandboxes read it as someone else. */
+	/* Files must be readable by all, because sandboxes read them as another user. */
 	assert_int_equal(mode_of("[0-9a-f]*/seen.txt"), 0644);
 }
 
-/* The answers and the task's hash follow from the machine, and what a program changes from that. */
+/* The generated answers depend on the machine's secret. The task's hash depends on the generated
+ * files. */
 static void test_of_what(void **state)
 {
 	char answers[3][80], hashes[3][80], before[256], path[256];
@@ -150,7 +151,8 @@ static void test_of_what(void **state)
 	assert_string_not_equal(answers[0], answers[1]);
 	assert_string_not_equal(hashes[0], hashes[1]);
 
-	/* Another gym of this machine finds what is there: the same file, not one like it. */
+	/* Change a generated file. Another gym of this machine must use it, instead of generating
+	 * the data again. */
 	assert_int_equal(find("*/seen.txt", before), 1);
 	assert_done(fd_write_file(before, "kept\n", 5, 0644, &error));
 	fh_gym_close(gym);
@@ -159,7 +161,7 @@ static void test_of_what(void **state)
 	assert_string_equal(answers[1], answers[2]);
 	assert_string_not_equal(hashes[1], hashes[2]);
 
-	/* Another program makes it anew, and leaves the old one to those who use it. */
+	/* A changed program generates the data again. The old files stay for gyms that use them. */
 	put("made/make.py",
 			"import os\nos.mkdir('more')\n"
 			"open('seen.txt', 'w').write('a')\nopen('more/answer.txt', 'w')\n");
@@ -170,7 +172,7 @@ static void test_of_what(void **state)
 	assert_true(path_exists(before));
 }
 
-/* A program imports the modules of its data set. Another module makes another data set. */
+/* A program can import its data set's modules. Changing a module generates the data again. */
 static void test_modules(void **state)
 {
 	static const char yaml[] =
@@ -209,7 +211,7 @@ static void test_failures(void **state)
 {
 	static const struct {
 		const char *program, *error;
-		const char *limit; /* NULL: one that only a hang exceeds */
+		const char *limit; /* time limit; NULL: a long one */
 	} cases[] = {
 		{ "import sys\nprint('no luck')\nsys.exit(3)\n",
 				"make data set 'words': make.py: ended with status 3: no luck" },
@@ -241,13 +243,13 @@ static void test_failures(void **state)
 		assert_has(error.message, cases[i].error);
 		assert_int_equal(find("[!.]*", path), 0);
 	}
-	/* Nothing of it stands in the way of one that works. */
+	/* A failed program leaves nothing that hinders a correct one. */
 	put("made/make.py", make_py);
 	put("made/datasets/words.yaml", dataset_yaml);
 	fh_env_close(open_env("made"));
 }
 
-/* A long file of zeros takes no disk. */
+/* A generated file with a long run of zeros is stored with holes, which take no disk space. */
 static void test_holes(void **state)
 {
 	auto_buf struct buf yaml = BUF_INIT(1000), program = BUF_INIT(2000);
@@ -268,7 +270,7 @@ static void test_holes(void **state)
 	assert_true(st.st_blocks < 100);
 }
 
-/* Someone was killed in the middle. */
+/* Parts that a killed process left behind are removed, and complete data is kept. */
 static void test_leftovers(void **state)
 {
 	char made[256], part[300], inner[330];
@@ -310,7 +312,8 @@ static void *open_own(void *out)
 	return NULL;
 }
 
-/* It writes other words each time: all have the same, so it was made once. */
+/* Several threads open the task at once. The program writes other words each time, so equal words
+ * show that it ran once. */
 static void test_side_by_side(void **state)
 {
 	pthread_t threads[6];

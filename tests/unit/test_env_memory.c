@@ -15,7 +15,7 @@
 
 struct merge {
 	const char *began, *now, *ours;
-	const char *kept; /* NULL: nothing, and... */
+	const char *kept; /* NULL: nothing is kept, because of `why` */
 	const char *why;
 };
 
@@ -74,9 +74,9 @@ static void notes_of_all_are_kept(void **state)
 
 /* --- what is large ---------------------------------------------------------------------------- */
 
-/* All that jansson takes passes here. */
+/* Counters of all memory that jansson allocates. */
 static size_t n_bytes, most_bytes;
-static long n_left = -1; /* allocations until they fail; negative: never */
+static long n_left = -1; /* allocations until all fail; negative: none fails */
 
 static void *take(size_t n)
 {
@@ -133,7 +133,7 @@ struct large {
 
 static const struct large larges[] = {
 	{ { 20000, 1, "\"x\"" }, { 20000, 5, NULL }, 0, NULL },
-	{ { 200000, 1, "0" }, { 1, 16, "[]" }, 0, NULL }, /* counts as the note "", already there */
+	{ { 200000, 1, "0" }, { 1, 16, "[]" }, 0, NULL }, /* equals the note "", which is there */
 	{ { 200000, 1, "0" }, { 1, 16, NULL }, -EFBIG, "is larger than 4194304 bytes" },
 	{ { 10, 1, NULL }, { 130000, 1, "{}" }, 0, NULL },
 	{ { 200000, 1, NULL }, { 100000, 1, "\"x\"" }, -EINVAL,
@@ -145,7 +145,8 @@ static const struct large larges[] = {
 	{ { 1, 10, "\"x\"" }, { 1, 17, NULL }, -EINVAL, "memory has more than 16 members" },
 };
 
-/* In proportion to the files: the square of them would take minutes, or gigabytes. */
+/* Time and memory of a merge must be linear in the files' sizes. Quadratic ones would be minutes or
+ * gigabytes. */
 static void a_large_memory_takes_little(void **state)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(larges); i++) {

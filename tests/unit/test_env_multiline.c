@@ -21,7 +21,7 @@ static const struct {
 			"cd x\nedit << 'end_of_edit' 1:1\n  end_of_edit\nend_of_edit\nput << 'done' a\nb\n"
 			"done\n" },
 	{ "edit\nend_of_edit", "edit << 'end_of_edit'\nend_of_edit\n" },
-	/* The text of a here-document is text, ours or the agent's. */
+	/* Commands in the text of a here-document are not quoted. */
 	{ "edit 1:1\nput\ndone\nend_of_edit",
 			"edit << 'end_of_edit' 1:1\nput\ndone\nend_of_edit\n" },
 	{ "cat > a <<E\nput\ndone\nE\nput\ndone",
@@ -80,7 +80,7 @@ static void test_end(void **state)
 	}
 }
 
-/* No action may take long to quote: the owner has other agents to serve. */
+/* Quoting a long action must be fast, because the owner serves other agents in the same thread. */
 static void test_time(void **state)
 {
 	static const char *const lines[] = { "edit\n", "cat <<E\n", "<<A <<B <<C <<D\n",
@@ -94,7 +94,7 @@ static void test_time(void **state)
 		while (text.len + strlen(lines[i]) <= text.cap)
 			buf_add_str(&text, lines[i]);
 		out = multiline_quote(buf_str(&text), commands, ARRAY_SIZE(commands));
-		assert_null(out); /* the last one's would be too long */
+		assert_null(out); /* refused: too long once it is quoted */
 		assert_true(clock() - began < 5 * CLOCKS_PER_SEC);
 	}
 }

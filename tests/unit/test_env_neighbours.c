@@ -9,12 +9,12 @@
 /* Episodes of one owner and one thread. No attack by one may slow the steps of the others. */
 
 #define ATTACK_S 1.5
-#define SLOWEST_MS 1000 /* for a neighbour's step */
-#define BIRTHS_S 6      /* for births beside an attack */
-#define BIRTH_TRIES 2   /* an attack that works is slow in nearly each */
-#define TRIES 5         /* a busy machine is slow at times; an attack that works slows each try */
+#define SLOWEST_MS 1000 /* ms, for a neighbour's step */
+#define BIRTHS_S 6      /* seconds, for starts of sandboxes during an attack */
+#define BIRTH_TRIES 2   /* try again once, as an attack that works slows nearly each try */
+#define TRIES 5         /* a busy machine is slow at times, a working attack in each try */
 
-/* The lock of a pipe, for as long as nothing comes from a socket. */
+/* Holds the lock of a pipe for ever: it splices from a socket to which nobody writes. */
 #define HOLD(fd)                                                                                   \
 	"python3 -ISc 'import os, socket; a, b = socket.socketpair(); os.splice(a.fileno(), " fd   \
 	", 9)'"
@@ -42,7 +42,7 @@ static void begin(struct fh_env *env, const char *text)
 	assert_done(fh_env_step_begin(env, &action, &error));
 }
 
-/* The longest of the neighbour's steps while an attack goes on. */
+/* Returns the time of the neighbour's slowest step while an attack goes on, in nanoseconds. */
 static int64_t slowest_beside(const char *attack, struct fh_env *neighbour)
 {
 	struct fh_env *attacker = open_episode("rows");
@@ -98,8 +98,9 @@ static int64_t time_births(struct fh_env *env)
 }
 
 /*
- * A birth must not wait for a folder that all sandboxes see. An agent has "/" itself, unless its
- * task binds to a new place. For such a bind, the entries of "/" are bound one by one.
+ * Starting a sandbox must not wait for a folder that an agent has locked, even if all sandboxes see
+ * it. An agent gets "/" itself, unless its task binds a folder to a new place. For such a bind, the
+ * entries of "/" are bound one by one.
  */
 static void test_births_go_on(void **state)
 {
@@ -135,7 +136,7 @@ static void test_births_go_on(void **state)
 	}
 }
 
-/* Nor does an owner work while nothing is to be done. */
+/* The owner uses no CPU time while nothing is to be done. */
 static void test_an_owner_rests(void **state)
 {
 	static const char *const rests[] = {

@@ -57,7 +57,8 @@ static void test_nul(void **state)
 	assert_memory_equal(out.data, "a\0b", 3);
 }
 
-/* A line of many beginnings of bars. To read the rest at each of them would take a minute. */
+/* Many beginnings of progress bars in a line must take linear time. Reading the rest at each would
+ * take a minute. */
 static void test_long_line(void **state)
 {
 	enum { N = 300000 };

@@ -14,7 +14,7 @@
 /* The pollable form: one thread, many environments, and every way in which an edge could be
  * missed. */
 
-#define PATIENCE_MS 60000 /* far longer than anything here takes */
+#define PATIENCE_MS 60000 /* ms, far more than any operation takes */
 
 static bool readable(int timeout_ms)
 {
@@ -28,13 +28,13 @@ static void begin(struct fh_env *env, const char *text)
 	assert_done(fh_env_step_begin(env, &(struct fh_action){ .text = text }, &error));
 }
 
-/* Waits for this one alone, and takes its result into `step`. */
+/* Waits until the operation of `env`, the only one, has ended. Stores the result in `step`. */
 static int finish(struct fh_env *env)
 {
 	struct fh_env *done = NULL;
 	int n;
 
-	/* Through poll(2), as a loop of the user's own would. */
+	/* Wait with poll(2) on the gym's descriptor, as a user's own event loop would. */
 	do {
 		if (!readable(PATIENCE_MS))
 			fail_msg("nothing to do for a minute");
@@ -76,7 +76,7 @@ static size_t index_of(struct fh_env *const *envs, const struct fh_env *env)
 	return 0;
 }
 
-/* Gives out all that are under way, at most three at a time. */
+/* Waits until the steps of all environments have ended, taking at most three at a time. */
 static void collect(struct fh_env *const *envs, int round)
 {
 	bool seen[ENVS] = { false };
@@ -85,7 +85,8 @@ static void collect(struct fh_env *const *envs, int round)
 		struct fh_env *done[3];
 		int n = fh_gym_wait(gym, PATIENCE_MS, done, 3, &error);
 
-		/* 0: a signal came. SIGCHLD for a thread that blocks it arrives here. */
+		/* fh_gym_wait() returns 0 if a signal came: SIGCHLD for a thread that blocks it
+		 * arrives here. */
 		assert_done(n);
 		for (int i = 0; i < n; i++) {
 			size_t k = index_of(envs, done[i]);
@@ -140,7 +141,7 @@ static void test_protocol(void **state)
 	assert_int_equal(fh_gym_wait(gym, 10, &done, 1, &error), 0);
 	assert_done(finish(env));
 	assert_string_equal(step.observation, "x\n");
-	/* A step that is over at its begin is returned like the others. */
+	/* A step that ends as soon as it begins is returned like other steps. */
 	poll_act(env, "edit 1:2");
 	poll_act(env, "skip");
 	assert_string_equal(step.exit_status, "skipped");
@@ -158,13 +159,13 @@ static void test_close_while_working(void **state)
 	fh_env_close(env);
 	assert_done(finish(other));
 	assert_string_equal(step.observation, "here\n");
-	/* Over, but never asked for. */
+	/* Close an environment whose step has ended, but whose result was never taken. */
 	begin(other, "skip");
 	fh_env_close(other);
 	assert_int_equal(fh_gym_wait(gym, 0, &env, 1, &error), 0);
 }
 
-/* --- time and force --------------------------------------------------------------------------- */
+/* --- timeouts and interrupts ------------------------------------------------------------------ */
 
 static void test_deadlines(void **state)
 {
@@ -214,7 +215,7 @@ static void test_interrupt_from_a_thread(void **state)
 	pthread_join(thread, NULL);
 	assert_has(step.observation, "interrupted");
 
-	/* The same for the blocking form. */
+	/* An interrupt also ends a step of the blocking function. */
 	pthread_create(&thread, NULL, interrupt_sleep, env);
 	act_within(env, "sleep 100", 60);
 	pthread_join(thread, NULL);
@@ -239,13 +240,13 @@ static void test_interrupt_scoring(void **state)
 	fh_env_close(env);
 }
 
-/* --- what an edge may hide -------------------------------------------------------------------- */
+/* --- events that epoll may tell only once ----------------------------------------------------- */
 
 static void test_background_output(void **state)
 {
 	struct fh_env *env = open_polled("rows"), *done;
 
-	/* The job writes more than the pipe holds, between two steps. It blocks, and we sleep. */
+	/* Between two steps, a background job writes more than the pipe holds, and blocks. */
 	poll_act(env, "(sleep 0.1; head -c 300000 /dev/zero | tr '\\0' x) &");
 	assert_int_equal(fh_gym_wait(gym, 400, &done, 1, &error), 0);
 	poll_act(env, "wait; echo; echo end");
@@ -253,8 +254,8 @@ static void test_background_output(void **state)
 	poll_act(env, "echo clean");
 	assert_string_equal(step.observation, "clean\n");
 
-	/* If a pipe fills up before the step begins, the step's own output must not block. The pipe
-	 * is smaller beside many sandboxes: pipe(7), /proc/sys/fs/pipe-user-pages-soft. */
+	/* If a pipe is full before a step begins, the step's own output must not block. The pipe is
+	 * smaller beside many sandboxes: pipe(7), /proc/sys/fs/pipe-user-pages-soft. */
 	poll_act(env, "room=$(python3 -c 'import fcntl; print(fcntl.fcntl(2, fcntl.F_GETPIPE_SZ))')");
 	poll_act(env, "(sleep 0.1; head -c $room /dev/zero | tr '\\0' y; exec tail -f /dev/null) &");
 	assert_true(process_await("tail") > 0);
@@ -276,7 +277,8 @@ static void test_new_shell(void **state)
 		poll_act(env, "echo new; sleep 0.05; head -c 100000 /dev/zero | wc -c");
 		assert_string_equal(step.observation, "new\n100000\n");
 	}
-	/* A shell that must be killed, then two steps in the new one. */
+	/* Interrupt a command that only a kill of the shell ends, then play two steps in the new
+	 * shell. */
 	begin(env, "trap '' INT; exec sleep 1000");
 	fh_env_interrupt(env);
 	assert_done(finish(env));
@@ -286,7 +288,7 @@ static void test_new_shell(void **state)
 	fh_env_close(env);
 }
 
-/* Longer than the socket takes at once, for a shell that reads nothing at first. */
+/* An action can be longer than the socket takes at once, while the shell does not read yet. */
 static void test_long_action(void **state)
 {
 	auto_free char *text = malloc(FH_ACTION_BYTES_MAX + 1);
@@ -326,7 +328,7 @@ static void test_scoring(void **state)
 
 /* --- a sandbox that dies ---------------------------------------------------------------------- */
 
-/* The children of a process, by its main thread. */
+/* Lists the children that a process's main thread has started. */
 static size_t children(long pid, long *out, size_t max)
 {
 	auto_buf struct buf text = BUF_INIT(4096);
@@ -344,7 +346,7 @@ static size_t children(long pid, long *out, size_t max)
 	return n;
 }
 
-/* A killed PID 1 is a zombie, or gone, once all processes of its sandbox are. */
+/* Whether a PID 1 has ended, with all processes of its sandbox: it is gone or a zombie. */
 static bool has_ended(long pid)
 {
 	auto_buf struct buf text = BUF_INIT(4096);
@@ -365,7 +367,7 @@ static void kill_and_wait(long pid)
 		sched_yield();
 }
 
-/* Kills PID 1 of all sandboxes: the children of our children. */
+/* Kills the PID 1 of each sandbox: these are the children of our nurseries. */
 static void kill_sandboxes(void)
 {
 	long nurseries[16], ones[64];
@@ -404,7 +406,7 @@ static void test_gone(void **state)
 	fh_env_close(env);
 }
 
-/* If a nursery is killed, another one makes the sandboxes that it had not made. */
+/* If a nursery is killed, a new nursery makes the sandboxes that are still to be made. */
 static void test_killed_nursery(void **state)
 {
 	struct fh_env *envs[ENVS];

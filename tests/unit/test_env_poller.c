@@ -10,8 +10,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* The poller with items that are no environments. Each waits for an eventfd, and counts its
- * advances and interrupts. */
+/* Tests the poller with items that are no environments. Each item waits for an eventfd, and counts
+ * its advances and interrupts. */
 
 struct thing {
 	struct poll_item item;
@@ -19,7 +19,7 @@ struct thing {
 	int64_t deadline_ns;
 	int n_advances;
 	int n_interrupts;
-	int failed; /* the error's code */
+	int failed; /* code of its error; 0: none */
 	bool over;
 };
 
@@ -125,7 +125,7 @@ static void test_only_what_came_is_advanced(void **state)
 	assert_int_equal(one.n_advances, 0);
 	assert_int_equal(two.n_advances, 1);
 
-	/* An edge that comes between two works is not lost. */
+	/* An event that comes after an item's work has ended is delivered to its next work. */
 	tell(second);
 	assert_none_over();
 	poller_add(&poller, &two.item);
@@ -163,7 +163,7 @@ static void test_done_at_once(void **state)
 	assert_int_equal(t.n_advances, 0);
 }
 
-/* epoll refuses a regular file, so the item fails and its work ends. */
+/* epoll refuses regular files. An item that waits for such a file fails, and its work ends. */
 static void test_a_descriptor_that_cannot_be_watched(void **state)
 {
 	auto_close int fd = event_new();
@@ -178,8 +178,8 @@ static void test_a_descriptor_that_cannot_be_watched(void **state)
 	assert_over(&t);
 	assert_int_equal(t.n_advances, 0);
 
-	/* The same for a descriptor that it waits for later. Here read() fails, so the work goes
-	 * on. */
+	/* An item also fails if it waits for an unreadable descriptor later. Here read() fails too,
+	 * so the work goes on. */
 	poller_add(&poller, &later.item);
 	later.fd = unreadable;
 	tell(fd);

@@ -94,7 +94,7 @@ static void test_data_seeds(void **state)
 	assert_string_not_equal(zero, one);
 	look_at_data(0, again);
 	assert_string_equal(zero, again);
-	/* A gym that has not loaded the task yet finds the same data. */
+	/* A new gym, which has yet to load the task, finds the same data. */
 	fh_gym_close(gym);
 	open_gym();
 	look_at_data(1, again);

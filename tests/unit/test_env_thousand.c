@@ -12,14 +12,14 @@
  */
 #define ATTACKERS 12
 #ifdef __SANITIZE_ADDRESS__
-#define NEIGHBOURS 188 /* it has work with each */
+#define NEIGHBOURS 188 /* fewer: the sanitizer has work with each */
 #else
 #define NEIGHBOURS 988
 #endif
-#define STEPS (NEIGHBOURS / 2) /* by every second neighbour, one after the other */
+#define STEPS (NEIGHBOURS / 2) /* steps timed, one each of every second neighbour */
 #define ATTACK_S 1.0
 #define TIMES_SLOWER 2
-#define TRIES 3 /* a busy machine is slow now and then; an attack that works is each time */
+#define TRIES 3 /* a busy machine is slow at times, a working attack in each try */
 #define LOCK "python3 /attack/lock.py"
 
 static const char computes[] = "while :; do :; done";
@@ -39,7 +39,7 @@ static const char *const attacks[ATTACKERS] = {
 	LOCK " folder /usr 60",
 	"head -c 1048576 /dev/zero",
 };
-#define PRINTS (ATTACKERS - 1) /* this attacker's task lets it print a mebibyte */
+#define PRINTS (ATTACKERS - 1) /* index of the attacker that may print a MiB */
 
 static struct fh_env *attackers[ATTACKERS], *neighbours[NEIGHBOURS];
 
@@ -70,7 +70,7 @@ static void begin_attack(size_t i, const char *text)
 {
 	struct fh_action action = { .text = text, .timeout_s = ATTACK_S };
 
-	/* If the attacker's sandbox is gone, its episode begins anew. */
+	/* A step is refused if the attacker's sandbox is gone: reset its episode. */
 	if (fh_env_step_begin(attackers[i], &action, &error) < 0)
 		assert_done(fh_env_reset_begin(attackers[i], 0, &error));
 }
@@ -80,7 +80,8 @@ static const char *text_of(size_t i, bool attack)
 	return attack ? attacks[i] : computes;
 }
 
-/* Ends the step of `done`. True if it was awaited; an attacker begins its attack again. */
+/* Takes the result of `done`, and returns whether it is the awaited environment. If it is an
+ * attacker, its attack begins again. */
 static bool take(struct fh_env *done, const struct fh_env *awaited, bool attack)
 {
 	assert_done(fh_env_end(done, &step, &error));
@@ -121,7 +122,7 @@ static void end_attacks(void)
 	}
 }
 
-/* The 99th percentile of the neighbours' steps. */
+/* Returns the 99th percentile of the neighbours' times for a step, in nanoseconds. */
 static int64_t p99_ns(bool attack)
 {
 	static int64_t took_ns[STEPS];

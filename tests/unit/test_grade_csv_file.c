@@ -205,7 +205,7 @@ static void test_caps(void **state)
 			"{\"error\": \"s.csv: more than 67108864 bytes\"}\n");
 }
 
-/* More rows than answers: one is wrong, and the rest isn't read. */
+/* If a submission has more rows than the answers, reading stops at the first wrong row. */
 static void test_too_many_rows(void **state)
 {
 	assert_long("id,y\nb,1\nc,1\na,1\n", "c,1\n", 1000000, "broken",
