@@ -33,21 +33,22 @@ static int descriptors(void)
 
 static int hold(struct fh_gym *gym, struct fh_env **envs, int n, struct fh_error *err)
 {
-	struct fh_env_options options = { .task = "titanicSurvival:micro", .max_steps = 1000000 };
+	struct fh_env_options options =
+			FH_ENV_OPTIONS(.task = "titanicSurvival:micro", .max_steps = 1000000);
 	struct fh_step step;
 	int r = 0;
 
 	for (int i = 0; i < n && r == 0; i++) {
 		r = fh_env_open(gym, &options, &envs[i], err);
 		if (r == 0)
-			r = fh_env_reset(envs[i], 0, &step, err);
+			r = fh_env_reset(envs[i], NULL, &step, err);
 	}
 	return r;
 }
 
 static int steps(struct fh_env **envs, int n, struct fh_error *err)
 {
-	struct fh_action action = { .text = "true" };
+	struct fh_action action = FH_ACTION(.text = "true");
 	double began = now_us();
 	struct fh_step step;
 	int r = 0;

@@ -35,12 +35,12 @@ static void play_one(struct fh_gym *gym, const char *task)
 	struct fh_env *env;
 	struct fh_step step;
 
-	check(fh_env_open(gym, &(struct fh_env_options){ .task = task }, &env, &err));
-	check(fh_env_reset(env, 0, &step, &err));
+	check(fh_env_open(gym, &FH_ENV_OPTIONS(.task = task), &env, &err));
+	check(fh_env_reset(env, NULL, &step, &err));
 	puts(step.observation);
 	print_score("baseline", step.baseline, step.n_baseline);
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-		check(fh_env_step(env, &(struct fh_action){ .text = actions[i] }, &step, &err));
+		check(fh_env_step(env, &FH_ACTION(.text = actions[i]), &step, &err));
 		printf("$ %s\n%s", actions[i], step.observation);
 		print_score("score", step.score, step.n_score);
 	}
@@ -70,12 +70,12 @@ static void play_many(struct fh_gym *gym, const char *task)
 	struct fh_env *envs[ENVS];
 
 	for (int i = 0; i < ENVS; i++) {
-		check(fh_env_open(gym, &(struct fh_env_options){ .task = task }, &envs[i], &err));
-		check(fh_env_reset_begin(envs[i], (uint64_t)i, &err));
+		check(fh_env_open(gym, &FH_ENV_OPTIONS(.task = task), &envs[i], &err));
+		check(fh_env_reset_start(envs[i], &FH_RESET(.seed = (uint64_t)i), &err));
 	}
 	finish(gym, ENVS);
 	for (int i = 0; i < ENVS; i++)
-		check(fh_env_step_begin(envs[i], &(struct fh_action){ .text = "sleep 0.1" }, &err));
+		check(fh_env_step_start(envs[i], &FH_ACTION(.text = "sleep 0.1"), &err));
 	finish(gym, ENVS);
 	for (int i = 0; i < ENVS; i++)
 		fh_env_close(envs[i]);

@@ -3,21 +3,23 @@
 #define FUMEHOOD_ENV_H
 
 #include <fumehood/error.h>
+#include <fumehood/gym.h>
 #include <fumehood/metric.h>
+#include <fumehood/version.h>
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Environments: an agent's task as an episode of steps.
  *
- * A `fh_gym` owns everything that a process' environments share: loaded tasks, baselines, and the
- * process that makes their sandboxes. A process opens one gym. A fork of the process can only close
- * it.
- *
- * An `fh_env` is an environment. Only a single thread may use it at a time. Different threads may
- * use different environments of a gym.
+ * An `fh_env` is an environment of a gym. Only a single thread may use it at a time. Different
+ * threads may use different environments of a gym.
  *
  *   struct fh_error err = FH_ERROR_INIT;
  *   struct fh_gym *gym;
@@ -25,55 +27,19 @@
  *   struct fh_step step;
  *
  *   fh_gym_open(NULL, &gym, &err);
- *   fh_env_open(gym, &(struct fh_env_options){ .task = "titanicSurvival:micro" }, &env, &err);
- *   fh_env_reset(env, 0, &step, &err);
- *   fh_env_step(env, &(struct fh_action){ .text = "ls" }, &step, &err);
+ *   fh_env_open(gym, &FH_ENV_OPTIONS(.task = "titanicSurvival:micro"), &env, &err);
+ *   fh_env_reset(env, NULL, &step, &err);
+ *   fh_env_step(env, &FH_ACTION(.text = "ls"), &step, &err);
  *   puts(step.observation);
  *   fh_env_close(env);
  *   fh_gym_close(gym);
  *
  * Reset and step have a pollable form too, for a thread that drives a thousand environments. The
- * thread begins resets and steps. fh_gym_wait() gives the environments whose reset or step has
+ * thread starts resets and steps. fh_gym_wait() gives the environments whose reset or step has
  * ended. docs/env.md tells what happens in an episode.
  */
 
-struct fh_gym;
 struct fh_env;
-
-struct fh_gym_options {
-	const char *tasks_dir; /* folder of more tasks, looked up first; NULL: none */
-	/* Folder in which Fumehood keeps baselines, data sets and the judges' secret. NULL:
-	 * $FUMEHOOD_STATE, or the user's default folder. */
-	const char *state_dir;
-	const char *mlgym_root; /* a checkout of MLGym, whose tasks come first; NULL: none */
-
-	/* Number of NVIDIA GPUs that the gym leases until it is closed. It takes the first free
-	 * ones among gpu_numbers (2 is /dev/nvidia2), or among all if gpu_numbers is NULL. If too
-	 * few are free, opening the gym fails with -EBUSY, and the error names their users. */
-	size_t n_gpus;
-	const int *gpu_numbers;
-	size_t n_gpu_numbers;
-};
-
-/*
- * Opens a gym. `options` may be NULL, and may be freed after the call. A task's files are read when
- * it is first opened. Later changes of the files have no effect while the gym is open.
- */
-FH_PUBLIC int fh_gym_open(
-		const struct fh_gym_options *options, struct fh_gym **out, struct fh_error *err);
-/* Closes a gym. Close its environments first. NULL is fine. */
-FH_PUBLIC void fh_gym_close(struct fh_gym *gym);
-
-/* Hides a folder from episodes that are reset from now on. They no longer see it, even in /usr or
- * /opt. The folders of tasks and the state folder are always hidden. A folder that does not exist
- * is ignored. */
-FH_PUBLIC int fh_gym_hide(struct fh_gym *gym, const char *folder, struct fh_error *err);
-
-/*
- * Returns a sentence about limits that this machine can't enforce; NULL: none. Lives as long as the
- * gym.
- */
-FH_PUBLIC const char *fh_gym_warning(const struct fh_gym *gym);
 
 enum fh_reward_kind {
 	FH_REWARD_DELTA,       /* score minus the last score; the first score minus the baseline */
@@ -92,6 +58,7 @@ struct fh_bind {
 #define FH_DATA_SEED_MAX ((1ULL << 53) - 1)
 
 struct fh_env_options {
+	size_t size;         /* FH_ENV_OPTIONS() sets it */
 	const char *task;    /* task to open: "T" or "T:VARIANT" */
 	const char *variant; /* NULL: the variant in `task`, else the task's default */
 	enum fh_reward_kind reward;
@@ -115,7 +82,7 @@ struct fh_env_options {
 	const char *web_hosts;
 	/* Salt that the judges' random numbers depend on, beside the seed. 0: each episode draws a
 	 * new salt, which the result of its reset holds. A recorded salt, at most
-	 * FH_JUDGE_SALT_MAX, gives the recorded scores again. */
+	 * FH_JUDGE_SALT_MAX, gives the recorded scores again. A reset may name another. */
 	uint64_t judge_salt;
 	/* Limit in bytes for an episode's record: actions, observations and fh_action.beside_bytes,
 	 * as ASCII JSON. The step that exceeds it is the last. 0: no limit. */
@@ -126,6 +93,8 @@ struct fh_env_options {
 	 * 0. */
 	uint64_t data_seed;
 };
+
+#define FH_ENV_OPTIONS(...) FH_SIZED(struct fh_env_options, __VA_ARGS__)
 
 /*
  * Opens an environment: loads the task and makes its data. If this machine has no baseline of the
@@ -161,6 +130,7 @@ FH_PUBLIC const char *fh_outcome_name(enum fh_outcome outcome);
 #define FH_TIMEOUT_S_MIN 0.001
 
 struct fh_action {
+	size_t size;      /* FH_ACTION() sets it */
 	const char *text; /* a shell command, or lines of commands; at most FH_ACTION_BYTES_MAX */
 	/* timeout; 0: the task's training_timeout for training, else its short_timeout */
 	double timeout_s;
@@ -169,12 +139,15 @@ struct fh_action {
 	int64_t beside_bytes;
 };
 
+#define FH_ACTION(...) FH_SIZED(struct fh_action, __VA_ARGS__)
+
 /*
  * The result of a reset or step. All data that it points to belongs to the environment and lives
  * until its next reset, step or close. Usage that this machine can't measure is -1.
  */
 struct fh_step {
 	const char *observation; /* text for the agent, UTF-8 */
+	size_t observation_bytes;
 	double reward;
 	bool terminated; /* the agent's action ended the episode */
 	bool truncated;  /* max_steps, max_text_bytes or the deadline ended the episode */
@@ -218,9 +191,18 @@ struct fh_step {
 	double gap; /* score of the end minus `validated`, by the task's metric; NAN: not known */
 };
 
-/* Begins a new episode, and ends the last one. On failure there is no episode. */
-FH_PUBLIC int fh_env_reset(
-		struct fh_env *env, uint64_t seed, struct fh_step *out, struct fh_error *err);
+struct fh_reset {
+	size_t size; /* FH_RESET() sets it */
+	uint64_t seed;
+	uint64_t judge_salt; /* salt of this episode; 0: `judge_salt` of the environment */
+};
+
+#define FH_RESET(...) FH_SIZED(struct fh_reset, __VA_ARGS__)
+
+/* Begins a new episode, and ends the last one. `reset` may be NULL: seed 0. On failure there is no
+ * episode. */
+FH_PUBLIC int fh_env_reset(struct fh_env *env, const struct fh_reset *reset, struct fh_step *out,
+		struct fh_error *err);
 
 /*
  * Runs an action. -EPROTO: there is no episode, or it has ended. -E2BIG, -EINVAL: the action is
@@ -235,23 +217,25 @@ FH_PUBLIC int fh_env_validate(struct fh_env *env, struct fh_step *out, struct fh
 FH_PUBLIC int fh_env_submit(struct fh_env *env, struct fh_step *out, struct fh_error *err);
 
 /*
- * The pollable form of reset and step. After fh_env_reset_begin() or fh_env_step_begin(),
- * fh_gym_fd() becomes readable when fh_gym_wait() has work to do. fh_gym_wait() returns the number
- * of environments whose reset or step has ended, `max` at most. It returns 0 after timeout_ms (-1:
- * no timeout) or a signal. fh_env_end() then gives a result.
+ * The pollable form. After a start, fh_gym_fd() becomes readable when fh_gym_wait() has work to do.
+ * fh_gym_wait() returns the number of environments whose operation has ended, `max` at most. It
+ * returns 0 after timeout_ms (-1: no timeout) or a signal. fh_env_end() then gives a result.
  *
- * Only a single thread may begin, wait for, end and close the environments of a gym that use this
- * form. Beginning a reset or step never blocks. If the process that makes sandboxes was killed and
- * is being started anew, the reset takes longer. Steps of other environments go on.
+ * Only a single thread may start, wait for, end and close the environments of a gym that use this
+ * form. A start never blocks. If the process that makes sandboxes was killed and is being started
+ * anew, the reset takes longer. Steps of other environments go on.
  */
-FH_PUBLIC int fh_env_reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err);
-FH_PUBLIC int fh_env_step_begin(
+FH_PUBLIC int fh_env_reset_start(
+		struct fh_env *env, const struct fh_reset *reset, struct fh_error *err);
+FH_PUBLIC int fh_env_step_start(
 		struct fh_env *env, const struct fh_action *action, struct fh_error *err);
+FH_PUBLIC int fh_env_validate_start(struct fh_env *env, struct fh_error *err);
+FH_PUBLIC int fh_env_submit_start(struct fh_env *env, struct fh_error *err);
 FH_PUBLIC int fh_gym_fd(struct fh_gym *gym);
 FH_PUBLIC int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **out_done, size_t max,
 		struct fh_error *err);
 
-/* Takes the result of a reset or step. -EBUSY: it has not ended yet; -EPROTO: none was begun. */
+/* Takes the result of a reset or step. -EBUSY: it has not ended yet; -EPROTO: none was started. */
 FH_PUBLIC int fh_env_end(struct fh_env *env, struct fh_step *out, struct fh_error *err);
 
 /*
@@ -288,5 +272,9 @@ struct fh_env_info {
 FH_PUBLIC const char *fh_env_warning(const struct fh_env *env);
 
 FH_PUBLIC void fh_env_info(const struct fh_env *env, struct fh_env_info *out);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

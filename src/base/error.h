@@ -19,12 +19,26 @@ int error_set(struct fh_error *err, int error, const char *format, ...)
 int error_say(struct fh_error *err, int error, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
 
-/* Prepends "<format>: " to the message. Returns err->code, or -EIO if err is NULL or has no
- * negative code. */
+/* Sets the message as error_say() does, and a kind that the errno alone would not tell. */
+int error_say_kind(struct fh_error *err, enum fh_error_kind kind, int error, const char *format,
+		...) __attribute__((format(printf, 4, 5)));
+
+/* Returns the kind that error_set() and error_say() give to an error with this positive errno. */
+enum fh_error_kind error_kind_of(int error);
+
+/* Prepends "<format>: " to the message, and keeps the kind. Returns err->code, or -EIO if err is
+ * NULL or has no negative code. */
 int error_wrap(struct fh_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Tells the compiler that error_set(), error_say() and error_wrap() return a negative number.
- * Otherwise the compiler warns about paths on which a failure looks like a success. */
+/* Returns `err`, or `own` if it is NULL. For public functions: without an error, error_wrap()
+ * loses the code. */
+static inline struct fh_error *error_or(struct fh_error *err, struct fh_error *own)
+{
+	return err ? err : own;
+}
+
+/* Tells the compiler that the functions above return a negative number. Otherwise the compiler
+ * warns about paths on which a failure looks like a success. */
 #define ERROR_NEGATIVE(call)                                                                       \
 	({                                                                                         \
 		int error_code = (call);                                                           \
@@ -35,6 +49,7 @@ int error_wrap(struct fh_error *err, const char *format, ...) __attribute__((for
 
 #define error_set(...) ERROR_NEGATIVE(error_set(__VA_ARGS__))
 #define error_say(...) ERROR_NEGATIVE(error_say(__VA_ARGS__))
+#define error_say_kind(...) ERROR_NEGATIVE(error_say_kind(__VA_ARGS__))
 #define error_wrap(...) ERROR_NEGATIVE(error_wrap(__VA_ARGS__))
 
 #endif

@@ -121,15 +121,16 @@ int path_beneath(const char *folder, const char *path, char **out, struct fh_err
 	if (!root)
 		return error_set(err, errno, "find '%s'", folder);
 	if (!path_stays_inside(path))
-		return error_say(err, EPERM, "'%s' leads out of '%s'", path, folder);
+		return error_say_kind(
+				err, FH_ERROR_INPUT, EPERM, "'%s' leads out of '%s'", path, folder);
 	joined = path_join(root, path);
 	real = realpath(joined, NULL);
 	if (!real)
 		return error_set(err, errno, "find '%s' in '%s'", path, folder);
 	n = strlen(root);
 	if (!str_starts(real, root) || (n > 1 && real[n] != '\0' && real[n] != '/'))
-		return error_say(err, EPERM, "'%s' leads out of '%s' by a symbolic link", path,
-				folder);
+		return error_say_kind(err, FH_ERROR_INPUT, EPERM,
+				"'%s' leads out of '%s' by a symbolic link", path, folder);
 	*out = take_ptr(real);
 	return 0;
 }
@@ -145,8 +146,8 @@ int path_beneath_new(const char *folder, const char *path, char **out, struct fh
 	if (r == 0)
 		return 0;
 	if (r == -ENOENT && lstat(joined, &st) == 0)
-		return error_say(err, EPERM, "'%s' in '%s' is a symbolic link that leads nowhere",
-				path, folder);
+		return error_say_kind(err, FH_ERROR_INPUT, EPERM,
+				"'%s' in '%s' is a symbolic link that leads nowhere", path, folder);
 	if (r != -ENOENT || !path_exists(folder))
 		return error_say(err, -r, "%s", why.message);
 	above = path_dirname(path);

@@ -204,7 +204,7 @@ static int asking_step(struct asking *a, struct fh_step *step, struct fh_error *
 	if (r < 0)
 		return r;
 	answered = clock_now_ns();
-	r = fh_env_step(a->env, &(struct fh_action){ .text = turn.action }, step, err);
+	r = fh_env_step(a->env, &FH_ACTION(.text = turn.action), step, err);
 	if (r < 0)
 		return r;
 	samples_add(&a->prompt->ours, (double)(asked - began) / 1e3);
@@ -218,7 +218,7 @@ static int asking_step(struct asking *a, struct fh_step *step, struct fh_error *
 static int asking_steps(struct asking *a, struct fh_error *err)
 {
 	struct fh_step step;
-	int r = fh_env_reset(a->env, 0, &step, err);
+	int r = fh_env_reset(a->env, NULL, &step, err);
 
 	if (r < 0)
 		return r;

@@ -78,7 +78,7 @@ static int alive_grow(struct alive *a, size_t n, struct fh_error *err)
 
 static int alive_begin_step(struct fh_env *env, struct fh_error *err)
 {
-	return fh_env_step_begin(env, &(struct fh_action){ .text = "true" }, err);
+	return fh_env_step_start(env, &FH_ACTION(.text = "true"), err);
 }
 
 /* Waits for the results of n steps that have begun. */

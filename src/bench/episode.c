@@ -33,9 +33,8 @@ double bench_us_since(int64_t began_ns)
 
 static int life_open(struct fh_gym *gym, struct fh_env **out, struct fh_error *err)
 {
-	return fh_env_open(gym,
-			&(struct fh_env_options){ .task = BENCH_TASK, .max_steps = MAX_STEPS }, out,
-			err);
+	return fh_env_open(
+			gym, &FH_ENV_OPTIONS(.task = BENCH_TASK, .max_steps = MAX_STEPS), out, err);
 }
 
 int bench_start(struct fh_gym *gym, struct fh_env **out, struct fh_error *err)
@@ -46,7 +45,7 @@ int bench_start(struct fh_gym *gym, struct fh_env **out, struct fh_error *err)
 
 	if (r < 0)
 		return r;
-	r = fh_env_reset(env, 0, &step, err);
+	r = fh_env_reset(env, NULL, &step, err);
 	if (r < 0)
 		fh_env_close(env);
 	else
@@ -73,7 +72,7 @@ int bench_steps(struct fh_env *env, const char *command, int n, struct samples *
 	while (n-- > 0) {
 		int64_t began = clock_now_ns();
 		struct fh_step step;
-		int r = fh_env_step(env, &(struct fh_action){ .text = command }, &step, err);
+		int r = fh_env_step(env, &FH_ACTION(.text = command), &step, err);
 
 		if (r < 0)
 			return r;
@@ -95,7 +94,7 @@ static int life_begin(struct fh_env *env, struct life *out, struct fh_error *err
 	auto_free pid_t *list = NULL;
 	struct fh_step step;
 	size_t n;
-	int fd, r = fh_env_reset(env, 0, &step, err);
+	int fd, r = fh_env_reset(env, NULL, &step, err);
 
 	if (r < 0)
 		return r;
@@ -311,7 +310,7 @@ static int scoring_validate(struct scoring *s, struct samples *out, struct fh_er
 	int r;
 
 	if (most && s->n_validated == most) {
-		r = fh_env_reset(s->env, 0, &step, err);
+		r = fh_env_reset(s->env, NULL, &step, err);
 		if (r < 0)
 			return r;
 		r = scoring_submit(s, err);

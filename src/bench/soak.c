@@ -35,7 +35,7 @@ static int soak_go_on(struct soak *s, size_t i, struct fh_error *err)
 {
 	if (s->steps_left[i] > 0) {
 		s->steps_left[i]--;
-		return fh_env_step_begin(s->envs[i], &(struct fh_action){ .text = "true" }, err);
+		return fh_env_step_start(s->envs[i], &FH_ACTION(.text = "true"), err);
 	}
 	s->over++;
 	if (s->to_begin == 0) {
@@ -44,7 +44,7 @@ static int soak_go_on(struct soak *s, size_t i, struct fh_error *err)
 	}
 	s->to_begin--;
 	s->steps_left[i] = s->steps_each;
-	return fh_env_reset_begin(s->envs[i], 0, err);
+	return fh_env_reset_start(s->envs[i], NULL, err);
 }
 
 /* Waits for results. Each environment with a result begins its next step. */

@@ -65,12 +65,10 @@ static const char *baseline_tail(const char *text)
 static int baseline_play(struct fh_env *env, const struct task *task, struct score *out,
 		struct fh_error *err)
 {
-	const struct fh_action action = {
-		.text = task->baseline_command,
-		.timeout_s = (double)task->training_timeout_ms / 1e3,
-	};
+	const struct fh_action action = FH_ACTION(.text = task->baseline_command,
+			.timeout_s = (double)task->training_timeout_ms / 1e3);
 	struct fh_step step;
-	int r = fh_env_reset(env, SEED, &step, err);
+	int r = fh_env_reset(env, &FH_RESET(.seed = SEED), &step, err);
 
 	if (r < 0)
 		return r;
@@ -81,7 +79,8 @@ static int baseline_play(struct fh_env *env, const struct task *task, struct sco
 	if (r < 0)
 		return r;
 	if (step.outcome != FH_OUTCOME_OK || step.exit_code != 0)
-		return error_say(err, EIO, "`%s` ended with %s, status %d: %s", action.text,
+		return error_say_kind(err, FH_ERROR_INTERNAL, EIO,
+				"`%s` ended with %s, status %d: %s", action.text,
 				fh_outcome_name(step.outcome), step.exit_code,
 				baseline_tail(step.observation));
 	if (!step.exit_status) {
@@ -90,7 +89,8 @@ static int baseline_play(struct fh_env *env, const struct task *task, struct sco
 			return r;
 	}
 	if (!step.score)
-		return error_say(err, EIO, "the result of `%s` can't be scored: %s", action.text,
+		return error_say_kind(err, FH_ERROR_INTERNAL, EIO,
+				"the result of `%s` can't be scored: %s", action.text,
 				step.grade_error ? step.grade_error : "it was not submitted");
 	score_copy(out, step.best, step.n_best);
 	return 0;

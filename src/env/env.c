@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "base/sized.h"
 #include "base/walk.h"
 #include "env/names.h"
 #include "env/observe.h"
@@ -114,6 +115,26 @@ void fh_env_interrupt(struct fh_env *env)
 	poller_interrupt(&env->spec.gym->poller, &env->item);
 }
 
+/* --- beginnings ------------------------------------------------------------------------------- */
+
+static int env_begin_reset(struct fh_env *env, const struct fh_reset *reset, struct fh_error *err)
+{
+	struct fh_reset read;
+	int r;
+
+	err = error_or(err, &(struct fh_error)FH_ERROR_INIT);
+	r = SIZED_READ(fh_reset, &read, reset, err);
+	return r < 0 ? r : reset_begin(env, &read, err);
+}
+
+static int env_begin_step(struct fh_env *env, const struct fh_action *action, struct fh_error *err)
+{
+	struct fh_action read;
+	int r = SIZED_READ(fh_action, &read, action, err);
+
+	return r < 0 ? r : step_begin(env, &read, err);
+}
+
 /* --- the blocking form of the API ------------------------------------------------------------- */
 
 /* Blocks until the reset or step has ended. `r`: result of the function that began it. */
@@ -134,15 +155,16 @@ static int env_block(struct fh_env *env, int r, struct fh_step *out, struct fh_e
 	return env_take(env, out, err);
 }
 
-int fh_env_reset(struct fh_env *env, uint64_t seed, struct fh_step *out, struct fh_error *err)
+int fh_env_reset(struct fh_env *env, const struct fh_reset *reset, struct fh_step *out,
+		struct fh_error *err)
 {
-	return env_block(env, reset_begin(env, seed, err), out, err);
+	return env_block(env, env_begin_reset(env, reset, err), out, err);
 }
 
 int fh_env_step(struct fh_env *env, const struct fh_action *action, struct fh_step *out,
 		struct fh_error *err)
 {
-	return env_block(env, step_begin(env, action, err), out, err);
+	return env_block(env, env_begin_step(env, action, err), out, err);
 }
 
 int fh_env_validate(struct fh_env *env, struct fh_step *out, struct fh_error *err)
@@ -208,14 +230,24 @@ static int env_poll(struct fh_env *env, int r)
 	return 0;
 }
 
-int fh_env_reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
+int fh_env_reset_start(struct fh_env *env, const struct fh_reset *reset, struct fh_error *err)
 {
-	return env_poll(env, reset_begin(env, seed, err));
+	return env_poll(env, env_begin_reset(env, reset, err));
 }
 
-int fh_env_step_begin(struct fh_env *env, const struct fh_action *action, struct fh_error *err)
+int fh_env_step_start(struct fh_env *env, const struct fh_action *action, struct fh_error *err)
 {
-	return env_poll(env, step_begin(env, action, err));
+	return env_poll(env, env_begin_step(env, action, err));
+}
+
+int fh_env_validate_start(struct fh_env *env, struct fh_error *err)
+{
+	return env_poll(env, step_begin_request(env, REQUEST_VALIDATE, err));
+}
+
+int fh_env_submit_start(struct fh_env *env, struct fh_error *err)
+{
+	return env_poll(env, step_begin_request(env, REQUEST_SUBMIT, err));
 }
 
 int fh_gym_fd(struct fh_gym *gym)
@@ -245,7 +277,7 @@ int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **out_done, si
 int fh_env_end(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 {
 	if (env->work == WORK_NONE)
-		return error_say(err, EPROTO, "nothing was begun");
+		return error_say(err, EPROTO, "nothing was started");
 	if (env->work != WORK_DONE)
 		return error_say(err, EBUSY, "the reset or step has not ended yet");
 	poller_untake(&env->item);

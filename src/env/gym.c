@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/places.h"
 #include "base/scope.h"
+#include "base/sized.h"
 #include "base/str.h"
 #include "env/make.h"
 #include "inside/places.h"
@@ -67,16 +68,20 @@ static int gym_open(struct fh_gym *gym, const struct fh_gym_options *options, st
 
 int fh_gym_open(const struct fh_gym_options *options, struct fh_gym **out, struct fh_error *err)
 {
-	static const struct fh_gym_options none;
-	struct fh_gym *gym = xcalloc(1, sizeof(*gym));
+	struct fh_gym_options read;
+	struct fh_gym *gym;
+	int r;
 
-	if (!options)
-		options = &none;
+	err = error_or(err, &(struct fh_error)FH_ERROR_INIT);
+	r = SIZED_READ(fh_gym_options, &read, options, err);
+	if (r < 0)
+		return r;
+	gym = xcalloc(1, sizeof(*gym));
 	pthread_mutex_init(&gym->lock, NULL);
 	poller_init(&gym->poller);
-	gym->tasks_dir = options->tasks_dir ? xstrdup(options->tasks_dir) : NULL;
-	gym->mlgym_root = options->mlgym_root ? xstrdup(options->mlgym_root) : NULL;
-	if (gym_open(gym, options, err) < 0) {
+	gym->tasks_dir = read.tasks_dir ? xstrdup(read.tasks_dir) : NULL;
+	gym->mlgym_root = read.mlgym_root ? xstrdup(read.mlgym_root) : NULL;
+	if (gym_open(gym, &read, err) < 0) {
 		fh_gym_close(gym);
 		return error_wrap(err, "open the gym");
 	}

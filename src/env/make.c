@@ -121,11 +121,12 @@ static int make_check_end(const struct program *p, struct fh_error *err)
 	if (p->state == PROGRAM_BROKEN)
 		return error_say(err, -p->err.code, "%s", p->err.message);
 	if (p->out_of_memory)
-		return error_say(err, ENOMEM, "was ended for using too much memory");
+		return error_say_kind(err, FH_ERROR_INTERNAL, ENOMEM,
+				"was ended for using too much memory");
 	if (p->status == 0)
 		return 0;
 	str_add_utf8(&text, buf_str(&p->log) + skip, p->log.len - skip);
-	return error_say(err, EIO, "%s %d: %s",
+	return error_say_kind(err, FH_ERROR_INTERNAL, EIO, "%s %d: %s",
 			killed ? "was ended by signal" : "ended with status",
 			killed ? WTERMSIG(p->status) : WEXITSTATUS(p->status), buf_str(&text));
 }

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/scope.h"
+#include "base/sized.h"
 #include "env/baseline.h"
 #include "env/env.h"
 #include "env/observe.h"
@@ -85,11 +86,17 @@ static int env_open(struct fh_env *env, const struct fh_env_options *options, st
 int fh_env_open(struct fh_gym *gym, const struct fh_env_options *options, struct fh_env **out,
 		struct fh_error *err)
 {
-	struct fh_env *env = xcalloc(1, sizeof(*env));
+	struct fh_env_options read;
+	struct fh_env *env;
 	int r;
 
+	err = error_or(err, &(struct fh_error)FH_ERROR_INIT);
+	r = SIZED_READ(fh_env_options, &read, options, err);
+	if (r < 0)
+		return r;
+	env = xcalloc(1, sizeof(*env));
 	env->spec.gym = gym;
-	r = env_open(env, options, err);
+	r = env_open(env, &read, err);
 	if (r < 0) {
 		fh_env_close(env);
 		return r;

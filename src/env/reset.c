@@ -107,13 +107,14 @@ static int reset_start(struct fh_env *env, struct fh_error *err)
 }
 
 /*
- * Gets the option judge_salt, or draws a salt. The judges' random numbers depend on it besides the
- * seed. Without a new salt, an episode could tell the next one with the same seed which numbers it
- * got.
+ * Gets the salt of the reset or of the environment, or draws one. The judges' random numbers depend
+ * on it besides the seed. Without a new salt, an episode could tell the next one with the same seed
+ * which numbers it got.
  */
-static int reset_draw_salt(const struct fh_env *env, uint64_t *out, struct fh_error *err)
+static int reset_draw_salt(const struct fh_env *env, const struct fh_reset *reset, uint64_t *out,
+		struct fh_error *err)
 {
-	uint64_t salt = env->terms.judge_salt;
+	uint64_t salt = reset->judge_salt ? reset->judge_salt : env->terms.judge_salt;
 
 	while (!salt) {
 		if (getrandom(&salt, sizeof(salt), 0) != sizeof(salt))
@@ -124,14 +125,16 @@ static int reset_draw_salt(const struct fh_env *env, uint64_t *out, struct fh_er
 	return 0;
 }
 
-int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
+int reset_begin(struct fh_env *env, const struct fh_reset *reset, struct fh_error *err)
 {
-	uint64_t salt;
+	uint64_t seed = reset->seed, salt;
 	int r = turn_check_idle(env, err);
 
 	if (r < 0)
 		return r;
-	r = reset_draw_salt(env, &salt, err);
+	if (reset->judge_salt > FH_JUDGE_SALT_MAX)
+		return error_say(err, EINVAL, "a judge's salt is at most %llu", FH_JUDGE_SALT_MAX);
+	r = reset_draw_salt(env, reset, &salt, err);
 	if (r < 0) {
 		turn_drop(env);
 		return r;

@@ -8,7 +8,7 @@
  * Ends the present episode and begins the next one, in a new sandbox. On failure there is no
  * episode, except on -EBUSY: a reset or step is under way.
  */
-int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err);
+int reset_begin(struct fh_env *env, const struct fh_reset *reset, struct fh_error *err);
 void reset_advance(struct fh_env *env);
 
 #endif

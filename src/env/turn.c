@@ -100,6 +100,7 @@ void turn_finish(struct fh_env *env)
 		text->data[--text->len] = '\0';
 	turn_hide_secrets(env);
 	step->observation = buf_str(text);
+	step->observation_bytes = text->len;
 	step->open_file = env->setup.open_file ? env->setup.open_file : "n/a";
 	step->working_dir = env->working_dir;
 	step->tools_state = env->setup.state;

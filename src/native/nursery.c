@@ -363,7 +363,7 @@ static bool nursery_runs(struct native_owner *o)
 int nursery_need(struct native_owner *o, struct fh_error *err)
 {
 	if (o->forked)
-		return error_say(err, EPERM,
+		return error_say_kind(err, FH_ERROR_STATE, EPERM,
 				"a forked process can't use its parent's gym: open one after the "
 				"fork");
 	return nursery_runs(o) ? 0 : nursery_start(o, err);

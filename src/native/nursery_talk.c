@@ -47,7 +47,8 @@ static int nursery_failed(struct wire *w, struct fh_error *err)
 	auto_free char *text = wire_get_str(w, GUEST_TEXT_MAX);
 
 	if (!wire_done(w) || !code || code > 4095)
-		return error_say(err, EPROTO, "the nursery sent a broken error");
+		return error_say_kind(
+				err, FH_ERROR_INTERNAL, EPROTO, "the nursery sent a broken error");
 	return error_say(err, (int)code, "%s", text);
 }
 
@@ -71,7 +72,7 @@ int nursery_await(int socket, uint8_t kind, int timeout_ms, uint8_t *out_bits, s
 	if (out_bits)
 		*out_bits = wire_get_u8(&w);
 	if (got != kind || !wire_done(&w))
-		return error_say(err, EPROTO,
+		return error_say_kind(err, FH_ERROR_INTERNAL, EPROTO,
 				"the nursery sent another answer than it was asked for");
 	return 0;
 }

@@ -314,7 +314,8 @@ int porter_take(struct sandbox *base, struct sandbox_answer *out, struct fh_erro
 	if (a->code) {
 		r = error_say(err, a->code > 0 && a->code < 4096 ? a->code : EIO, "%s", a->text);
 	} else if (sb->asked_bytes >= 0 && a->fd < 0) {
-		r = error_say(err, EPROTO, "the sandbox answered without a sealed file");
+		r = error_say_kind(err, FH_ERROR_INTERNAL, EPROTO,
+				"the sandbox answered without a sealed file");
 	} else {
 		out->fd = take_fd(&a->fd);
 		memcpy(out->digest, a->digest, sizeof(out->digest));

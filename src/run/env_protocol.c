@@ -110,7 +110,7 @@ static int env_protocol_read_action(
 static int env_protocol_do_step(
 		struct env_protocol *p, const struct pyjson *request, struct fh_error *err)
 {
-	struct fh_action action = { 0 };
+	struct fh_action action = FH_ACTION();
 	struct fh_step step = { 0 };
 	int r;
 

@@ -117,7 +117,7 @@ static int env_server_reset(void *data, uint64_t seed, struct fh_step *out, stru
 
 	if (r < 0)
 		return r;
-	r = fh_env_reset_begin(s->env, seed, err);
+	r = fh_env_reset_start(s->env, &FH_RESET(.seed = seed), err);
 	if (r < 0)
 		return r;
 	r = env_server_wait(s, out, err);
@@ -130,7 +130,7 @@ static int env_server_step(void *data, const struct fh_action *action, struct fh
 		struct fh_error *err)
 {
 	struct env_server *s = data;
-	int r = fh_env_step_begin(s->env, action, err);
+	int r = fh_env_step_start(s->env, action, err);
 
 	if (r < 0)
 		return r;
@@ -238,17 +238,11 @@ int env_server_open(struct env_server *s, struct fh_error *err)
 	auto_arena struct arena arena = ARENA_INIT;
 	const struct env_server_options *o = s->options;
 	const struct episode_options *e = &o->episode;
-	struct fh_gym_options gym = {
-		.tasks_dir = e->tasks_dir,
-		.n_gpus = o->gpus.n,
-		.n_gpu_numbers = o->gpus.n,
-	};
-	struct fh_env_options env = {
-		.task = o->task,
-		.max_text_bytes = o->out ? RECORDER_TEXT_BYTES : 0,
-		.web_hosts = episode_web_hosts(e, NULL),
-		.n_gpus = o->gpus.n,
-	};
+	struct fh_gym_options gym = FH_GYM_OPTIONS(.tasks_dir = e->tasks_dir, .n_gpus = o->gpus.n,
+			.n_gpu_numbers = o->gpus.n);
+	struct fh_env_options env = FH_ENV_OPTIONS(.task = o->task,
+			.max_text_bytes = o->out ? RECORDER_TEXT_BYTES : 0,
+			.web_hosts = episode_web_hosts(e, NULL), .n_gpus = o->gpus.n);
 	int r = episode_env_options(e, &arena, &env, err);
 
 	if (r < 0)

@@ -154,7 +154,7 @@ void episode_fail(struct episode *e)
 
 static int episode_begin_step(struct episode *e, const struct model_turn *turn)
 {
-	struct fh_action action = { 0 };
+	struct fh_action action = FH_ACTION();
 
 	xstrset(&e->action, turn->action);
 	e->thought = turn->thought;
@@ -164,7 +164,7 @@ static int episode_begin_step(struct episode *e, const struct model_turn *turn)
 	action.text = e->action;
 	action.beside_bytes =
 			(int64_t)(json_text_bytes(turn->response) + json_text_bytes(turn->thought));
-	return fh_env_step_begin(e->inside->env, &action, &e->error);
+	return fh_env_step_start(e->inside->env, &action, &e->error);
 }
 
 /* Opens the agent that leads the language model. Call it after the reset, because its conversation

@@ -56,13 +56,9 @@ static bool replay_has_command(const struct traj *t, const char *name)
 
 static int replay_open(struct replay *r, struct fh_error *err)
 {
-	struct fh_gym_options options = {
-		.tasks_dir = r->places.tasks_dir,
-		.mlgym_root = r->places.mlgym_root,
-		.n_gpus = r->env.n_gpus,
-		.gpu_numbers = r->gpus,
-		.n_gpu_numbers = r->gpus ? r->env.n_gpus : 0,
-	};
+	struct fh_gym_options options = FH_GYM_OPTIONS(.tasks_dir = r->places.tasks_dir,
+			.mlgym_root = r->places.mlgym_root, .n_gpus = r->env.n_gpus,
+			.gpu_numbers = r->gpus, .n_gpu_numbers = r->gpus ? r->env.n_gpus : 0);
 	int n = fh_gym_open(&options, &r->gym, err);
 
 	if (n < 0 && r->env.n_gpus && !r->gpus)

@@ -354,8 +354,8 @@ static int run_check_imports(const struct run *run, struct fh_error *err)
 
 int run_open(struct run *run, struct fh_error *err)
 {
-	struct fh_gym_options gym = { .tasks_dir = run->plan.places.tasks_dir,
-		.mlgym_root = run->plan.places.mlgym_root };
+	struct fh_gym_options gym = FH_GYM_OPTIONS(.tasks_dir = run->plan.places.tasks_dir,
+			.mlgym_root = run->plan.places.mlgym_root);
 	int r = openings_open(&run->openings, err);
 
 	if (r < 0)

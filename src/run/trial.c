@@ -97,21 +97,16 @@ static void trial_compare_with_published(struct attempt *a, const struct task *t
 
 static struct fh_env_options trial_options_of(const struct task *task, const char *python)
 {
-	return (struct fh_env_options){
-		.task = task->mlgym ? task->file : task->dir,
-		.data_seed = task->data_seed,
-		.variant = task->variant,
-		.max_steps = STEPS,
-		.python = python,
-	};
+	return FH_ENV_OPTIONS(.task = task->mlgym ? task->file : task->dir,
+			.data_seed = task->data_seed, .variant = task->variant, .max_steps = STEPS,
+			.python = python);
 }
 
 static int trial_open_gym(
 		const struct task_places *places, struct fh_gym **out, struct fh_error *err)
 {
-	struct fh_gym_options options = { .tasks_dir = places->tasks_dir,
-		.mlgym_root = places->mlgym_root,
-		.state_dir = places->state_dir };
+	struct fh_gym_options options = FH_GYM_OPTIONS(.tasks_dir = places->tasks_dir,
+			.mlgym_root = places->mlgym_root, .state_dir = places->state_dir);
 
 	return fh_gym_open(&options, out, err);
 }
@@ -253,7 +248,7 @@ static bool trial_look_around(struct trying *t, struct attempt *a)
 	/* Tasks of MLGym show the agent the program that scores them. */
 	if (a->task->grader.kind == GRADER_MLGYM)
 		return true;
-	if (fh_env_reset(a->env, 0, &a->step, &a->err) < 0)
+	if (fh_env_reset(a->env, NULL, &a->step, &a->err) < 0)
 		return trial_failed(t->played, "the starter", &a->err);
 	if (trial_look_for_hidden(a) < 0)
 		return trial_failed(t->played, "an episode", &a->err);

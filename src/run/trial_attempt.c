@@ -14,8 +14,8 @@
 
 int attempt_step(struct attempt *a, const char *command, double timeout_s)
 {
-	int r = fh_env_step(a->env, &(struct fh_action){ .text = command, .timeout_s = timeout_s },
-			&a->step, &a->err);
+	int r = fh_env_step(a->env, &FH_ACTION(.text = command, .timeout_s = timeout_s), &a->step,
+			&a->err);
 
 	if (r < 0)
 		return r;
@@ -30,7 +30,7 @@ int attempt_step(struct attempt *a, const char *command, double timeout_s)
 static int attempt_make(struct attempt *a, const struct task_file *files, size_t n_files,
 		const char *command)
 {
-	int r = fh_env_reset(a->env, 0, &a->step, &a->err);
+	int r = fh_env_reset(a->env, NULL, &a->step, &a->err);
 
 	if (r < 0)
 		return r;

@@ -45,7 +45,8 @@ static int task_check_entry(FTS *fts, FTSENT *entry, const char *dir, struct fh_
 	if (entry->fts_info == FTS_SL) {
 		real = realpath(entry->fts_accpath, NULL);
 		if (!real || !str_starts(real, dir) || (real[n] != '/' && real[n] != '\0'))
-			return error_say(err, EPERM, "'%s' is a link that leads out of the task",
+			return error_say_kind(err, FH_ERROR_INPUT, EPERM,
+					"'%s' is a link that leads out of the task",
 					entry->fts_path);
 	}
 	if (entry->fts_info == FTS_DEFAULT)

@@ -51,7 +51,7 @@ int task_check_bind(const struct task *task, const char *state_dir, const char *
 	if (shows ||
 			(places_state_path(state_dir, &state, NULL) >= 0 &&
 					bind_touches(source, state)))
-		return error_say(err, EPERM,
+		return error_say_kind(err, FH_ERROR_INPUT, EPERM,
 				"the agent could read hidden files in '%s': bind a folder without them",
 				source);
 	return 0;

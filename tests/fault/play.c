@@ -143,21 +143,19 @@ struct act {
 
 static int open_gym(struct play *p)
 {
-	return fh_gym_open(
-			&(struct fh_gym_options){ .tasks_dir = tasks_dir, .state_dir = state_dir },
-			&p->gym, &p->err);
+	return fh_gym_open(&FH_GYM_OPTIONS(.tasks_dir = tasks_dir, .state_dir = state_dir), &p->gym,
+			&p->err);
 }
 
 static int open_env(struct play *p)
 {
-	return fh_env_open(p->gym,
-			&(struct fh_env_options){ .task = p->task, .web_hosts = web_host }, &p->env,
+	return fh_env_open(p->gym, &FH_ENV_OPTIONS(.task = p->task, .web_hosts = web_host), &p->env,
 			&p->err);
 }
 
 static int reset_alone(struct play *p)
 {
-	return fh_env_reset(p->env, 0, &p->step, &p->err);
+	return fh_env_reset(p->env, NULL, &p->step, &p->err);
 }
 
 static int reset(struct play *p)
@@ -171,7 +169,7 @@ static int reset(struct play *p)
  * parent's gym. */
 static bool let_go(struct play *p)
 {
-	bool refused = fh_env_reset(p->env, 0, &p->step, &p->err) < 0;
+	bool refused = fh_env_reset(p->env, NULL, &p->step, &p->err) < 0;
 
 	fh_env_close(p->env);
 	fh_gym_close(p->gym);
@@ -301,7 +299,7 @@ static bool is_expected(const struct play *p, const struct act *a)
 
 static enum done try(struct play *p, const struct act *a)
 {
-	struct fh_action action = { .text = a->command, .timeout_s = a->timeout_s };
+	struct fh_action action = FH_ACTION(.text = a->command, .timeout_s = a->timeout_s);
 	int r;
 
 	p->err = (struct fh_error)FH_ERROR_INIT;

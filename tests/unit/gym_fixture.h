@@ -22,7 +22,7 @@ static struct fh_step step;
 static inline void open_gym(void)
 {
 	auto_free char *tasks = path_join(places_get()->share_dir, "tests/tasks");
-	struct fh_gym_options options = { .tasks_dir = tasks, .state_dir = state_dir };
+	struct fh_gym_options options = FH_GYM_OPTIONS(.tasks_dir = tasks, .state_dir = state_dir);
 
 	assert_done(fh_gym_open(&options, &gym, &error));
 }
@@ -45,7 +45,7 @@ static inline struct fh_env *open_env(const char *task)
 {
 	struct fh_env *env;
 
-	assert_done(fh_env_open(gym, &(struct fh_env_options){ .task = task }, &env, &error));
+	assert_done(fh_env_open(gym, &FH_ENV_OPTIONS(.task = task), &env, &error));
 	return env;
 }
 
@@ -54,19 +54,19 @@ static inline struct fh_env *open_episode(const char *task)
 {
 	struct fh_env *env = open_env(task);
 
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	return env;
 }
 
 /* Plays an action in an environment, and stores the result in the global `step`. */
 static inline void act(struct fh_env *env, const char *text)
 {
-	assert_done(fh_env_step(env, &(struct fh_action){ .text = text }, &step, &error));
+	assert_done(fh_env_step(env, &FH_ACTION(.text = text), &step, &error));
 }
 
 static inline void act_within(struct fh_env *env, const char *text, double timeout_s)
 {
-	struct fh_action action = { .text = text, .timeout_s = timeout_s };
+	struct fh_action action = FH_ACTION(.text = text, .timeout_s = timeout_s);
 
 	assert_done(fh_env_step(env, &action, &step, &error));
 }

@@ -55,7 +55,7 @@ static struct fh_env *open_as(const char *text, bool exported, int r)
 			},
 			&setup, &error));
 	assert_done(env_set_setup(env, &setup, &error));
-	assert_int_equal(fh_env_reset(env, 0, &step, &error), r);
+	assert_int_equal(fh_env_reset(env, NULL, &step, &error), r);
 	return env;
 }
 
@@ -130,7 +130,7 @@ static void test_names_of_ours(void **state)
 				&(struct command_setup){ .files = &file, .n_files = 1 }, &setup,
 				&error));
 		assert_done(env_set_setup(env, &setup, &error));
-		assert_done(fh_env_reset(env, 0, &step, &error));
+		assert_done(fh_env_reset(env, NULL, &step, &error));
 		act(env,
 				arena_printf(&a, "type -P %s; sh -c 'command -v %s'", file.name,
 						file.name));
@@ -202,7 +202,7 @@ static void test_broken_setup(void **state)
 	assert_has(error.message, "the agent's commands can't be set up");
 	assert_has(error.message, "broken here");
 	assert_done(env_set_setup(env, NULL, &error));
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	act(env, "type _twice");
 	assert_int_not_equal(step.exit_code, 0);
 	assert_null(env_state(env));
@@ -214,15 +214,14 @@ static void test_polled(void **state)
 	struct fh_env *env = open_with(sourced, 0);
 	struct fh_env *done = NULL;
 
-	assert_done(fh_env_reset_begin(env, 1, &error));
+	assert_done(fh_env_reset_start(env, &FH_RESET(.seed = 1), &error));
 	while (fh_gym_wait(gym, 1000, &done, 1, &error) == 0)
 		;
 	assert_ptr_equal(done, env);
 	assert_done(fh_env_end(env, &step, &error));
 	for (int i = 1; i < 4; i++) {
-		assert_done(fh_env_step_begin(env,
-				&(struct fh_action){ .text = i == 2 ? "exit" : "view zeros.csv" },
-				&error));
+		assert_done(fh_env_step_start(env,
+				&FH_ACTION(.text = i == 2 ? "exit" : "view zeros.csv"), &error));
 		while (fh_gym_wait(gym, 1000, &done, 1, &error) == 0)
 			;
 		assert_done(fh_env_end(env, &step, &error));

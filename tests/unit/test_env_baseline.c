@@ -108,7 +108,7 @@ static void test_lock(void **state)
 
 static void test_failures(void **state)
 {
-	struct fh_env_options options = { .task = "rows:worse" };
+	struct fh_env_options options = FH_ENV_OPTIONS(.task = "rows:worse");
 	struct fh_env *env = NULL;
 
 	assert_true(fh_env_open(gym, &options, &env, &error) < 0);
@@ -129,7 +129,7 @@ static void test_failures(void **state)
 	assert_int_equal(fh_env_open(gym, &options, &env, &error), -ENOENT);
 	options.task = NULL;
 	assert_int_equal(fh_env_open(gym, &options, &env, &error), -EINVAL);
-	options = (struct fh_env_options){ .task = "rows", .max_steps = -1 };
+	options = FH_ENV_OPTIONS(.task = "rows", .max_steps = -1);
 	assert_int_equal(fh_env_open(gym, &options, &env, &error), -EINVAL);
 	assert_null(env);
 }
@@ -140,9 +140,8 @@ static void test_published(void **state)
 {
 	struct fh_env *env;
 
-	assert_done(fh_env_open(
-			gym, &(struct fh_env_options){ .task = "rows:published" }, &env, &error));
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_open(gym, &FH_ENV_OPTIONS(.task = "rows:published"), &env, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	assert_has(step.observation, "Baseline Score: {'Accuracy': 0.25}");
 	act(env, "cp zeros.csv submission.csv; validate");
 	assert_true(step.reward == 0.25);
@@ -151,7 +150,7 @@ static void test_published(void **state)
 
 static void test_large_data(void **state)
 {
-	struct fh_env_options options = { .task = "large" };
+	struct fh_env_options options = FH_ENV_OPTIONS(.task = "large");
 	auto_free char *tasks = path_join(places_get()->share_dir, "tests/tasks");
 	auto_free char *store = dataset_store("large", tasks);
 	char path[160];
@@ -185,7 +184,8 @@ static void test_binds(void **state)
 {
 	struct fh_bind binds[] = { { NULL, "/home/agent/workspace/bound" },
 		{ "/etc/hostname", NULL } };
-	struct fh_env_options options = { .task = "rows", .binds = binds, .n_binds = 1 };
+	struct fh_env_options options =
+			FH_ENV_OPTIONS(.task = "rows", .binds = binds, .n_binds = 1);
 	static const struct fh_bind wrong[] = { { "relative", "/x" }, { "/etc/hostname", "x" },
 		{ "/nothing/there", NULL }, { NULL, NULL } };
 	char folder[FOLDER_MAX], path[128];
@@ -196,19 +196,18 @@ static void test_binds(void **state)
 	write_kept(path, "from outside\n");
 	binds[0].source = path;
 	assert_done(fh_env_open(gym, &options, &env, &error));
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	act(env, "cat bound; echo x 2>/dev/null >bound");
 	assert_string_equal(step.observation, "from outside\n");
 	assert_int_equal(step.exit_code, 1);
 
 	/* A failed reset tells the reason, and the next reset may succeed. */
 	assert_int_equal(unlink(path), 0);
-	assert_true(fh_env_reset(env, 0, &step, &error) < 0);
+	assert_true(fh_env_reset(env, NULL, &step, &error) < 0);
 	assert_has(error.message, "bound.txt");
-	assert_int_equal(fh_env_step(env, &(struct fh_action){ .text = "ls" }, &step, &error),
-			-EPROTO);
+	assert_int_equal(fh_env_step(env, &FH_ACTION(.text = "ls"), &step, &error), -EPROTO);
 	write_kept(path, "from outside\n");
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	fh_env_close(env);
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {

@@ -71,10 +71,9 @@ static void test_outcomes(void **state)
 	};
 	struct fh_env *env;
 
-	assert_done(fh_env_open(gym,
-			&(struct fh_env_options){ .task = "rows:quick", .max_steps = 100 }, &env,
+	assert_done(fh_env_open(gym, &FH_ENV_OPTIONS(.task = "rows:quick", .max_steps = 100), &env,
 			&error));
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		print_message("%s\n", cases[i].action);
 		if (cases[i].outcome == FH_OUTCOME_MEMORY_LIMIT && step.memory_peak_bytes < 0) {
@@ -175,11 +174,11 @@ static void test_ends(void **state)
 	};
 	struct fh_env *env;
 
-	assert_done(fh_env_open(gym, &(struct fh_env_options){ .task = "rows", .max_steps = 4 },
-			&env, &error));
+	assert_done(fh_env_open(
+			gym, &FH_ENV_OPTIONS(.task = "rows", .max_steps = 4), &env, &error));
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		print_message("%zu: %s\n", i, cases[i].status);
-		assert_done(fh_env_reset(env, i, &step, &error));
+		assert_done(fh_env_reset(env, &FH_RESET(.seed = i), &step, &error));
 		for (size_t k = 0; k < 4 && cases[i].actions[k]; k++) {
 			assert_null(step.exit_status);
 			act(env, cases[i].actions[k]);
@@ -190,9 +189,8 @@ static void test_ends(void **state)
 		assert_int_equal(step.truncated, cases[i].truncated);
 		assert_int_equal(step.terminated, !cases[i].truncated);
 		assert_int_equal(step.score != NULL, cases[i].scored);
-		assert_int_equal(fh_env_step(env, &(struct fh_action){ .text = "ls" }, &step,
-						 &error),
-				-EPROTO);
+		assert_int_equal(
+				fh_env_step(env, &FH_ACTION(.text = "ls"), &step, &error), -EPROTO);
 		assert_has(error.message, cases[i].status);
 	}
 	fh_env_close(env);
@@ -217,11 +215,10 @@ static void test_time_of_an_episode(void **state)
 	assert_out_of_time("autosubmission (max_time)");
 	assert_true(step.duration_s < 30);
 	assert_int_equal(step.n_score, 1);
-	assert_int_equal(fh_env_step(env, &(struct fh_action){ .text = "true" }, &step, &error),
-			-EPROTO);
+	assert_int_equal(fh_env_step(env, &FH_ACTION(.text = "true"), &step, &error), -EPROTO);
 
 	/* Each episode has its own time limit, and time between steps counts too. */
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	act(env, "true");
 	assert_false(step.truncated);
 	usleep(4100 * 1000);
@@ -230,7 +227,7 @@ static void test_time_of_an_episode(void **state)
 	assert_out_of_time("submission_not_found (max_time)");
 
 	/* A submission in time ends the episode as submitted. */
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	act(env, HALF "submit");
 	assert_string_equal(step.exit_status, "submitted");
 	fh_env_close(env);
@@ -265,12 +262,12 @@ static void test_wrong_use(void **state)
 {
 	struct fh_env *env = open_env("rows");
 	auto_free char *huge = malloc(FH_ACTION_BYTES_MAX + 2);
-	struct fh_action action = { .text = "ls" };
+	struct fh_action action = FH_ACTION(.text = "ls");
 
 	assert_int_equal(fh_env_step(env, &action, &step, &error), -EPROTO);
 	assert_int_equal(fh_env_submit(env, &step, &error), -EPROTO);
 	assert_int_equal(fh_env_end(env, &step, &error), -EPROTO);
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	action.text = NULL;
 	assert_int_equal(fh_env_step(env, &action, &step, &error), -EINVAL);
 	action.text = "ls";
@@ -284,7 +281,7 @@ static void test_wrong_use(void **state)
 	assert_int_equal(fh_env_step(env, &action, &step, &error), -EINVAL);
 	memset(huge, 'x', FH_ACTION_BYTES_MAX + 1);
 	huge[FH_ACTION_BYTES_MAX + 1] = '\0';
-	action = (struct fh_action){ .text = huge };
+	action = FH_ACTION(.text = huge);
 	assert_int_equal(fh_env_step(env, &action, &step, &error), -E2BIG);
 	act(env, "echo none of these counted");
 	assert_int_equal(step.step, 1);
@@ -315,9 +312,9 @@ static void check_rewards(enum fh_reward_kind kind, const double *expected)
 	struct fh_env *env;
 
 	assert_done(fh_env_open(gym,
-			&(struct fh_env_options){ .task = "rows", .reward = kind, .max_steps = 10 },
-			&env, &error));
-	assert_done(fh_env_reset(env, 0, &step, &error));
+			&FH_ENV_OPTIONS(.task = "rows", .reward = kind, .max_steps = 10), &env,
+			&error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
 		act(env, actions[i]);
 		assert_float_equal(step.reward, expected[i], 1e-12);
@@ -345,7 +342,7 @@ static void test_minimize(void **state)
 	assert_string_equal(step.best[1].name, "letters");
 	act(env, "echo one two three >words.txt; validate");
 	assert_true(step.reward == 2 && step.best[0].value == 3);
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	assert_null(step.best);
 	fh_env_close(env);
 }
@@ -392,7 +389,7 @@ static void test_validations(void **state)
 	act(env, "submit");
 	assert_non_null(step.score);
 	assert_true(step.terminated);
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	act(env, "cp zeros.csv submission.csv; validate");
 	assert_non_null(step.score);
 	fh_env_close(env);
@@ -407,15 +404,15 @@ static void *play_thread(void *task)
 	intptr_t wrong = 0;
 
 	for (int i = 0; i < 3; i++) {
-		struct fh_env_options options = { .task = task, .max_steps = 100 };
-		struct fh_action action = { .text = "echo $((6 * 7))" };
+		struct fh_env_options options = FH_ENV_OPTIONS(.task = task, .max_steps = 100);
+		struct fh_action action = FH_ACTION(.text = "echo $((6 * 7))");
 		struct fh_step mine;
 		struct fh_error e;
 		struct fh_env *env;
 
 		if (fh_env_open(gym, &options, &env, &e) < 0)
 			return (void *)1;
-		wrong += fh_env_reset(env, 0, &mine, &e) < 0;
+		wrong += fh_env_reset(env, NULL, &mine, &e) < 0;
 		for (int k = 0; k < 20; k++)
 			wrong += fh_env_step(env, &action, &mine, &e) < 0 ||
 					strcmp(mine.observation, "42\n") != 0;

@@ -39,13 +39,8 @@ static int make_devices(void **state)
 static int open_with(size_t n, const int *numbers, size_t n_numbers, struct fh_gym **out)
 {
 	auto_free char *tasks = path_join(places_get()->share_dir, "tests/tasks");
-	struct fh_gym_options options = {
-		.tasks_dir = tasks,
-		.state_dir = state_dir,
-		.n_gpus = n,
-		.gpu_numbers = numbers,
-		.n_gpu_numbers = n_numbers,
-	};
+	struct fh_gym_options options = FH_GYM_OPTIONS(.tasks_dir = tasks, .state_dir = state_dir,
+			.n_gpus = n, .gpu_numbers = numbers, .n_gpu_numbers = n_numbers);
 
 	return fh_gym_open(&options, out, &error);
 }
@@ -73,7 +68,7 @@ static void test_a_lease_is_one_gym_s(void **state)
 
 static void test_environments_share_those_of_their_gym(void **state)
 {
-	struct fh_env_options two = { .task = "rows", .n_gpus = 2 };
+	struct fh_env_options two = FH_ENV_OPTIONS(.task = "rows", .n_gpus = 2);
 	struct fh_env *a, *b;
 
 	if (!have_devices)
@@ -82,8 +77,7 @@ static void test_environments_share_those_of_their_gym(void **state)
 	assert_done(fh_env_open(gym, &two, &a, &error));
 	assert_int_equal(fh_env_open(gym, &two, &b, &error), -EBUSY);
 	assert_has(error.message, "2 GPUs are wanted, and 1 of the gym's are free");
-	assert_done(fh_env_open(
-			gym, &(struct fh_env_options){ .task = "rows", .n_gpus = 1 }, &b, &error));
+	assert_done(fh_env_open(gym, &FH_ENV_OPTIONS(.task = "rows", .n_gpus = 1), &b, &error));
 	fh_env_close(a);
 	assert_done(fh_env_open(gym, &two, &a, &error));
 	fh_env_close(a);

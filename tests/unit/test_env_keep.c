@@ -46,7 +46,7 @@ static void write_in_task(const char *name, const char *text)
 static int notes_setup(void **state)
 {
 	auto_free char *tasks = NULL, *folder = NULL;
-	struct fh_gym_options options = { .state_dir = state_dir };
+	struct fh_gym_options options = FH_GYM_OPTIONS(.state_dir = state_dir);
 
 	assert_int_equal(folder_make(state_dir), 0);
 	tasks = path_join(state_dir, "tasks");
@@ -61,7 +61,7 @@ static int notes_setup(void **state)
 
 static struct fh_env *open_notes(void)
 {
-	const struct fh_env_options options = { .task = "notes", .memory = true };
+	const struct fh_env_options options = FH_ENV_OPTIONS(.task = "notes", .memory = true);
 	struct fh_env *env;
 
 	assert_done(fh_env_open(gym, &options, &env, &error));
@@ -72,17 +72,17 @@ static struct fh_env *begin_notes(void)
 {
 	struct fh_env *env = open_notes();
 
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	return env;
 }
 
 static struct fh_env *begin_neighbour(void)
 {
-	const struct fh_env_options options = { .task = "notes" };
+	const struct fh_env_options options = FH_ENV_OPTIONS(.task = "notes");
 	struct fh_env *env;
 
 	assert_done(fh_env_open(gym, &options, &env, &error));
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	return env;
 }
 
@@ -133,11 +133,11 @@ static void test_each_end_keeps_it(void **state)
 	assert_has(step.observation, "Exited (");
 	assert_kept("{\"texts\":[\"a\"]}\n");
 
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	act(env, "cat ~/memory.json");
 	assert_string_equal(step.observation, "{\"texts\":[\"a\"]}\n");
 	act(env, "echo '{\"texts\":[\"b\"]}' >~/memory.json");
-	assert_done(fh_env_reset_begin(env, 1, &error));
+	assert_done(fh_env_reset_start(env, &FH_RESET(.seed = 1), &error));
 	wait_for(env);
 	assert_done(fh_env_end(env, &step, &error));
 	assert_kept("{\"texts\":[\"b\"]}\n");
@@ -163,7 +163,7 @@ static void test_all_files_are_put(void **state)
 
 	write_in_task("memory.json", "{}");
 	set_files(env);
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	act(env, "cd ~/commands; ls | wc -l; cat * | wc -c; ls -l f62 f63 | cut -c1-10; cat ../memory.json");
 	assert_string_equal(step.observation, "64\n4194304\n-rw-r--r--\n-rwxr-xr-x\n{}");
 	fh_env_close(env);
@@ -230,7 +230,7 @@ static void test_an_end_that_hangs(void **state)
 	act(env, "echo '{\"texts\":[\"a\"]}' >~/memory.json");
 	porter = stop_porter();
 	neighbour = begin_neighbour();
-	assert_done(fh_env_step_begin(env, &(struct fh_action){ .text = "exit_forfeit" }, &error));
+	assert_done(fh_env_step_start(env, &FH_ACTION(.text = "exit_forfeit"), &error));
 	fh_env_interrupt(env); /* must do nothing: no command is running */
 	assert_neighbour_steps(env, neighbour);
 	assert_done(fh_env_end(env, &step, &error));
@@ -238,7 +238,7 @@ static void test_an_end_that_hangs(void **state)
 	assert_has(step.observation, "Exited (");
 	assert_true(step.terminated);
 
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	act(env, "ls ~/memory.json");
 	assert_has(step.observation, "No such file");
 	assert_ended(porter);
@@ -253,7 +253,7 @@ static void test_a_reset_after_one_that_hangs(void **state)
 
 	porter = stop_porter();
 	neighbour = begin_neighbour();
-	assert_done(fh_env_reset_begin(env, 1, &error));
+	assert_done(fh_env_reset_start(env, &FH_RESET(.seed = 1), &error));
 	assert_neighbour_steps(env, neighbour);
 	assert_done(fh_env_end(env, &step, &error));
 	assert_lacks(step.observation, "not kept");
@@ -270,7 +270,7 @@ static void begin_files(struct fh_env *env)
 	int64_t end_ns = clock_now_ns() + 60 * NS_PER_S;
 
 	set_files(env);
-	assert_done(fh_env_reset_begin(env, 1, &error));
+	assert_done(fh_env_reset_start(env, &FH_RESET(.seed = 1), &error));
 	while (env->work == WORK_START && clock_now_ns() < end_ns)
 		assert_int_equal(fh_gym_wait(gym, 0, &(struct fh_env *){ NULL }, 1, &error), 0);
 	assert_int_equal(env->work, WORK_FILES);
@@ -287,7 +287,7 @@ static void test_files_that_hang(void **state)
 	assert_neighbour_steps(env, neighbour);
 	assert_int_equal(fh_env_end(env, &step, &error), -EPIPE);
 	assert_has(error.message, "put 'f");
-	assert_done(fh_env_reset(env, 1, &step, &error));
+	assert_done(fh_env_reset(env, &FH_RESET(.seed = 1), &step, &error));
 	assert_ended(porter);
 	fh_env_close(env);
 	fh_env_close(neighbour);
@@ -312,7 +312,7 @@ static void test_a_folder_that_stays_locked(void **state)
 
 	act(env, "echo '{\"texts\":[\"late\"]}' >~/memory.json");
 	lock = lock_notes();
-	assert_done(fh_env_step_begin(env, &(struct fh_action){ .text = "exit_forfeit" }, &error));
+	assert_done(fh_env_step_start(env, &FH_ACTION(.text = "exit_forfeit"), &error));
 	assert_neighbour_steps(env, neighbour);
 	assert_done(fh_env_end(env, &step, &error));
 	assert_has(step.observation, "(The memory was not kept: another process keeps '");
@@ -335,7 +335,7 @@ static void test_a_large_memory(void **state)
 	env = begin_notes();
 	act(env, "wc -c <~/memory.json; sed -i 's/\"]/\",\"y\"]/' ~/memory.json");
 	assert_string_equal(step.observation, "300015\n");
-	assert_done(fh_env_reset(env, 1, &step, &error));
+	assert_done(fh_env_reset(env, &FH_RESET(.seed = 1), &step, &error));
 	act(env, "tail -c 10 ~/memory.json");
 	assert_string_equal(step.observation, "xx\",\"y\"]}\n");
 	fh_env_close(env);
@@ -344,7 +344,7 @@ static void test_a_large_memory(void **state)
 	text.data[0] = '[';
 	write_in_task("memory.json", buf_str(&text));
 	env = open_notes();
-	assert_int_equal(fh_env_reset(env, 0, &step, &error), -EINVAL);
+	assert_int_equal(fh_env_reset(env, NULL, &step, &error), -EINVAL);
 	assert_has(error.message, "memory");
 	fh_env_close(env);
 	write_in_task("memory.json", "{}");
@@ -388,13 +388,13 @@ static void close_in_the_middle(void)
 
 	env = begin_notes();
 	act(env, "echo '{\"texts\":[\"a\"]}' >~/memory.json");
-	assert_done(fh_env_step_begin(env, &(struct fh_action){ .text = "exit_forfeit" }, &error));
+	assert_done(fh_env_step_start(env, &FH_ACTION(.text = "exit_forfeit"), &error));
 	fh_env_close(env);
 	assert_kept("{\"texts\":[\"a\"]}\n");
 
 	env = begin_notes();
 	act(env, "echo '{\"texts\":[\"b\"]}' >~/memory.json");
-	assert_done(fh_env_reset_begin(env, 1, &error));
+	assert_done(fh_env_reset_start(env, &FH_RESET(.seed = 1), &error));
 	fh_env_close(env);
 	assert_kept("{\"texts\":[\"b\"]}\n");
 }
@@ -416,7 +416,7 @@ static void test_closed_while_it_hangs(void **state)
 	struct fh_env *env = begin_notes();
 	pid_t porter = stop_porter();
 
-	assert_done(fh_env_reset_begin(env, 1, &error));
+	assert_done(fh_env_reset_start(env, &FH_RESET(.seed = 1), &error));
 	fh_env_close(env);
 	assert_ended(porter);
 	assert_no_porter();

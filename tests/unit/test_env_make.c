@@ -60,7 +60,8 @@ static void put(const char *name, const char *text)
 /* Stands for a new machine: an unused state folder, and with it a new secret. */
 static int setup(void **state)
 {
-	struct fh_gym_options options = { .tasks_dir = tasks_dir, .state_dir = state_dir };
+	struct fh_gym_options options =
+			FH_GYM_OPTIONS(.tasks_dir = tasks_dir, .state_dir = state_dir);
 
 	snprintf(state_dir, sizeof(state_dir), "/tmp/fumehood-test-XXXXXX");
 	assert_non_null(mkdtemp(state_dir));
@@ -156,7 +157,8 @@ static void test_of_what(void **state)
 	assert_int_equal(find("*/seen.txt", before), 1);
 	assert_done(fd_write_file(before, "kept\n", 5, 0644, &error));
 	fh_gym_close(gym);
-	assert_done(fh_gym_open(&(struct fh_gym_options){ tasks_dir, state_dir }, &gym, &error));
+	assert_done(fh_gym_open(&FH_GYM_OPTIONS(.tasks_dir = tasks_dir, .state_dir = state_dir),
+			&gym, &error));
 	read_answer(answers[2], hashes[2]);
 	assert_string_equal(answers[1], answers[2]);
 	assert_string_not_equal(hashes[1], hashes[2]);
@@ -166,7 +168,8 @@ static void test_of_what(void **state)
 			"import os\nos.mkdir('more')\n"
 			"open('seen.txt', 'w').write('a')\nopen('more/answer.txt', 'w')\n");
 	fh_gym_close(gym);
-	assert_done(fh_gym_open(&(struct fh_gym_options){ tasks_dir, state_dir }, &gym, &error));
+	assert_done(fh_gym_open(&FH_GYM_OPTIONS(.tasks_dir = tasks_dir, .state_dir = state_dir),
+			&gym, &error));
 	fh_env_close(open_env("made"));
 	assert_int_equal(find("[0-9a-f]*/seen.txt", path), 2);
 	assert_true(path_exists(before));
@@ -194,7 +197,8 @@ static void test_modules(void **state)
 
 	put("made/more/words.py", "WORD = 'two'\n");
 	fh_gym_close(gym);
-	assert_done(fh_gym_open(&(struct fh_gym_options){ tasks_dir, state_dir }, &gym, &error));
+	assert_done(fh_gym_open(&FH_GYM_OPTIONS(.tasks_dir = tasks_dir, .state_dir = state_dir),
+			&gym, &error));
 	fh_env_close(open_env("made"));
 	assert_int_equal(find("[0-9a-f]*/seen.txt", path), 2);
 
@@ -202,8 +206,7 @@ static void test_modules(void **state)
 			"name: Words\ndescription: x\nfiles: [{path: seen.txt}]\n"
 			"make: {program: make.py, modules: [more/words.py, words.py]}\n");
 	put("made/words.py", "");
-	assert_int_equal(fh_env_open(gym, &(struct fh_env_options){ .task = "made" }, &env, &error),
-			-EINVAL);
+	assert_int_equal(fh_env_open(gym, &FH_ENV_OPTIONS(.task = "made"), &env, &error), -EINVAL);
 	assert_has(error.message, "two files of a program are named 'words.py'");
 }
 
@@ -228,7 +231,7 @@ static void test_failures(void **state)
 				"more than 2147483648 bytes together, with 'more/answer.txt'" },
 	};
 	const char *limit = strstr(dataset_yaml, "90s");
-	struct fh_env_options options = { .task = "made" };
+	struct fh_env_options options = FH_ENV_OPTIONS(.task = "made");
 	struct fh_env *env = NULL;
 	char path[256];
 
@@ -283,7 +286,8 @@ static void test_leftovers(void **state)
 	snprintf(inner, sizeof(inner), "%s/junk", part);
 	assert_done(fd_write_file(inner, "x", 1, 0600, &error));
 	fh_gym_close(gym);
-	assert_done(fh_gym_open(&(struct fh_gym_options){ tasks_dir, state_dir }, &gym, &error));
+	assert_done(fh_gym_open(&FH_GYM_OPTIONS(.tasks_dir = tasks_dir, .state_dir = state_dir),
+			&gym, &error));
 	read_answer(again, hash);
 	assert_string_equal(answer, again);
 	assert_false(path_exists(part));
@@ -292,8 +296,9 @@ static void test_leftovers(void **state)
 
 static void *open_own(void *out)
 {
-	struct fh_gym_options options = { .tasks_dir = tasks_dir, .state_dir = state_dir };
-	struct fh_env_options env_options = { .task = "made" };
+	struct fh_gym_options options =
+			FH_GYM_OPTIONS(.tasks_dir = tasks_dir, .state_dir = state_dir);
+	struct fh_env_options env_options = FH_ENV_OPTIONS(.task = "made");
 	struct fh_gym *own = NULL;
 	struct fh_env *env = NULL;
 	struct fh_env_info info;

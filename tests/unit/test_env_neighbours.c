@@ -37,9 +37,9 @@ static const char *const attacks[] = {
 
 static void begin(struct fh_env *env, const char *text)
 {
-	struct fh_action action = { .text = text, .timeout_s = ATTACK_S };
+	struct fh_action action = FH_ACTION(.text = text, .timeout_s = ATTACK_S);
 
-	assert_done(fh_env_step_begin(env, &action, &error));
+	assert_done(fh_env_step_start(env, &action, &error));
 }
 
 /* Returns the time of the neighbour's slowest step while an attack goes on, in nanoseconds. */
@@ -64,11 +64,11 @@ static int64_t slowest_beside(const char *attack, struct fh_env *neighbour)
 
 static void test_neighbours_go_on(void **state)
 {
-	const struct fh_env_options options = { .task = "rows", .max_steps = 1000000 };
+	const struct fh_env_options options = FH_ENV_OPTIONS(.task = "rows", .max_steps = 1000000);
 	struct fh_env *neighbour;
 
 	assert_done(fh_env_open(gym, &options, &neighbour, &error));
-	assert_done(fh_env_reset(neighbour, 0, &step, &error));
+	assert_done(fh_env_reset(neighbour, NULL, &step, &error));
 	for (size_t i = 0; i < ARRAY_SIZE(attacks); i++) {
 		int64_t slowest_ns = INT64_MAX;
 
@@ -90,7 +90,7 @@ static int64_t time_births(struct fh_env *env)
 	while (clock_now_ns() < end_ns) {
 		int64_t before_ns = clock_now_ns(), took_ns;
 
-		assert_done(fh_env_reset(env, 0, &step, &error));
+		assert_done(fh_env_reset(env, NULL, &step, &error));
 		took_ns = clock_now_ns() - before_ns;
 		slowest_ns = took_ns > slowest_ns ? took_ns : slowest_ns;
 	}
@@ -110,18 +110,16 @@ static void test_births_go_on(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
 		const struct fh_bind binds[] = { { inside, targets[0] }, { inside, targets[i] } };
-		const struct fh_env_options attackers = {
-			.task = "rows", .binds = binds, .n_binds = 1
-		};
-		const struct fh_env_options borns = {
-			.task = "rows", .binds = binds + 1, .n_binds = 1
-		};
+		const struct fh_env_options attackers =
+				FH_ENV_OPTIONS(.task = "rows", .binds = binds, .n_binds = 1);
+		const struct fh_env_options borns =
+				FH_ENV_OPTIONS(.task = "rows", .binds = binds + 1, .n_binds = 1);
 		int64_t slowest_ns = INT64_MAX;
 
 		assert_done(fh_env_open(gym, &attackers, &attacker, &error));
 		assert_done(fh_env_open(gym, &borns, &born, &error));
 		for (int n = 0; n < BIRTH_TRIES && slowest_ns > SLOWEST_MS * NS_PER_MS; n++) {
-			assert_done(fh_env_reset(attacker, 0, &step, &error));
+			assert_done(fh_env_reset(attacker, NULL, &step, &error));
 			act_within(attacker,
 					"python3 ~/attack/lock.py folder / 60 >said & "
 					"until grep -q held said; do sleep 0.1; done",

@@ -25,7 +25,7 @@ static bool readable(int timeout_ms)
 
 static void begin(struct fh_env *env, const char *text)
 {
-	assert_done(fh_env_step_begin(env, &(struct fh_action){ .text = text }, &error));
+	assert_done(fh_env_step_start(env, &FH_ACTION(.text = text), &error));
 }
 
 /* Waits until the operation of `env`, the only one, has ended. Stores the result in `step`. */
@@ -55,9 +55,9 @@ static struct fh_env *open_polled(const char *task)
 {
 	struct fh_env *env;
 
-	assert_done(fh_env_open(gym, &(struct fh_env_options){ .task = task, .max_steps = 100 },
-			&env, &error));
-	assert_done(fh_env_reset_begin(env, 0, &error));
+	assert_done(fh_env_open(
+			gym, &FH_ENV_OPTIONS(.task = task, .max_steps = 100), &env, &error));
+	assert_done(fh_env_reset_start(env, NULL, &error));
 	assert_done(finish(env));
 	return env;
 }
@@ -109,7 +109,7 @@ static void test_many(void **state)
 
 	for (size_t i = 0; i < ENVS; i++) {
 		envs[i] = open_env("words");
-		assert_done(fh_env_reset_begin(envs[i], i, &error));
+		assert_done(fh_env_reset_start(envs[i], &FH_RESET(.seed = i), &error));
 	}
 	collect(envs, -1);
 	for (int round = 0; round < ROUNDS; round++) {
@@ -134,9 +134,8 @@ static void test_protocol(void **state)
 	assert_int_equal(fh_env_end(env, &step, &error), -EPROTO);
 	begin(env, "sleep 3; echo x");
 	assert_int_equal(fh_env_end(env, &step, &error), -EBUSY);
-	assert_int_equal(fh_env_step_begin(env, &(struct fh_action){ .text = "ls" }, &error),
-			-EBUSY);
-	assert_int_equal(fh_env_reset_begin(env, 0, &error), -EBUSY);
+	assert_int_equal(fh_env_step_start(env, &FH_ACTION(.text = "ls"), &error), -EBUSY);
+	assert_int_equal(fh_env_reset_start(env, NULL, &error), -EBUSY);
 	assert_int_equal(fh_gym_wait(gym, 0, &done, 0, &error), -EINVAL);
 	assert_int_equal(fh_gym_wait(gym, 10, &done, 1, &error), 0);
 	assert_done(finish(env));
@@ -145,7 +144,7 @@ static void test_protocol(void **state)
 	poll_act(env, "edit 1:2");
 	poll_act(env, "skip");
 	assert_string_equal(step.exit_status, "skipped");
-	assert_done(fh_env_reset_begin(env, 0, &error));
+	assert_done(fh_env_reset_start(env, NULL, &error));
 	assert_done(finish(env));
 	fh_env_close(env);
 }
@@ -170,11 +169,11 @@ static void test_close_while_working(void **state)
 static void test_deadlines(void **state)
 {
 	struct fh_env *slow = open_polled("rows"), *quick = open_polled("rows");
-	struct fh_action action = { .text = "sleep 100", .timeout_s = 30 };
+	struct fh_action action = FH_ACTION(.text = "sleep 100", .timeout_s = 30);
 
-	assert_done(fh_env_step_begin(slow, &action, &error));
+	assert_done(fh_env_step_start(slow, &action, &error));
 	action.timeout_s = 0.2;
-	assert_done(fh_env_step_begin(quick, &action, &error));
+	assert_done(fh_env_step_start(quick, &action, &error));
 	assert_done(finish(quick));
 	assert_string_equal(fh_outcome_name(step.outcome), "timeout");
 	poll_act(quick, "echo fine");
@@ -318,7 +317,7 @@ static void test_scoring(void **state)
 	assert_non_null(step.score);
 	poll_act(rows, "exit_cost");
 	assert_string_equal(step.exit_status, "autosubmission (exit_cost)");
-	assert_done(fh_env_reset_begin(rows, 1, &error));
+	assert_done(fh_env_reset_start(rows, &FH_RESET(.seed = 1), &error));
 	assert_done(finish(rows));
 	poll_act(rows, "submit");
 	assert_string_equal(step.exit_status, "submission_not_found (submit)");
@@ -387,7 +386,7 @@ static void check_gone(struct fh_env *env)
 	assert_true(step.terminated);
 	assert_string_equal(step.exit_status, "early_exit");
 	assert_has(step.observation, "Exited (early_exit)");
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	act(env, "echo again");
 	assert_string_equal(step.observation, "again\n");
 }
@@ -415,7 +414,7 @@ static void test_killed_nursery(void **state)
 	for (int round = 0; round < ROUNDS; round++) {
 		for (size_t i = 0; i < ENVS; i++) {
 			envs[i] = open_env("words");
-			assert_done(fh_env_reset_begin(envs[i], i, &error));
+			assert_done(fh_env_reset_start(envs[i], &FH_RESET(.seed = i), &error));
 			if (i == ENVS / 2) {
 				assert_int_equal(children(getpid(), &nursery, 1), 1);
 				kill((pid_t)nursery, SIGKILL);

@@ -7,7 +7,7 @@
 
 static void numbers(struct fh_env *env, uint64_t seed, char out[128])
 {
-	assert_done(fh_env_reset(env, seed, &step, &error));
+	assert_done(fh_env_reset(env, &FH_RESET(.seed = seed), &step, &error));
 	act(env, "echo $RANDOM $RANDOM $PYTHONHASHSEED");
 	snprintf(out, 128, "%s", step.observation);
 }
@@ -37,11 +37,12 @@ static void test_seeds_of_judges(void **state)
 	double scores[ARRAY_SIZE(cases)][2];
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct fh_env_options options = { .task = "guess", .judge_salt = cases[i].salt };
+		struct fh_env_options options =
+				FH_ENV_OPTIONS(.task = "guess", .judge_salt = cases[i].salt);
 		struct fh_env *env;
 
 		assert_done(fh_env_open(gym, &options, &env, &error));
-		assert_done(fh_env_reset(env, cases[i].seed, &step, &error));
+		assert_done(fh_env_reset(env, &FH_RESET(.seed = cases[i].seed), &step, &error));
 		assert_true(step.judge_salt > 0 && step.judge_salt <= FH_JUDGE_SALT_MAX);
 		assert_true(!cases[i].salt || step.judge_salt == cases[i].salt);
 		act(env, cases[i].before);
@@ -61,7 +62,8 @@ static void test_seeds_of_judges(void **state)
 
 static void test_salts_that_are_none(void **state)
 {
-	struct fh_env_options options = { .task = "guess", .judge_salt = FH_JUDGE_SALT_MAX + 1 };
+	struct fh_env_options options =
+			FH_ENV_OPTIONS(.task = "guess", .judge_salt = FH_JUDGE_SALT_MAX + 1);
 	struct fh_env *env = NULL;
 
 	assert_int_equal(fh_env_open(gym, &options, &env, &error), -EINVAL);
@@ -70,14 +72,15 @@ static void test_salts_that_are_none(void **state)
 
 static void look_at_data(uint64_t data_seed, char out[128])
 {
-	struct fh_env_options options = { .task = "titanicSurvival:micro", .data_seed = data_seed };
+	struct fh_env_options options =
+			FH_ENV_OPTIONS(.task = "titanicSurvival:micro", .data_seed = data_seed);
 	struct fh_env_info info;
 	struct fh_env *env;
 
 	assert_done(fh_env_open(gym, &options, &env, &error));
 	fh_env_info(env, &info);
 	assert_int_equal(info.data_seed, data_seed);
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	assert_int_equal(step.data_seed, data_seed);
 	act(env, "sha256sum data/train.csv");
 	assert_int_equal(step.data_seed, 0);
@@ -103,7 +106,8 @@ static void test_data_seeds(void **state)
 
 static void test_data_seeds_that_are_none(void **state)
 {
-	struct fh_env_options options = { .task = "guess", .data_seed = FH_DATA_SEED_MAX + 1 };
+	struct fh_env_options options =
+			FH_ENV_OPTIONS(.task = "guess", .data_seed = FH_DATA_SEED_MAX + 1);
 	struct fh_env *env = NULL;
 
 	assert_int_equal(fh_env_open(gym, &options, &env, &error), -EINVAL);

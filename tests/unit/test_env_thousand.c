@@ -56,23 +56,22 @@ static struct fh_env *open_one(const char *task)
 {
 	auto_free char *attack = path_join(places_get()->share_dir, "tests/escape/inside");
 	const struct fh_bind bind = { attack, "/attack" };
-	const struct fh_env_options options = {
-		.task = task, .max_steps = 1000000, .binds = &bind, .n_binds = 1
-	};
+	const struct fh_env_options options = FH_ENV_OPTIONS(.task = task, .max_steps = 1000000,
+			.binds = &bind, .n_binds = 1);
 	struct fh_env *env;
 
 	assert_done(fh_env_open(gym, &options, &env, &error));
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	return env;
 }
 
 static void begin_attack(size_t i, const char *text)
 {
-	struct fh_action action = { .text = text, .timeout_s = ATTACK_S };
+	struct fh_action action = FH_ACTION(.text = text, .timeout_s = ATTACK_S);
 
 	/* A step is refused if the attacker's sandbox is gone: reset its episode. */
-	if (fh_env_step_begin(attackers[i], &action, &error) < 0)
-		assert_done(fh_env_reset_begin(attackers[i], 0, &error));
+	if (fh_env_step_start(attackers[i], &action, &error) < 0)
+		assert_done(fh_env_reset_start(attackers[i], NULL, &error));
 }
 
 static const char *text_of(size_t i, bool attack)
@@ -95,11 +94,11 @@ static bool take(struct fh_env *done, const struct fh_env *awaited, bool attack)
 
 static int64_t time_step(struct fh_env *env, bool attack)
 {
-	const struct fh_action action = { .text = "echo on" };
+	const struct fh_action action = FH_ACTION(.text = "echo on");
 	int64_t began_ns = clock_now_ns();
 	struct fh_env *done;
 
-	assert_done(fh_env_step_begin(env, &action, &error));
+	assert_done(fh_env_step_start(env, &action, &error));
 	do {
 		assert_int_equal(fh_gym_wait(gym, -1, &done, 1, &error), 1);
 	} while (!take(done, env, attack));

@@ -19,9 +19,9 @@ static void check(const char *task, const struct grade_case *cases, size_t n)
 {
 	struct fh_env *env;
 
-	assert_done(fh_env_open(gym, &(struct fh_env_options){ .task = task, .max_steps = 100 },
-			&env, &error));
-	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_done(fh_env_open(
+			gym, &FH_ENV_OPTIONS(.task = task, .max_steps = 100), &env, &error));
+	assert_done(fh_env_reset(env, NULL, &step, &error));
 	for (size_t i = 0; i < n; i++) {
 		const struct grade_case *c = &cases[i];
 		char action[2000];
