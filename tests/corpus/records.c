@@ -126,8 +126,7 @@ static bool set_state(struct fields *f, struct arena *a, const struct pyjson *st
 	return true;
 }
 
-/* First line of a recorded message. If the observation was empty, MLGym put words of its own there.
- * */
+/* First line of a message. If the observation was empty, it has words of MLGym's own. */
 static const char *no_output_line(struct arena *a, const char *message)
 {
 	return arena_strndup(a, message, strcspn(message, "\n"));

@@ -43,8 +43,7 @@ const struct places *__wrap_places_get(void)
 
 void play_set_up(void)
 {
-	/* Put the files into memory if possible: on a disk they would take most of the test's time.
-	 * */
+	/* Put the files into memory if possible: a disk would take most of the test's time. */
 	snprintf(home, sizeof(home), "%s/fumehood-fault-XXXXXX",
 			access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	if (!mkdtemp(home))
@@ -339,8 +338,7 @@ __attribute__((format(printf, 3, 4))) static bool complain(
 	return false;
 }
 
-/* Whether the user can tell what went wrong: an error has a message, a step an outcome or status.
- * */
+/* Whether the user can tell what went wrong, by a message, an outcome or a status. */
 static bool is_clear(struct play *p, const struct act *a, enum done done)
 {
 	const struct fh_step *s = &p->step;

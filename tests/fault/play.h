@@ -34,8 +34,7 @@ enum script {
 void play_set_up(void);
 void play_tear_down(void);
 
-/* Plays all acts of a script. Returns false if something went wrong, and describes it in `trouble`.
- * */
+/* Plays all acts of a script. Returns false on a failure, and describes it in `trouble`. */
 bool play(struct play *p, const char *task, enum script script);
 
 /* Checks that the records hold all observations that the fault page counts as given out. Works also

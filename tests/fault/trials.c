@@ -22,8 +22,7 @@
 #define NO_MEMORY "fumehood: no memory is left\n"
 #define SLOW_MS 10000 /* most ms of a play, besides ten times its time without a fault */
 
-/* Tasks and scripts to play. The first play does everything. The others pass some more call sites.
- * */
+/* Tasks and scripts to play. The first does everything. The others pass a few more call sites. */
 static const struct {
 	const char *task;
 	enum script script;
@@ -196,8 +195,7 @@ static const char *try(size_t number, const struct campaign *c, struct counts *c
 
 static bool fits(const struct campaign *c, uint64_t key)
 {
-	/* Skip waitpid() in guests: it can't fail, because there is a child and it does not wait.
-	 * */
+	/* Skip waitpid() in guests: it can't fail, as there is a child and it does not wait. */
 	if (c->side == FAULT_GUEST && fault_call_of(key) == CALL_waitpid && c->kind != FAULT_KILL)
 		return false;
 	switch (c->kind) {

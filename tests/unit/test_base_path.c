@@ -122,8 +122,7 @@ static void test_is_within(void **state)
 		assert_int_equal(path_is_within(cases[i].path, cases[i].folder), cases[i].within);
 }
 
-/* Whether a path lies within a folder if links are followed. test_is_within() compares names only.
- * */
+/* Whether a path lies in a folder if links are followed. test_is_within() compares names only. */
 static void test_lies_within(void **state)
 {
 	static const struct {

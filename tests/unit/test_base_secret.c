@@ -88,8 +88,7 @@ static void test_keys(void **state)
 	secret_key(&one, "a", "", "bc", keys[4]);
 	secret_key(&one, "a", "b", "c", again);
 	assert_string_equal(keys[0], again);
-	/* Computed with Python's hmac. If this key changes, SECRET_KEYS_VERSION has to change too.
-	 * */
+	/* Computed with Python's hmac. If this key changes, SECRET_KEYS_VERSION must change. */
 	assert_string_equal(
 			again, "c3eaef740c692b7cd5b1ca052a041731b32e57777051a044eb10b10ccbe998a3");
 	for (int i = 0; i < 5; i++)

@@ -238,8 +238,8 @@ static void test_faults_of_the_answers_are_not_the_agents(void **state)
 
 #define HALVED_ROWS 101
 
-/* Adds HALVED_ROWS rows. The prediction `right` is that of row `only`, or of all rows if it is -1.
- * Every answer is 1. */
+/* Adds HALVED_ROWS rows, whose answers are all 1. Row `only` gets the prediction `right`, the
+ * others `other`. If `only` is -1, all rows get `right`. */
 static void add_rows(
 		struct buf *out, int only, const char *right, const char *other, bool backwards)
 {
@@ -272,7 +272,8 @@ static int score_part_of(const char *truth, int only, const char *right, const c
 	return r;
 }
 
-/* Each row counts in one half, in whatever order the predictions come. */
+/* Each row counts in one half only, the validated or the final one. The order of the predictions
+ * does not matter. */
 static void test_a_row_counts_in_one_half(void **state)
 {
 	auto_buf struct buf truth = BUF_INIT(65536);
@@ -295,7 +296,7 @@ static void test_a_row_counts_in_one_half(void **state)
 	}
 	assert_int_equal(n_validate, HALVED_ROWS / 2);
 	assert_int_equal(n_final, HALVED_ROWS - HALVED_ROWS / 2);
-	assert_in_range(n_moved, 20, 80); /* the halves are drawn */
+	assert_in_range(n_moved, 20, 80); /* random halves */
 }
 
 static void test_halves_depend_on_the_answers(void **state)
@@ -314,7 +315,7 @@ static void test_halves_depend_on_the_answers(void **state)
 	assert_in_range(differ, 20, 80);
 }
 
-/* No bad prediction is found only at the end. */
+/* A validate finds a bad prediction in any row, also in rows that only the final score counts. */
 static void test_a_validate_checks_all_rows(void **state)
 {
 	auto_buf struct buf truth = BUF_INIT(65536);

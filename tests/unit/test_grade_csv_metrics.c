@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * Each metric against values from elsewhere: computed by hand, by scikit-learn 1.9.1 or by
+ * Compares each metric with values that were computed by hand, by scikit-learn 1.9.1 or by
  * sacrebleu 2.6.0. Only bleu needs sacrebleu, without its tokenizer and smoothing.
  */
 #define ROWS_MAX 8
@@ -49,7 +49,8 @@ static const struct scoring scorings[] = {
 	{ "accuracy", { { "1", "2" } }, 0 },
 	{ "f1", { { "0", "1" }, { "1", "1" }, { "1", "0" }, { "0", "0" }, { "1", "1" } },
 			0.6666666666666666 },
-	/* The greater class counts: yes of no and yes; what is neither is as wrong as no. */
+	/* With two classes, f1 is that of the greater one: "yes" of "no" and "yes". Other
+	 * predictions count like "no". */
 	{ "f1", { { "no", "yes" }, { "yes", "yes" }, { "yes", "?" }, { "no", "no" } }, 0.5 },
 	{ "f1", { { "9", "9" }, { "10", "9" }, { "10", "10" } }, 0.6666666666666666 },
 	{ "f1", { { "1", "0" }, { "0", "1" } }, 0 },
@@ -57,7 +58,7 @@ static const struct scoring scorings[] = {
 			{ { "0", "0" }, { "1", "2" }, { "2", "1" }, { "0", "0" }, { "1", "0" },
 					{ "2", "1" } },
 			0.26666666666666666 },
-	/* A class that is predicted and never true counts with 0. */
+	/* In the mean of f1 over classes, a class that is predicted but never true counts as 0. */
 	{ "f1", { { "a", "a" }, { "b", "d" }, { "c", "c" }, { "c", "b" } }, 0.41666666666666663 },
 	{ "rmse", { { "3", "2.5" }, { "-0.5", "0.0" }, { "2", "2" }, { "7", "8" } },
 			0.6123724356957945 },
@@ -85,19 +86,21 @@ static const struct scoring scorings[] = {
 							"a dog runs in the park now" } },
 			0.9342759554564007 },
 	{ "bleu", { { "one two three four", "one two three four" } }, 1 },
-	/* No-break space, ideographic space, next line; a zero-width space separates nothing. */
+	/* bleu splits words at a no-break space, an ideographic space and a next line, but not at a
+	 * zero-width space. */
 	{ "bleu",
 			{ { "one two three four",
 					"one\u00a0two\u3000three\xc2\x85"
 					"four" } },
 			1 },
 	{ "bleu", { { "one two three four five", "one two three four\u200b five" } }, 0 },
-	/* Three tokens have no 4-gram, and case counts. */
+	/* bleu is 0 for three words, which have no 4-gram, and for words in another case. */
 	{ "bleu", { { "one two three", "one two three" } }, 0 },
 	{ "bleu", { { "one two three four", "One Two Three Four" } }, 0 },
-	/* exp(1 - 8/4): only the length is wrong. */
+	/* bleu of a correct but short text is its penalty alone: exp(1 - 8/4). */
 	{ "bleu", { { "a b c d e f g h", "a b c d" } }, 0.36787944117144233 },
-	/* Precisions 4/7, 3/6, 2/5, 1/4: an n-gram counts as often as the reference has it. */
+	/* Repeated n-grams count only as often as in the reference, so the precisions are 4/7, 3/6,
+	 * 2/5 and 1/4. */
 	{ "bleu", { { "a b c d", "a b c d d d d" } }, 0.4111336169005197 },
 };
 
@@ -136,7 +139,7 @@ static void test_faults_are_the_predictions_and_name_their_line(void **state)
 	} cases[] = {
 		{ "mae", { { "1", "1" }, { "2", "two" } },
 				"line 3: 'two' is not a number (column y)" },
-		/* Words are labels only where a true label is a word. */
+		/* A predicted word is an error, unless a true label is a word. */
 		{ "accuracy", { { "1", "1" }, { "2", "two" }, { "3", "nan" } },
 				"line 3: 'two' is not a number (column y)" },
 		{ "f1", { { "1", "1" }, { "2", "nan" } },

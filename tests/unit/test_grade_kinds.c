@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <sys/time.h>
 
-/* Graders at work on submissions of every sort: what the agent is told, and what is recorded. */
+/* Grades all sorts of submissions with each kind of grader. Checks the agent's messages and the
+ * recorded errors. */
 
 struct grade_case {
-	const char *action; /* makes the submission */
-	const char *told;   /* in the observation */
-	const char *error;  /* in grade_error; NULL: scored */
+	const char *action; /* command that makes the submission */
+	const char *told;   /* part of the observation */
+	const char *error;  /* part of grade_error; NULL: the submission is scored */
 	const char *integrity;
 };
 
@@ -150,7 +151,8 @@ static void test_duel(void **state)
 	check("guess:hurried", slow, ARRAY_SIZE(slow));
 }
 
-/* The second player starts when the first has gone, and finds nothing of it. */
+/* In a duel of two players, the second starts when the first has ended. It finds no file or process
+ * of the first. */
 static void test_two_players(void **state)
 {
 	static const struct grade_case cases[] = {
@@ -163,7 +165,7 @@ static void test_two_players(void **state)
 			   "for place in places: open(place, 'w')\n"
 			   "def guess(h):\n    return found or 1"),
 				"Evaluation Score: {'Score': ", NULL },
-		/* Both are given the same large file at once. */
+		/* Both players of a duel get the same large file at once. */
 		{ "(head -c 9000000 /dev/zero | tr '\\0' '#'; echo; cat strategy.py) >x; mv x strategy.py",
 				"Evaluation Score: {'Score': ", NULL },
 		{ STRATEGY("calls = []\ndef guess(h):\n    calls.append(h)\n"
@@ -194,7 +196,8 @@ static void test_memory_of_player(void **state)
 		{ STRATEGY("x = bytearray(10 ** 9)\ndef guess(h):\n    return 0"),
 				"The player was ended for using more than 0.25 GiB of memory.",
 				"ended instead of answering" },
-		/* The group is used again: what was before must not be told of this one. */
+		/* The next player reuses the control group. The report must not tell of the last
+		 * player's memory limit. */
 		{ STRATEGY("import os\nos._exit(1)"), "The player exited with status 1.",
 				"ended instead of answering" },
 	};
@@ -202,7 +205,7 @@ static void test_memory_of_player(void **state)
 	check("guess", cases, ARRAY_SIZE(cases));
 }
 
-/* CPU time counts in whatever process of the player's it is spent. */
+/* The metric of CPU time counts all processes that a player starts. */
 static void test_cpu_metric(void **state)
 {
 	static const char *const spent[] = {
@@ -238,7 +241,8 @@ static void test_cpu_metric(void **state)
 
 static struct processes cradles;
 
-/* Their parent's namesakes. */
+/* Finds the cradles, processes that wait for the next sandbox: the nursery's children with its own
+ * name. */
 static void find_cradles(void)
 {
 	struct processes all;
@@ -267,7 +271,7 @@ static void kill_cradles(int number)
 	signal_cradles(SIGKILL);
 }
 
-/* If the process that waits for a grader is killed, the submission is still scored. */
+/* If a process that was kept ready for a grader is killed, the submission is still scored. */
 static void test_born_again(void **state)
 {
 	struct sigaction action = { .sa_handler = kill_cradles, .sa_flags = SA_RESTART };
@@ -278,7 +282,8 @@ static void test_born_again(void **state)
 	skip_without_groups("test_born_again", "no process waits for a grader");
 	env = open_episode("words");
 	act(env, "echo one two three >words.txt");
-	/* Cradles are made in quiet moments. */
+	/* Wait until the nursery has made processes for the next sandboxes, which it does when
+	 * idle. */
 	nanosleep(&(struct timespec){ .tv_nsec = STOPPED_MS * NS_PER_MS }, NULL);
 	find_cradles();
 	assert_true(cradles.n > 0);

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* Starts /bin/true in a sandbox, with a peer or NULL. */
+/* Starts /bin/true in a sandbox. `peer` is a program that shares pipes with it, or NULL. */
 static void start(struct program *p, const struct program *peer)
 {
 	static const char *const argv[] = { "/bin/true", NULL };
@@ -22,7 +22,8 @@ static void start(struct program *p, const struct program *peer)
 			&error));
 }
 
-/* A program is let go after its peer: until then the owner may have ends of their pipes. */
+/* A program may run only after its peer runs: until then the owner may hold ends of their common
+ * pipes. */
 static void test_peer_goes_first(void **state)
 {
 	struct program peer = { .state = PROGRAM_STARTING };
@@ -40,7 +41,7 @@ static void test_peer_goes_first(void **state)
 	program_release(&p);
 }
 
-/* A program is not let go if its peer failed. */
+/* A program never runs if its peer failed to start. */
 static void test_broken_peer(void **state)
 {
 	struct program peer = { .state = PROGRAM_BROKEN };

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* Scores that graders write, and the keys that judges get. */
+/* Reading of scores that graders write, comparing them, and keys for judges' random numbers. */
 
 static int read_text(const char *text, struct score_reading *out)
 {
@@ -51,7 +51,7 @@ static void test_scores(void **state)
 	score_release(&r.score);
 }
 
-/* Python's integers have any size. */
+/* A judge in Python may write integers that exceed 64 bits. */
 static void test_large_integers(void **state)
 {
 	static const struct {
@@ -79,7 +79,7 @@ static void test_large_integers(void **state)
 	}
 }
 
-/* The name as it is written wins over one that differs in case. */
+/* If a score has two names that differ in case only, the exact name is used. */
 static void test_exact_name_first(void **state)
 {
 	struct score_reading r;
@@ -105,7 +105,7 @@ static void test_rejections(void **state)
 	free(r.rejection);
 }
 
-/* Agents are shown it: it is cut where a character ends. */
+/* A long error message of a grader is cut between two characters, because agents are shown it. */
 static void test_long_rejection(void **state)
 {
 	auto_buf struct buf text = BUF_INIT(2 * SCORE_REJECTION_BYTES);
@@ -181,13 +181,13 @@ static void test_compare(void **state)
 {
 	static const struct {
 		double value, other;
-		int more; /* expected result if more is better */
+		int more; /* result if a higher score is better */
 	} rows[] = {
 		{ 1.5, 1, 1 },
 		{ 1, 1, 0 },
 		{ 0.1 + 0.2, 0.3, 0 },
 		{ -4.0000000000000009, -4, 0 },
-		{ 1e-12, 0, 1 }, /* as far from it as it can be */
+		{ 1e-12, 0, 1 }, /* better: the tolerance is relative */
 		{ 1e12 + 1, 1e12, 0 },
 		{ 30340.1119, 30340.1118, 1 },
 		{ NAN, 1, 0 },
@@ -204,7 +204,7 @@ static void test_compare(void **state)
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-/* The key differs if any input differs. */
+/* A judge's key differs if any of its inputs differs. */
 static void test_keys(void **state)
 {
 	struct secret one = { { 1 } }, two = { { 2 } };

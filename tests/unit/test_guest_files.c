@@ -12,7 +12,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* The guest's own file handling, outside of bash and of sandboxes, so that sanitizers see it. */
+/* Tests the guest's functions for files without a sandbox and without bash, so that sanitizers
+ * check them. */
 
 static char folder[FOLDER_MAX];
 static struct fh_error error;
@@ -82,7 +83,7 @@ static void test_get(void **state)
 	assert_string_equal(hex, expected);
 }
 
-/* A file of holes is copied as one, and costs no more than what it holds. */
+/* A sparse file is copied with its holes, and takes only the disk space and time of its data. */
 static void test_get_sparse(void **state)
 {
 	static const off_t size = 1LL << 40;
@@ -101,13 +102,14 @@ static void test_get_sparse(void **state)
 	assert_done(files_get(folder, "sparse", (uint64_t)size, &again, one, &error));
 	assert_int_equal(pread(again, &byte, 1, size / 2), 1);
 	assert_int_equal(byte, 'x');
-	assert_int_equal(pwrite(file, "\0x", 2, size / 2), 2); /* a byte further */
+	assert_int_equal(pwrite(file, "\0x", 2, size / 2), 2); /* moves the x by a byte */
 	assert_done(files_get(folder, "sparse", (uint64_t)size, &third, other, &error));
 	assert_memory_not_equal(empty, one, sizeof(empty));
 	assert_memory_not_equal(one, other, sizeof(one));
 }
 
-/* Files that are put belong to the agent. Only root can give them away here. */
+/* Files that are put into a sandbox belong to the agent. Outside of a sandbox, only root can give
+ * files away. */
 static void test_put(void **state)
 {
 	auto_buf struct buf text = BUF_INIT(64);
@@ -163,7 +165,8 @@ static void test_layer(void **state)
 
 /* --- packing ---------------------------------------------------------------------------------- */
 
-/* Reads a pack as a line for each entry: "kind path bytes", and a link's target. */
+/* Reads an archive that pack() wrote. Gives a line for each entry: kind, path, and content or the
+ * link's target. */
 static void read_packed(FILE *from, struct buf *out)
 {
 	static const char kinds[] = "fdl.";

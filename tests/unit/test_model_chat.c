@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-/* Calls over real sockets to a server that speaks both protocols, and fails in many ways. */
+/* Calls language models over real sockets. The test's server speaks both protocols and can fail in
+ * many ways. */
 
 static struct chat_server server;
 static struct chat_service *service;
@@ -16,7 +17,7 @@ static const struct chat_message hello[] = {
 
 static const struct chat_request simple = { .messages = hello, .n_messages = 2 };
 
-/* The four ways to ask: both protocols, whole and streamed. */
+/* The four ways of asking a model: either protocol, with the reply whole or streamed. */
 static const struct way {
 	const char *vendor;
 	bool stream;
@@ -37,7 +38,7 @@ static int open_model(const struct way *way, const char *name, struct chat_optio
 	return chat_model_open(service, &options, out, &error);
 }
 
-/* Asks once; the call must be freed. */
+/* Asks a model and waits for its reply. The caller frees the returned call. */
 static struct chat_call *ask(struct chat_model *m, const struct chat_request *request)
 {
 	struct chat_call *call = chat_begin(m, request, m), *done;
@@ -101,7 +102,7 @@ static void test_replies(void **state)
 	}
 }
 
-/* --- failures that another try mends ---------------------------------------------------------- */
+/* --- failures after which the request is sent again ------------------------------------------- */
 
 static void test_tried_again(void **state)
 {
@@ -126,7 +127,8 @@ static void test_tried_again(void **state)
 	}
 }
 
-/* Tries that failed for another reason leave a reply that can't be read its retries. */
+/* An unreadable reply has a number of retries of its own. Tries that failed for another reason
+ * don't use it up. */
 static void test_tried_again_for_two_reasons(void **state)
 {
 	struct chat_model *m;
@@ -145,7 +147,8 @@ static void test_tried_again_for_two_reasons(void **state)
 	chat_model_close(m);
 }
 
-/* A server that takes too long, at once or all along. */
+/* The timeout ends a request whose reply begins too late or trickles in too slowly. Another try
+ * follows. */
 static void test_timeouts(void **state)
 {
 	static const char *const names[] = { "late", "drip" };
@@ -165,7 +168,7 @@ static void test_timeouts(void **state)
 	}
 }
 
-/* --- failures that end it --------------------------------------------------------------------- */
+/* --- failures that are returned without another try ------------------------------------------- */
 
 static void test_refused(void **state)
 {
@@ -238,7 +241,8 @@ static void note_retry(void *user, const struct chat_retry *retry)
 	snprintf(told.why, sizeof(told.why), "%s", retry->why);
 }
 
-/* Each try but the last is reported. It is news once for each spec, however many models have it. */
+/* Each failed try but the last is reported. is_first is true once for each model spec, even if many
+ * models have it. */
 static void test_retries_are_told(void **state)
 {
 	static char users[][16] = { "openai:always", "openai:always", "openai:keyed" };
@@ -277,7 +281,8 @@ static void note_last(void *user, const struct chat_retry *retry)
 	last_told.is_first = retry->is_first;
 }
 
-/* If a server asks for a pause of a day or more, it gets two minutes. Each is reported as news. */
+/* If a server asks for a pause of a day or more, the client waits for two minutes. Each such pause
+ * is reported. */
 static void test_long_pauses_are_told(void **state)
 {
 	static const char *const cases[][2] = {
@@ -318,7 +323,7 @@ static void test_long_pauses_are_told(void **state)
 #define MANY 100
 #define LONG_BYTES (4L * 1024 * 1024)
 
-/* A hundred at once, of all kinds: each comes back once, and with its own reply. */
+/* A hundred calls run at once, over both protocols. Each ends once and has its own reply. */
 static void test_many(void **state)
 {
 	static const char *const names[] = { "plain", "tools", "length", "uncounted" };
@@ -342,7 +347,7 @@ static void test_many(void **state)
 		chat_model_close(models[i]);
 }
 
-/* A hundred at once of a server that fails each second time: none is lost. */
+/* A hundred calls run at once, to a server that fails each second request. No call is lost. */
 static void test_many_and_flaky(void **state)
 {
 	struct chat_model *models[ARRAY_SIZE(ways)];
@@ -369,7 +374,7 @@ static void test_many_and_flaky(void **state)
 	}
 }
 
-/* Calls may be left at any time, and models with calls that are under way. */
+/* A call can be freed before it has ended, and a model with running calls can be closed. */
 static void test_left(void **state)
 {
 	struct chat_model *m = open_plain(&ways[0], "late"), *other = open_plain(&ways[1], "plain");
@@ -387,8 +392,8 @@ static void test_left(void **state)
 
 /* --- long requests ---------------------------------------------------------------------------- */
 
-/* A thread writes a long request. It arrives whole, it may be refused, and its call may be freed
- * while it is written. */
+/* A thread writes a long request, which arrives whole. The request may also be refused, and its
+ * call freed, meanwhile. */
 static void test_long(void **state)
 {
 	static const struct chat_tool broken = { .name = "t", .parameters = "{" };

@@ -15,7 +15,7 @@ static const char *const commands[] = { "scroll_up", "scroll_down", "submit" };
 static const char *const files[] = { "data/", "data/one.csv", "data/two words.csv", "données/",
 	"donnés.txt", "a\\b", "\033[31mred", "main.py" };
 
-/* Adds the files that begin with `start` and lie in the same folder. */
+/* Lists files for a completion: those that begin with `start` and lie in the same folder. */
 static void name_files(void *user, const char *start, struct buf *out)
 {
 	const char *slash = strrchr(start, '/');
@@ -27,7 +27,7 @@ static void name_files(void *user, const char *start, struct buf *out)
 		if (part && str_starts(files[i], start) && strlen(files[i]) <= n + part + 1)
 			buf_printf(out, "%s\n", files[i]);
 	}
-	buf_add_str(out, "\ncut"); /* no name, and no whole line */
+	buf_add_str(out, "\ncut"); /* an incomplete line, to be ignored */
 }
 
 static void test_completions(void **state)
@@ -75,7 +75,7 @@ static void test_completions(void **state)
 	}
 }
 
-/* Text behind the cursor is ignored, and a source may have no names. */
+/* Completion ignores text after the cursor. A completion source may list no names. */
 static void test_before_the_cursor(void **state)
 {
 	const struct completion_source source = { .words = commands,

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/* A conversation as each protocol sends it, and replies as servers write them. */
+/* Writes a conversation as each protocol sends it, and reads replies as servers write them. */
 
 static struct fh_error error;
 
@@ -124,7 +124,7 @@ static void test_anthropic_body(void **state)
 																		     "\"input_schema\":{\"type\":\"object\",\"properties\":{}}}]}");
 }
 
-/* Members that one provider refuses though others take them. */
+/* Leaves out members of a request that one provider refuses, though other providers accept them. */
 static void test_peculiar_bodies(void **state)
 {
 	const struct chat_message own = { .role = CHAT_ASSISTANT, .content = "" };
@@ -194,7 +194,7 @@ static void test_broken_parameters(void **state)
 	assert_int_equal(dialect_anthropic.write(&request, &body, &error), -EINVAL);
 }
 
-/* --- replies that the test's server does not write -------------------------------------------- */
+/* --- replies that tests/servers/llm.py does not write ----------------------------------------- */
 
 static int read_reply(
 		const struct dialect *dialect, bool is_stream, const char *text, struct answer *a)
@@ -284,7 +284,7 @@ static void test_odd_replies(void **state)
 	}
 }
 
-/* However little of it is text. */
+/* A stream has a limit of bytes, even if it consists of comments only. */
 static void test_endless_stream(void **state)
 {
 	static char comments[1 << 20];
@@ -346,7 +346,7 @@ static void test_broken_replies(void **state)
 	}
 }
 
-/* A signed thought that comes in pieces is given back as one, and goes back as it was. */
+/* Pieces of a model's signed thought are joined. The next request sends it back unchanged. */
 static void test_kept_thoughts(void **state)
 {
 	static const char stream[] =

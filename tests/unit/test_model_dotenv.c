@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/* Variables of a file: how they may be written, and what is wrong. */
+/* Reads variables from a .env file: valid spellings, and errors in invalid ones. */
 
 static char folder[FOLDER_MAX];
 static struct fh_error error;
@@ -92,7 +92,7 @@ static void test_files(void **state)
 	assert_int_equal(dotenv_load(folder, &left_out, &error), -EISDIR);
 }
 
-/* A variable that is already set wins. */
+/* A variable of the environment is not replaced by the .env file. */
 static void test_set_before(void **state)
 {
 	auto_free char *path = xasprintf("%s/.env", folder);
@@ -103,7 +103,8 @@ static void test_set_before(void **state)
 	assert_string_equal(getenv("AZURE_API_BASE"), "before");
 }
 
-/* A stranger's file has no say in where things lie and which way they go. */
+/* A .env file, which may be another person's, can't set folders, proxies, addresses or libraries to
+ * load. */
 static void test_not_allowed(void **state)
 {
 	static const char text[] =
@@ -124,11 +125,12 @@ static void test_not_allowed(void **state)
 	assert_null(dotenv_source("FUMEHOOD_STATE"));
 }
 
-/* A variable that was left out is reported by place and name, if it was meant for this program. */
+/* Variables that a .env file may not set are reported by line and name, if they concern this
+ * program. */
 static void test_left_out(void **state)
 {
 	static const struct {
-		const char *text, *told; /* told: without the folder */
+		const char *text, *told; /* `told` leaves out the folder */
 	} cases[] = {
 		{ "XAI_API_KEY=x\nWANDB_PROJECT=x\nPATH=x\nPROXY=x\nMLGYM_ENV_TIMEOUT=1\n", "" },
 		{ "XAI_API_KEY=x\n\nFUMEHOOD_X='secret\nA=b'\nexport x_Proxy=secret\n",
@@ -138,8 +140,7 @@ static void test_left_out(void **state)
 				".env:3: X_API_URL" },
 		{ "X_API_KEY=secret\nX_BASE_URL=secret\nX_API_BASE=secret\n",
 				".env:1: X_API_KEY, .env:2: X_BASE_URL, .env:3: X_API_BASE" },
-		{ "LEFT_OUT_PROXY=x\n",
-				"" }, /* it is set, so that the file's does not count anyway */
+		{ "LEFT_OUT_PROXY=x\n", "" }, /* not reported: it is set already */
 	};
 
 	setenv("LEFT_OUT_PROXY", "x", 1);

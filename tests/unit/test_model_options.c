@@ -4,7 +4,7 @@
 #include <math.h>
 #include <sys/mman.h>
 
-/* How a model is opened and what follows: addresses, keys, limits, TLS, proxies. */
+/* Options of a language model: address, key, limits, TLS and proxy. */
 
 static struct chat_server server, secure;
 static struct chat_service *service;
@@ -24,7 +24,7 @@ static void forget_environment(void)
 		unsetenv(names[i]);
 }
 
-/* Asks once; what chat_end() says. */
+/* Asks a model, waits for the reply, and returns what chat_end() returns. */
 static int ask_for(struct chat_model *m, const struct chat_request *request, struct chat_reply *out)
 {
 	struct chat_call *done = chat_begin(m, request, NULL);
@@ -108,7 +108,7 @@ static void test_specs(void **state)
 		assert_false(chat_is_spec(others[i]));
 }
 
-/* A request's path, and the header with the key, as the server saw them. */
+/* The server sees the expected path, and a header with the key. */
 static void test_addresses(void **state)
 {
 	static const struct {
@@ -144,7 +144,7 @@ static void test_addresses(void **state)
 
 		options.url = url;
 		m = open_model(options);
-		assert_int_equal(ask(m, &reply), -EIO); /* the script doesn't know them */
+		assert_int_equal(ask(m, &reply), -EIO); /* the server knows no such model */
 		path = chat_asked(&server, chat_model_name(m), "path", NULL);
 		headers = chat_asked(&server, chat_model_name(m), "headers", NULL);
 		assert_string_equal(json_string_value(path), cases[i].path);
@@ -154,7 +154,7 @@ static void test_addresses(void **state)
 	}
 }
 
-/* The usual variables: key, address, retries. */
+/* Variables of the environment give the key, the address and the number of retries. */
 static void test_variables(void **state)
 {
 	auto_json json_t *headers = NULL;
@@ -196,7 +196,7 @@ static void test_extra(void **state)
 
 /* --- costs and contexts ----------------------------------------------------------------------- */
 
-/* 500 tokens at full price, 500 from the cache, 100 received. */
+/* Dollars for 500 tokens at full price, 500 tokens from the cache, and 100 generated ones. */
 #define COST_GPT_4O ((500 * 2.5 + 500 * 1.25 + 100 * 10) / 1e6)
 #define COST_SONNET ((500 * 3 + 500 * .3 + 100 * 15) / 1e6)
 
@@ -231,7 +231,7 @@ static void test_costs(void **state)
 	}
 }
 
-/* Four bytes a token where the server doesn't count. */
+/* If the server does not count tokens, four bytes are estimated as a token. */
 static void test_estimate(void **state)
 {
 	struct chat_model *m = open_model((struct chat_options){ .spec = "openai:uncounted" });
@@ -255,7 +255,7 @@ static void test_cost_limit(void **state)
 	assert_int_equal(ask(m, &reply), -EDQUOT);
 	assert_has(error.message, "openai:gpt-4o has cost $0.0057");
 	json_decref(chat_asked(&server, "gpt-4o", "body", &before));
-	/* Nothing is sent any more. */
+	/* Once the cost limit is reached, no request is sent. */
 	assert_int_equal(ask(m, &reply), -EDQUOT);
 	json_decref(chat_asked(&server, "gpt-4o", "body", &after));
 	assert_int_equal(before, after);
@@ -304,7 +304,7 @@ static void test_context(void **state)
 	chat_model_close(m);
 }
 
-/* The provider counts 100 tokens for the first 5 bytes. Each 4 bytes more count as a token. */
+/* The provider counted 100 tokens for 5 bytes. Each 4 more bytes are estimated as a token. */
 static void test_context_grows(void **state)
 {
 	static const struct {
@@ -329,7 +329,7 @@ static void test_context_grows(void **state)
 
 /* --- connections ------------------------------------------------------------------------------ */
 
-/* With the certificate's own authority all is well; without it another try is of no use. */
+/* An untrusted certificate of the server is an error without another try. */
 static void test_tls(void **state)
 {
 	auto_free char *cert = chat_file(&secure, "cert.pem");
@@ -354,7 +354,7 @@ static void test_tls(void **state)
 	forget_environment();
 }
 
-/* A server that speaks plainly where TLS is expected: tried again. */
+/* If a server answers without TLS on an https address, the request is tried again. */
 static void test_no_tls(void **state)
 {
 	auto_free char *url = xasprintf("https%s", server.url + strlen("http"));
@@ -367,7 +367,7 @@ static void test_no_tls(void **state)
 	chat_model_close(m);
 }
 
-/* The proxy is the server itself, which sees that it is asked as one. */
+/* Uses the test's server as proxy. A proxy gets the full URL as path. */
 static void test_proxy(void **state)
 {
 	auto_free char *proxy = xstrndup(server.url, strlen(server.url) - strlen("/v1"));
@@ -388,7 +388,7 @@ static void test_proxy(void **state)
 /* --- keys ------------------------------------------------------------------------------------- */
 
 #define BLOCK_BYTES (1L << 20)
-#define MAPPING_BYTES_MAX (1L << 30) /* larger ones are a sanitizer's own */
+#define MAPPING_BYTES_MAX (1L << 30) /* larger ones belong to a sanitizer */
 
 static int count_in_block(const char *block, size_t n, const char *reversed, size_t n_text)
 {
@@ -404,10 +404,10 @@ static int count_in_block(const char *block, size_t n, const char *reversed, siz
 	return found;
 }
 
-/* How often a text, given back to front, stands in the memory that is this process' alone. */
+/* Counts a text in this process's private memory. It is given reversed, not to find itself. */
 static int count_in_memory(const char *reversed)
 {
-	char *block = mem_share(BLOCK_BYTES); /* not among that */
+	char *block = mem_share(BLOCK_BYTES); /* shared memory, which is not searched */
 	auto_close int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 	FILE *maps = fopen("/proc/self/maps", "re");
 	size_t n_text = strlen(reversed);

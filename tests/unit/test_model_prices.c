@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <math.h>
 
-/* The table of prices: finding a model in it, a user's own table before it, and invalid tables. */
+/* Prices of models: the built-in table, a user's own table that comes first, and invalid tables. */
 
 static char folder[FOLDER_MAX];
 static struct fh_error error;
@@ -28,7 +28,7 @@ static void test_found(void **state)
 {
 	static const struct {
 		const char *vendor, *name;
-		double input; /* negative: not found */
+		double input; /* price of input tokens; negative: not found */
 	} cases[] = {
 		{ "openai", "gpt-4o", 2.5 },
 		{ "openai", "gpt-4o-2024-08-06", 2.5 },
@@ -80,7 +80,7 @@ static void test_user_s_own(void **state)
 	assert_int_equal(prices_find(p, "openai", "mine")->context, 99);
 	assert_true(fabs(price_of(prices_find(p, "x", "mine"), 1000, 500, 100, 10) -
 				    (400 * 1 + 500 * 0 + 100 * 4 + 10 * 2) / 1e6) < 1e-12);
-	/* Without prices of their own, tokens of the cache cost what others do. */
+	/* If a table has no prices for cached tokens, they cost as much as other input tokens. */
 	assert_true(fabs(price_of(prices_find(p, "x", "gpt-4o"), 1000, 500, 100, 10) -
 				    (1000 * 7 + 10 * 8) / 1e6) < 1e-12);
 	prices_close(p);

@@ -3,7 +3,8 @@
 
 #include "model/model.h"
 
-/* Models whose actions are known beforehand, and the files and specs that are refused. */
+/* Players whose actions are known beforehand: a list, a file or a task's baseline. Also specs and
+ * files that are refused. */
 
 static struct fh_error error;
 
@@ -18,7 +19,7 @@ static int open_model(struct scratch *s, const char *spec, struct model **out)
 			out, &error);
 }
 
-/* Opens it and plays it until it has submitted twice: it never runs out. */
+/* Opens a player by its spec, and expects its label and actions, until it has submitted twice. */
 static void assert_says(
 		struct scratch *s, const char *spec, const char *label, const char *const *actions)
 {

@@ -6,7 +6,8 @@
 
 #include <time.h>
 
-/* Server-sent events: the same ones however their bytes are cut into pieces. */
+/* Reads a stream of server-sent events. The events don't depend on how the bytes are cut into
+ * pieces. */
 
 static void add_events(struct sse *s, struct buf *out)
 {
@@ -38,7 +39,7 @@ static void read_in_pieces(const char *text, size_t piece, struct buf *out)
 static void test_events(void **state)
 {
 	static const struct {
-		const char *text, *events; /* each with a | after it */
+		const char *text, *events; /* each event ends with a | */
 	} cases[] = {
 		{ "", "" },
 		{ "\n\n\n", "" },
@@ -70,7 +71,7 @@ static void test_events(void **state)
 	}
 }
 
-/* A line, or an event of many lines, without an end: kept up to the cap, and reported. */
+/* A line or an event that never ends is kept up to a limit, and then reported as an error. */
 static void test_too_long(void **state)
 {
 	static const char *const pieces[] = { "xxxxxxxxxxxxxxxx", "data: xxxxxxxxx\n" };
@@ -94,7 +95,8 @@ static void test_too_long(void **state)
 	}
 }
 
-/* Lines without a line feed after them: to look for one at each takes half a minute. */
+/* A million lines end with \r only. Reading must be fast: looking ahead for \n at each takes half a
+ * minute. */
 static void test_many_lines(void **state)
 {
 	enum { N = 1 << 20 };

@@ -4,7 +4,7 @@
 #include "base/scope.h"
 #include "model/verdict.h"
 
-/* The verdict on a try that failed, and the length of the pause after it. */
+/* Decides after a failed request whether to send it again, and how long to pause before. */
 
 static void test_answers(void **state)
 {
@@ -31,7 +31,7 @@ static void test_answers(void **state)
 				VERDICT_TOO_LONG, "HTTP 413: m" },
 		{ 422, "{\"error\":{\"message\":\"exceeds the context size\"}}", VERDICT_TOO_LONG,
 				"HTTP 422: exceeds the context size" },
-		/* "too many tokens" may also name a rate limit. */
+		/* A server may say "too many tokens" also when it limits the rate of requests. */
 		{ 429, "{\"error\":{\"message\":\"too many tokens per minute\"}}", VERDICT_AGAIN,
 				"HTTP 429: too many tokens per minute" },
 		{ 400, "\x1b[2J\xff\n\t<html>", VERDICT_OVER, "HTTP 400: \\x1b[2J\\xff  <html>" },
@@ -62,7 +62,7 @@ static void test_long_sentences_are_cut(void **state)
 	assert_true(why.len <= VERDICT_SENTENCE_MAX + 32);
 }
 
-/* Wherever the cut is, no part of a key is before it. */
+/* A message that may quote a key shows no part of it, wherever the message is cut. */
 static void test_a_key_is_not_said(void **state)
 {
 	static const char key[] = "sk-0123456789abcdef";
@@ -90,7 +90,7 @@ static void test_a_key_is_not_said(void **state)
 	}
 }
 
-/* All pauses that are drawn lie within bounds, and some of them in each half. */
+/* Random pauses before another try lie within bounds, and reach both halves of the range. */
 static void test_pauses(void **state)
 {
 	static const struct {

@@ -4,7 +4,7 @@
 #include "base/scope.h"
 #include "proto/guest.h"
 
-/* A message between an owner and its guests is read as it was written, or refused. */
+/* Messages between an owner and its guests are read back as they were written, or refused. */
 
 static const char *const words[] = { "A=1", "", "B=two words", NULL };
 
@@ -148,7 +148,7 @@ static int get_run(struct wire *w)
 	assert_true(run.id == 9 && run.user == 1 && run.has_program == 1);
 	assert_int_equal(run.n_slots, 4);
 	assert_int_equal(run.slots[2], SLOT_STREAM_2);
-	assert_int_equal(init_run_fds(&run), 2); /* the program and the last */
+	assert_int_equal(init_run_fds(&run), 2); /* the program and the last slot */
 	assert_string_equal(run.cwd, "/x");
 	assert_words(run.argv);
 	assert_null(run.env);
@@ -185,7 +185,8 @@ static void test_whole(void **state)
 	}
 }
 
-/* A copy that ends where the message is cut, so that a sanitizer sees who reads on. */
+/* Cut each message at every length, in memory of just that size. A sanitizer finds reads past its
+ * end. */
 static void test_cut_or_too_long(void **state)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
@@ -211,7 +212,7 @@ static void fill_list(struct buf *b, uint32_t n)
 		wire_put_str(b, "x");
 }
 
-/* Too many of anything is refused before there is memory for it. */
+/* A message with too many items is refused before memory is allocated for them. */
 static void test_too_many(void **state)
 {
 	auto_buf struct buf b = BUF_INIT(1 << 20);
@@ -238,7 +239,7 @@ static void test_too_many(void **state)
 	}
 }
 
-/* A number that is no slot, and more of them than a program may have. */
+/* A program's message is refused if a descriptor's slot is invalid, or if it has too many slots. */
 static void test_slots(void **state)
 {
 	static const struct {

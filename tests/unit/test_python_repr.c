@@ -8,11 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* repr_add_*() beside repr() of this machine's Python. */
+/* Compares repr_add_*() with the repr() of this machine's Python. */
 
 #define OUTPUT_MAX (64L * 1024 * 1024)
 
-/* Runs the program with one argument, and appends its output. */
+/* Runs a Python program with one argument, and appends what it prints. */
 static void run_python(const char *program, const char *argument, struct buf *out)
 {
 	int ends[2], status = -1;
@@ -60,7 +60,7 @@ static void add_utf8(struct buf *out, uint32_t c)
 	buf_add_char(out, (char)(0x80 | (c & 0x3f)));
 }
 
-/* Every character but surrogates, which UTF-8 has none of. */
+/* Tests all characters but surrogates, which are invalid in UTF-8. */
 static void test_characters(void **state)
 {
 	auto_buf struct buf ours = BUF_INIT(OUTPUT_MAX), theirs = BUF_INIT(OUTPUT_MAX);
@@ -89,7 +89,7 @@ static void test_characters(void **state)
 	assert_int_equal(ours.len, theirs.len);
 }
 
-/* An array of JSON, each of whose values is compared. */
+/* A JSON array of values. Each is printed by both and compared. */
 static const char values[] =
 		"[{}, [], null, true, false, \"\", 0, -1, 9223372036854775807, 1.0, -0.0, 1.5e300, 1e-7,"
 		"{\"Score\": 1.25}, {\"rmse\": 30340.11, \"r2\": 1.0, \"n\": 3}, [null, true, [\"a\", {}]],"
@@ -116,7 +116,7 @@ static void test_values(void **state)
 	assert_string_equal(buf_str(&ours), buf_str(&theirs));
 }
 
-/* Python decodes the names of files so. */
+/* Python decodes invalid bytes in names of files to lone surrogates. */
 static void test_bytes_that_are_no_text(void **state)
 {
 	auto_buf struct buf ours = BUF_INIT(OUTPUT_MAX), theirs = BUF_INIT(OUTPUT_MAX);

@@ -8,20 +8,21 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Steps that print a mebibyte. A run's loop must spend little CPU time on each. This also holds if
- * a language model plays and is sent the last five of them. */
+/* Plays steps that print a mebibyte. The run's event loop must use little CPU time for each. This
+ * also holds if a language model plays and is sent the last five outputs. */
 
-/* Most steps take 1 ms, the worst 8. A slow machine, or load on the same core, adds to that.
- * Formatting each byte took 240 ms. */
+/* Most steps take 1 ms of CPU time, the worst 8. A slow machine, or load on the same core, adds to
+ * that. Formatting each byte took 240 ms. */
 #ifdef __SANITIZE_ADDRESS__
 #define TURN_MS_MAX 400
 #else
 #define TURN_MS_MAX 40
 #endif
-/* Tries of each action. The fastest counts: other load slows only some of them. */
+/* Each action is played this many times. The fastest try counts, because other load slows only
+ * some. */
 #define TRIES 6
 
-/* A JSON string within quotes: an action. */
+/* Commands to play, escaped as in a JSON string. */
 static const char *const outputs[] = {
 	"head -c 1048576 /dev/zero",
 	"head -c 1048576 /dev/zero | tr '\\\\0' '\\\\377'",
@@ -39,8 +40,8 @@ static char folder[FOLDER_MAX];
 static struct fh_error error;
 
 static struct seen {
-	int64_t since_ns, turn_ns; /* CPU time: when the loop last waited; its longest turn */
-	int64_t shortest_ns;       /* least of all steps' longest turns */
+	int64_t since_ns, turn_ns; /* CPU time: of the loop's last wait; longest without one */
+	int64_t shortest_ns;       /* the least turn_ns of all steps */
 	int played;
 } seen;
 

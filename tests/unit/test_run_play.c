@@ -10,7 +10,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Plays a run as another program would: options in, events and warnings out, nothing printed. */
+/* Plays a run through the library's interface: options go in, events and warnings come out. Nothing
+ * is printed. */
 
 static char folder[FOLDER_MAX];
 static char *tasks_dir;
@@ -21,7 +22,7 @@ static int stop_fd;
 static struct seen {
 	int events[RUN_WAITS + 1];
 	int played, warnings;
-	enum run_event stop_at; /* a stop is asked for with it; RUN_WAITS: never */
+	enum run_event stop_at; /* event at which a stop is requested; RUN_WAITS: never */
 	char exit_status[64];
 } seen;
 
@@ -112,7 +113,7 @@ static void test_plays_all(void **state)
 	assert_int_equal(run.plan.n, 2);
 	assert_int_equal(seen.events[RUN_BEGAN], 2);
 	assert_int_equal(seen.events[RUN_ENDED], 2);
-	assert_int_equal(seen.played, 4); /* the baseline's command and `submit`, of each */
+	assert_int_equal(seen.played, 4); /* each run: the baseline's command and `submit` */
 	assert_int_equal(seen.events[RUN_STOPPING], 0);
 	assert_string_equal(seen.exit_status, "submitted");
 	assert_true(run.plan.episodes[1].plan.seed == 1 && run.plan.episodes[1].recorded);

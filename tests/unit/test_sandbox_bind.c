@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* Paths that a bind may have as its target. Every sandbox but a bare one enforces them. */
+/* Checks which paths in a sandbox a bind may cover. All sandboxes but bare ones enforce this. */
 
 static void test_targets(void **state)
 {

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * A sandbox's start must not wait while a layer is copied, a nursery restarts or a nursery does not
- * read. The test holds a lease on a file, which blocks the copy for as long as the test needs.
+ * A sandbox's start must not wait for a layer's copy, a nursery's restart, or a nursery that does
+ * not read. A lease on a file blocks the copy for as long as the test needs.
  */
 static int lease = -1;
 static const char *leased;
@@ -24,7 +24,7 @@ static void hold(void)
 	assert_int_equal(fcntl(lease, F_SETLEASE, F_WRLCK), 0);
 }
 
-/* Waits until another process waits for the leased file. */
+/* Waits until another process tries to open the leased file. */
 static void await_reader(void)
 {
 	while (fcntl(lease, F_GETLEASE) == F_WRLCK)
@@ -142,7 +142,7 @@ static void test_nursery_killed_as_a_layer_is_copied(void **state)
 	sandbox_close(sb);
 }
 
-/* --- a nursery that is started again ---------------------------------------------------------- */
+/* --- a nursery that is restarted -------------------------------------------------------------- */
 
 static void test_start_waits_for_no_nursery(void **state)
 {
@@ -157,7 +157,7 @@ static void test_start_waits_for_no_nursery(void **state)
 		after[i] = begin_sandbox(&(struct sandbox_options){ .layer = "again" });
 	await_reader();
 	assert_string_equal(run_script(before, "echo on")->output, "on\n");
-	sandbox_close(after[1]); /* it is not made any more */
+	sandbox_close(after[1]); /* closed before it is made */
 	assert_int_equal(next_kind(after[0]), SANDBOX_NONE);
 	assert_true(lease >= 0 && fcntl(lease, F_GETLEASE) != F_UNLCK);
 	let_go();
@@ -190,7 +190,7 @@ static void test_nursery_that_can_not_be_started_is_told(void **state)
 	sandbox_close(sb);
 }
 
-/* --- a nursery that does not read ------------------------------------------------------------- */
+/* --- a nursery that does not read its messages ------------------------------------------------ */
 
 static void test_start_waits_for_no_reader(void **state)
 {
@@ -215,7 +215,7 @@ static int open_with_file(void **state)
 {
 	open_owner(state);
 	sigaction(SIGIO, &(struct sigaction){ .sa_handler = SIG_IGN },
-			NULL); /* which tells of a broken lease */
+			NULL); /* ignore: the kernel signals when a lease is broken */
 	leased = xstrdup(scratch_file("leased", "of the layer\n"));
 	return 0;
 }

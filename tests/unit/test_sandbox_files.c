@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* Files copied out of a sandbox and into it, while an agent moves and links all that it can. */
+/* Copies files out of a sandbox and into it, while an agent moves and links all that it can. */
 
 #define WORK GUEST_WORKSPACE
 
@@ -36,7 +36,8 @@ static void run(const char *script)
 		fail_msg("'%s': %d, '%s'", script, ran->status, ran->output);
 }
 
-/* The text of a file as sandbox_get() gives it, in a heap string; NULL and the errno for none. */
+/* Reads a file of the sandbox with sandbox_get(). Returns its text on the heap, or NULL and the
+ * errno. */
 static char *get(const char *folder, const char *path, int64_t most, int *out_errno)
 {
 	struct fh_error err = FH_ERROR_INIT;
@@ -86,7 +87,7 @@ static void test_get(void **state)
 		{ "/", "home/agent/workspace/file", 0, "text\n", NULL },
 		{ WORK, "nothing", 0, "", NULL },
 		{ WORK, "hard", 0, "text\n", NULL },
-		{ WORK, "file0", 0, "secret\n", NULL }, /* PID 1 is the sandbox' root */
+		{ WORK, "file0", 0, "secret\n", NULL }, /* has mode 0, but is read as root */
 		{ WORK, "locked/file", 0, "in\n", NULL },
 		{ WORK, "new\nline", 0, "a\n", NULL },
 		{ WORK, long_name + 1, 0, "long\n", NULL },
@@ -169,7 +170,8 @@ static void test_paths_that_are_too_long(void **state)
 	assert_int_equal(run_script(sb, "true")->status, 0); /* it lives */
 }
 
-/* The workspace itself is the agent's to replace. */
+/* An agent may replace the workspace folder itself. Files are then neither read nor written through
+ * it. */
 static void test_workspace_replaced(void **state)
 {
 	static const char *const ways[] = { "ln -s /etc workspace", "touch workspace", "true",
@@ -187,7 +189,7 @@ static void test_workspace_replaced(void **state)
 	}
 }
 
-/* A file that is swapped while it is taken: it is one of those that were at the path, whole. */
+/* If a file is replaced while it is read, the copy is one of the files, and complete. */
 static void test_get_while_replaced(void **state)
 {
 	uint32_t id;
@@ -206,7 +208,7 @@ static void test_get_while_replaced(void **state)
 		"    os.rename('file', 'd'); os.rename('f', 'file'); os.rename('file', 'f')",
 		NULL };
 	assert_done(sandbox_run(sb, &request, &id, &error));
-	/* Until both were met: how soon is the scheduler's to say. */
+	/* Read until both a file and a link were met. The scheduler decides how soon that is. */
 	for (int i = 0; i < 3000 || ((!n_texts || !n_links) && i < 300000); i++) {
 		int r;
 		auto_free char *text = get(WORK, "file", 100000, &r);
@@ -219,12 +221,13 @@ static void test_get_while_replaced(void **state)
 		n_links += r == ELOOP;
 	}
 	assert_done(sandbox_signal(sb, id, SIGKILL, &error));
-	assert_int_equal(wait_exit(sb, id), 137); /* it never failed */
+	assert_int_equal(wait_exit(sb, id), 137); /* killed, so its script never failed */
 	print_message("%d times a file, %d times a link\n", n_texts, n_links);
 	assert_true(n_texts > 0 && n_links > 0);
 }
 
-/* A file that grows and shrinks as it is read is cut at most, and never more than was allowed. */
+/* If a file grows and shrinks while it is read, the copy may be cut. It never exceeds the allowed
+ * size. */
 static void test_get_while_changed(void **state)
 {
 	uint32_t id;
@@ -286,7 +289,7 @@ static void test_put(void **state)
 	}
 	assert_string_equal(
 			run_script(sb, "stat -c '%a %U' a a/b")->output, "755 agent\n755 agent\n");
-	/* It was not cut: that takes as long as there are maps of it. */
+	/* Writing a file replaces it: a hard link to the old file still has the old text. */
 	assert_string_equal(run_script(sb, "cat kept")->output, "longer than the new one\n");
 	assert_done(sandbox_put(sb, WORK, "empty", "", 0, 0644, &error));
 	assert_string_equal(run_script(sb, "stat -c %s empty")->output, "0\n");
@@ -350,7 +353,7 @@ static void test_put_when_full(void **state)
 	sb = before;
 }
 
-/* Events that come while an answer is awaited are not lost. */
+/* Events that arrive while sandbox_get() waits for its answer are kept. */
 static void test_events_meanwhile(void **state)
 {
 	uint32_t ids[20];
@@ -379,7 +382,7 @@ static void test_after_its_end(void **state)
 	assert_done(sandbox_run(sb, &request, &id, &error));
 	assert_int_equal(wait_exit(sb, id), 0);
 	sandbox_fds(sb, fds);
-	shutdown(fds[0], SHUT_WR); /* PID 1 takes it for the owner's end */
+	shutdown(fds[0], SHUT_WR); /* for PID 1, as if the owner had ended */
 	sandbox_wait_event(sb, 60000, &event);
 	assert_int_equal(event.kind, SANDBOX_GONE);
 	assert_int_equal(sandbox_get(sb, WORK, "x", 10, &fd, &error), -EPIPE);

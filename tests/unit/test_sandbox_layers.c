@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Layers: what of a folder comes into a sandbox, with which rights, and what is no layer. */
+/* Layers are folders that sandboxes share: which files they get, with which rights, and what is
+ * refused. */
 
 #define ADD(name, ...)                                                                             \
 	owner_add_layer(owner, name, (const struct layer_item[]){ __VA_ARGS__ },                   \
@@ -83,12 +84,12 @@ static void test_what_is_copied(void **state)
 					    ->output,
 			"ran\nprivate\ndeep\ncat: outside: No such file or directory\n"
 			"broken\nempty\nlink\nother\noutside\nplain\nprivate\nprogram\nmine\n");
-	/* Nothing of that is in the next one. */
+	/* The next sandbox with this layer sees no change of the last one. */
 	assert_string_equal(run_in_layer("copy", "cat plain sub/deep hard")->output,
 			"plain\ndeep\nplain\n");
 }
 
-/* The source may change or go: a layer is what it was. */
+/* A layer is a copy: it stays the same if its source changes or is removed. */
 static void test_copied_once(void **state)
 {
 	const char *file = scratch_file("once", "first\n");
@@ -139,7 +140,7 @@ static void test_items_over_items(void **state)
 			"other\nother\ndeep\nother\nother\nother\nno link\n10\n");
 }
 
-/* A link in a layer leads no later item out of it. */
+/* An item of a layer can't be written outside of it through an earlier item that is a link. */
 static void test_no_way_out(void **state)
 {
 	const char *src = scratch_path("src"), *file = scratch_path("src/plain");
@@ -199,7 +200,7 @@ static void test_failures(void **state)
 					 &error),
 			-ENOENT);
 	assert_has(error.message, "there is no layer 'fails'");
-	/* The failed layer's name is free again. */
+	/* After an error, another layer may have the failed layer's name. */
 	assert_done(ADD("fails", { src, "workspace", false }));
 	assert_string_equal(run_in_layer("fails", "cat plain")->output, "plain\n");
 	assert_int_equal(ADD("fails", { src, "workspace", false }), -EEXIST);
@@ -236,7 +237,7 @@ static void test_deep_folders(void **state)
 	assert_has(error.message, "nest deeper");
 }
 
-/* Many files, and a large one: what is not changed is not copied into a sandbox. */
+/* A layer has many files and a large one. A sandbox copies only the files that it changes. */
 static void test_large(void **state)
 {
 	auto_free char *data = calloc(1, 8 << 20);

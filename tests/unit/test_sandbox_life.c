@@ -12,15 +12,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Sandboxes end when their owner ends in any way, and leave nothing. They live on if only their
- * nursery ends. */
+/* All sandboxes end when their owner ends in any way, and leave nothing. If only their nursery
+ * ends, they live on. */
 
 static bool is_alive(pid_t pid)
 {
 	return process_parent(pid, NULL, 0) >= 0;
 }
 
-/* Waits until none of them is there any more; how long that takes does not matter. */
+/* Waits until none of the listed processes is left, however long that takes. */
 static void await_end(const struct processes *p)
 {
 	int64_t deadline = clock_now_ns() + PATIENCE_S * NS_PER_S;
@@ -34,7 +34,7 @@ static void await_end(const struct processes *p)
 	}
 }
 
-/* Until nothing descends from here but these. */
+/* Waits until this process has no descendants but the listed ones. */
 static void await_all_but(const struct processes *kept)
 {
 	int64_t deadline = clock_now_ns() + PATIENCE_S * NS_PER_S;
@@ -68,7 +68,8 @@ static size_t count_named(const struct processes *p, const char *wanted)
 
 /* --- owners that are killed ------------------------------------------------------------------- */
 
-/* Forks a process with its own owner and busy sandboxes. It reports when they are ready. */
+/* Forks a process that opens an owner and starts busy sandboxes. It can wait until the sandboxes
+ * are ready. */
 static pid_t fork_owner(int n_sandboxes, bool wait_until_ready, void (*then)(void))
 {
 	int pair[2];
@@ -130,8 +131,8 @@ static void test_killed_owner(void **state)
 	await_end(&all);
 }
 
-/* Kills owners at any moment of their sandboxes' start. This process becomes the subreaper:
- * orphans become its children, so it can see them. */
+/* Kills owners at different moments of their sandboxes' start. This process adopts orphans as
+ * subreaper, so that it can wait for them. */
 static void test_killed_while_starting(void **state)
 {
 	static struct processes before;
@@ -162,7 +163,7 @@ static void fork_worker(void)
 		pause();
 }
 
-/* A worker that was forked from the owner, and lives on, keeps no sandbox alive. */
+/* A worker that was forked from the owner and lives on keeps no sandbox of the owner alive. */
 static void test_forked_worker(void **state)
 {
 	static struct processes all, without;
@@ -183,7 +184,8 @@ static void test_forked_worker(void **state)
 	munmap(worker, sizeof(*worker));
 }
 
-/* In the worker itself they are over, and it may have its own. */
+/* In a forked worker, the parent's sandboxes count as gone. The worker may open an owner of its
+ * own. */
 static void test_owner_in_a_worker(void **state)
 {
 	struct sandbox *sb = start_sandbox(&(struct sandbox_options){ .layer = "empty" });
@@ -250,7 +252,7 @@ static void test_killed_nursery(void **state)
 		nursery = process_named(&all, "fh-nursery");
 		assert_true(nursery > 0);
 		assert_int_equal(kill(nursery, SIGKILL), 0);
-		while (is_alive(nursery)) /* a message that it reads now is lost with it */
+		while (is_alive(nursery)) /* wait: a dying nursery would lose the next request */
 			;
 		second = start_sandbox(&(struct sandbox_options){ .layer = "made-before" });
 		assert_string_equal(run_script(second, "cat file")->output, "of the layer\n");
@@ -280,7 +282,7 @@ static void test_nursery_killed_at_birth(void **state)
 		for (size_t j = 1; j < ARRAY_SIZE(sb); j++)
 			sb[j] = begin_sandbox(&(struct sandbox_options){ 0 });
 		nanosleep(&(struct timespec){ .tv_nsec = i * 10000 }, NULL);
-		if (nursery) /* else the last one was not quite dead, and has ended meanwhile */
+		if (nursery) /* 0 if the last nursery was still ending */
 			kill(nursery, SIGKILL);
 		for (size_t j = 0; j < ARRAY_SIZE(sb); j++)
 			sandbox_close(sb[j]);
@@ -291,7 +293,8 @@ static void test_nursery_killed_at_birth(void **state)
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0), 0);
 }
 
-/* The nursery's children then belong to this process or to init. They end all the same. */
+/* Processes of a killed nursery are adopted by this process or by init. They end with their sandbox
+ * all the same. */
 static void test_closed_after_killed_nursery(void **state)
 {
 	static struct processes all;
@@ -305,7 +308,7 @@ static void test_closed_after_killed_nursery(void **state)
 	assert_int_equal(kill(nursery, SIGKILL), 0);
 	sandbox_close(sb);
 	await_end(&all);
-	while (is_alive(nursery)) /* a message that it reads now is lost with it */
+	while (is_alive(nursery)) /* wait: a dying nursery would lose the next request */
 		;
 }
 
@@ -326,7 +329,7 @@ static void test_close_ends_all(void **state)
 			own.list[own.n++] = all.list[i];
 	assert_int_equal(count_named(&own, "sleep"), 10);
 	close_session();
-	/* A spare of the nursery's may be among them: it waits for the next sandbox. */
+	/* Leave out a process that the nursery keeps ready for the next sandbox. */
 	for (size_t i = 0; i < own.n; i++) {
 		char name[64] = "";
 
@@ -352,7 +355,7 @@ static void test_killed_init(void **state)
 	init = process_named(&all, "init");
 	assert_true(init > 0);
 	assert_int_equal(kill(init, SIGKILL), 0);
-	do { /* the kernel ends the shell a little later */
+	do { /* the kernel ends the shell soon after PID 1 */
 		act("true");
 	} while (did->outcome == SESSION_OK);
 	assert_int_equal(did->outcome, SESSION_GONE);
@@ -362,7 +365,8 @@ static void test_killed_init(void **state)
 	close_session();
 }
 
-/* The command waits until PID 1 reports the end: output may have been lost with the porter. */
+/* If the porter is killed, the command's result says that the sandbox is gone: output may be lost.
+ * The result waits for PID 1's end. */
 static void test_killed_porter(void **state)
 {
 	pid_t porter, init;
@@ -415,7 +419,7 @@ static void test_owner_closed_first(void **state)
 	process_descendants(getpid(), &all);
 	owner_close(other);
 	owner = kept;
-	/* Only what the other one had is gone. */
+	/* Closing one owner ends nothing of another owner. */
 	process_descendants(getpid(), &all);
 	assert_true(process_named(&all, "fh-nursery") > 0);
 	sandbox_close(start_sandbox(&(struct sandbox_options){ .layer = "empty" }));

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The memory that an owner shares with a shell has a sealed size. A shell that shrinks it would end
- * the owner by SIGBUS. A shell that grows it would fill memory that the owner pays for. */
+/* The size of the memory that an owner shares with a shell is sealed. If a shell shrank it, SIGBUS
+ * would end the owner. If a shell grew it, the owner would pay for the memory. */
 static void test_size_is_sealed(void **state)
 {
 	static const long changes[] = { -1, -4096, 1, 4096 };

@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
-/* Many sandboxes of one owner: from many threads, at once, and one after the other. The last ones
- * must leave no more behind than the first. */
+/* Starts many sandboxes of one owner: from many threads, at once, and one after the other. The last
+ * ones must leave no more processes, descriptors and mounts behind than the first. */
 
 static void *start_some(void *failed)
 {
@@ -103,7 +103,7 @@ static void look_what_is_left(struct left *out)
 	int64_t deadline = clock_now_ns() + PATIENCE_S * NS_PER_S;
 	char path[64];
 
-	/* Wait until ending processes have ended and their control groups are free. */
+	/* Wait until processes of closed sandboxes have ended and their control groups are free. */
 	do {
 		wait_a_little();
 		process_descendants(getpid(), &all);
@@ -112,7 +112,7 @@ static void look_what_is_left(struct left *out)
 	out->descriptors = count_entries("/proc/self/fd");
 	out->mounts = count_lines("/proc/self/mounts");
 	if (getuid() != 0)
-		return; /* others' may not be looked at */
+		return; /* only root may look at another process */
 	snprintf(path, sizeof(path), "/proc/%d/mounts", process_named(&all, "fh-nursery"));
 	out->nursery_mounts = count_lines(path);
 	snprintf(path, sizeof(path), "/proc/%d/fd", process_named(&all, "fh-nursery"));
@@ -134,10 +134,11 @@ static void cycle(int i)
 	sandbox_close(sb);
 }
 
-/* A control group is used again once its processes have ended. Until then a few more are needed,
- * and each keeps its counters open. */
+/* Most descriptors to gain: a busy machine needs a few more control groups, which each keep some
+ * open. A group is free once its processes have ended. */
 #define MORE_DESCRIPTORS 20
-/* A busy machine needs more groups at once, but not more each round. A leak grows each round. */
+/* Rounds to play. A leak grows in each round, but a busy machine's need for control groups does
+ * not. */
 #define ROUNDS 5
 
 static void test_nothing_is_left(void **state)

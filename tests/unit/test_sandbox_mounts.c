@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Files and folders of this machine in a sandbox: where they lie, that they can't be changed. */
+/* Binds files and folders of this machine into a sandbox. Checks where they are, and that they
+ * can't be changed. */
 
 static struct sandbox *start_with(const struct sandbox_bind *binds, size_t n)
 {
@@ -16,7 +17,7 @@ static struct sandbox *start_with(const struct sandbox_bind *binds, size_t n)
 			.layer = "empty", .binds = binds, .n_binds = n });
 }
 
-/* The output of a script in a sandbox of its own with these binds. */
+/* Runs a script in a new sandbox with these binds, and returns its output. */
 static const struct ran *run_with(const struct sandbox_bind *binds, size_t n, const char *script)
 {
 	struct sandbox *sb = start_with(binds, n);
@@ -26,7 +27,7 @@ static const struct ran *run_with(const struct sandbox_bind *binds, size_t n, co
 	return ran;
 }
 
-/* Why a sandbox with these can't be made. */
+/* Starts a sandbox with binds that must fail, and returns the error message. */
 static const char *failure_with(const struct sandbox_bind *binds, size_t n)
 {
 	struct sandbox *sb = begin_sandbox(&(struct sandbox_options){
@@ -152,8 +153,8 @@ static void test_refused(void **state)
 		{ "data", "/usr/not-there", "there is no '/usr/not-there' to bind to" },
 		{ "data", "/var/lib/data", "there is no '/var/lib' to bind to" },
 		{ "file", "/usr/share/not-there", "bind" },
-		{ "data", "/etc/passwd", "" }, /* a folder on a file */
-		{ "file", "/usr/share", "" },  /* a file on a folder */
+		{ "data", "/etc/passwd", "" }, /* binds a folder over a file */
+		{ "file", "/usr/share", "" },  /* binds a file over a folder */
 		{ "file", "/etc/passwd/x", "" },
 	};
 
@@ -165,7 +166,7 @@ static void test_refused(void **state)
 		assert_has(text, cases[i].says);
 		assert_true(strlen(text) > 10);
 	}
-	/* The nursery is the same one, and does its work. */
+	/* The nursery still works after sandboxes that could not be made. */
 	assert_string_equal(run_with(NULL, 0, "echo on")->output, "on\n");
 }
 
@@ -178,7 +179,7 @@ static void test_replaced_source(void **state)
 
 	snprintf(source, sizeof(source), "%s", bind.source);
 	bind.source = source;
-	scratch_file("changing", "one\n"); /* by rename: another file each time */
+	scratch_file("changing", "one\n"); /* replaces the file by another */
 	first = start_with(&bind, 1);
 	scratch_file("changing", "two\n");
 	second = start_with(&bind, 1);
@@ -190,7 +191,7 @@ static void test_replaced_source(void **state)
 	assert_string_equal(run_script(first, "cat /data")->output, "one\n");
 	assert_string_equal(run_script(second, "cat /data")->output, "two\n");
 	assert_string_equal(run_script(third, "cat /data/x")->output, "three\n");
-	/* A file that is written in place shows its new text. */
+	/* If a bound file is changed in place, the sandbox sees the new text. */
 	scratch_file("changing/x", "four\n");
 	assert_string_equal(run_script(third, "cat /data/x")->output, "four\n");
 	sandbox_close(first);
@@ -198,7 +199,7 @@ static void test_replaced_source(void **state)
 	sandbox_close(third);
 }
 
-/* More paths than there are places for them in the nursery. */
+/* Binds more paths, one after the other, than the nursery can hold at once. */
 static void test_many_sources(void **state)
 {
 	struct sandbox *kept = NULL;
@@ -239,7 +240,8 @@ static void test_bare(void **state)
 	sandbox_close(sb);
 }
 
-/* Numbers of the whole machine's that another sandbox can move, and so be heard by. */
+/* A sandbox can't read counters of the whole machine: other sandboxes could change them to send it
+ * messages. */
 static void test_numbers_of_the_machine(void **state)
 {
 	struct sandbox *sb = start_sandbox(&(struct sandbox_options){ 0 });
@@ -254,7 +256,8 @@ static void test_numbers_of_the_machine(void **state)
 	sandbox_close(sb);
 }
 
-/* Folders that are named later: a new nursery hides them, too, and what ran goes on. */
+/* owner_hide() hides folders from later sandboxes. A new nursery makes these, and running sandboxes
+ * go on. */
 static void test_covers(void **state)
 {
 	static const struct {

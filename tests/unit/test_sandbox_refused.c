@@ -9,7 +9,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Actions that a sandbox refuses, tried from inside as the agent and as root; and its networks. */
+/* Tries actions that a sandbox refuses, from inside as the agent and as root. Also tests the kinds
+ * of networks. */
 
 /*
  * Each line is a refused action, as Python, and the error that it should give. The prelude has two
@@ -28,7 +29,7 @@ static const char prelude[] =
 		"    try: f(*args)\n"
 		"    except OSError as e: return e.errno\n"
 		"    return 0\n"
-		"def fork(number, *args):\n" /* for calls that may fork; the child exits */
+		"def fork(number, *args):\n" /* like call(), if it may fork; the child exits */
 		"    e = call(number, *args)\n"
 		"    if e == 0 and os.getpid() != me: os._exit(0)\n"
 		"    return e\n"
@@ -46,7 +47,7 @@ static const char prelude[] =
 static const struct {
 	const char *what, *error;
 } refused[] = {
-	/* namespaces and mounts */
+	/* namespaces and mounts that a sandbox must not make */
 	{ "call(272, 0x10000000)", "EPERM" }, /* unshare, user */
 	{ "call(272, 0x20000)", "EPERM" },    /* unshare, mounts */
 	{ "call(272, 0)", "EPERM" },
@@ -66,7 +67,7 @@ static const struct {
 	{ "call(430, name, 0)", "EPERM" },                             /* fsopen */
 	{ "call(433, -100, path, 0)", "EPERM" },                       /* fspick */
 	{ "call(442, -100, path, 0, size, 32)", "EPERM" },             /* mount_setattr */
-	/* other processes */
+	/* access to other processes */
 	{ "call(101, 0, 0, 0, 0)", "EPERM" },             /* ptrace */
 	{ "call(310, 1, size, 1, size, 1, 0)", "EPERM" }, /* process_vm_readv */
 	{ "call(438, 0, 0, 0)", "EPERM" },                /* pidfd_getfd */
@@ -75,7 +76,7 @@ static const struct {
 	{ "fails(open, '/proc/1/mem', 'rb')", "EACCES" },
 	{ "fails(os.readlink, '/proc/1/exe')", "EACCES" },
 	{ "fails(os.readlink, '/proc/1/fd/0')", "EACCES" },
-	/* the kernel's less travelled parts */
+	/* rarely used and risky parts of the kernel */
 	{ "call(321, 0, size, 64)", "EPERM" },                 /* bpf */
 	{ "call(250, 0, 0, 0, 0, 0)", "EPERM" },               /* keyctl */
 	{ "call(248, name, name, name, 1, 0)", "EPERM" },      /* add_key */
@@ -94,12 +95,12 @@ static const struct {
 	{ "call(163, 0)", "EPERM" },                           /* acct */
 	{ "call(227, 0, size)", "EPERM" },                     /* clock_settime */
 	{ "call(154, 0, size, 64)", "ENOSYS" },                /* modify_ldt */
-	{ "call(463, 0, 0, 0, 0, 0, 0)", "ENOSYS" },           /* newer than the filter */
+	{ "call(463, 0, 0, 0, 0, 0, 0)", "ENOSYS" },           /* a call newer than the filter */
 	{ "call(467, -100, path, 0, 0, 0)", "ENOSYS" },        /* open_tree_attr */
-	{ "call(521)", "ENOSYS" },             /* ptrace of x32, by its own number */
-	{ "int80(20)", "ENOSYS" },             /* getpid of i386 */
-	{ "call(0x40000000 | 39)", "ENOSYS" }, /* getpid of x32 */
-	/* counted for a user, or for the machine */
+	{ "call(521)", "ENOSYS" },                             /* ptrace by x32's number */
+	{ "int80(20)", "ENOSYS" },                             /* getpid of i386 */
+	{ "call(0x40000000 | 39)", "ENOSYS" },                 /* getpid of x32 */
+	/* objects that the kernel counts for a user or for the whole machine */
 	{ "call(253)", "ENOSYS" },                              /* inotify_init */
 	{ "call(294, 0)", "ENOSYS" },                           /* inotify_init1 */
 	{ "call(240, path, 0o102, 0o600, 0)", "ENOSYS" },       /* mq_open */
@@ -122,7 +123,7 @@ static const struct {
 	{ "fails(open, '/new', 'w')", "EROFS" },
 	{ "fails(open, '/dev/new', 'w')", "EROFS" },
 	{ "fails(open, '/dev/tty', 'r')", "ENXIO" },
-	/* sockets of other families; what forges input of a terminal */
+	/* unusual families of sockets, and calls that put input into a terminal */
 	{ "fails(socket.socket, 17, 3, 0)", "EAFNOSUPPORT" },     /* packet */
 	{ "fails(socket.socket, 38, 5, 0)", "EAFNOSUPPORT" },     /* crypto */
 	{ "fails(socket.socket, 40, 1, 0)", "EAFNOSUPPORT" },     /* vsock */
@@ -136,7 +137,7 @@ static const struct {
 	{ "call(53, 0x100000011, 3, 0, size)", "EAFNOSUPPORT" }, /* the kernel takes its low half */
 	{ "fails(socket.socket, 2, 3, 1)", "EPERM" },            /* raw */
 	{ "fails(socket.socket, 10, 3, 58)", "EPERM" },
-	{ "fails(socket.socket, 2, 10, 0)", "ESOCKTNOSUPPORT" },   /* packet, as of old */
+	{ "fails(socket.socket, 2, 10, 0)", "ESOCKTNOSUPPORT" },   /* the old packet socket */
 	{ "fails(socket.socket, 2, 5, 0)", "ESOCKTNOSUPPORT" },    /* sctp */
 	{ "fails(socket.socket, 2, 1, 132)", "EPROTONOSUPPORT" },  /* sctp */
 	{ "fails(socket.socket, 2, 6, 0)", "ESOCKTNOSUPPORT" },    /* dccp */
@@ -171,7 +172,7 @@ static void test_refused(void **state)
 		const struct ran *ran = run_request(sb, &request);
 		const char *got = ran->output, *want = buf_str(&expected);
 
-		while (*got && *want) { /* the first line that differs */
+		while (*got && *want) { /* find the first line that differs */
 			size_t n = strcspn(want, "\n") + 1;
 
 			if (strncmp(got, want, n) != 0)
@@ -187,7 +188,8 @@ static void test_refused(void **state)
 	sandbox_close(sb);
 }
 
-/* Programs need these: threads, shared memory, pipes, sockets, signals and their own terminal. */
+/* A sandbox allows what programs need: threads, shared memory, pipes, sockets, signals and their
+ * own terminal. */
 static void test_allowed(void **state)
 {
 	static const char script[] =
@@ -223,7 +225,8 @@ static void test_allowed(void **state)
 
 /* --- networks --------------------------------------------------------------------------------- */
 
-/* A listening socket of this process: on the loopback, or with an abstract name. */
+/* Opens a listening socket in the test's process: on the loopback device, or with an abstract name.
+ * Writes Python code that connects to it. */
 static int listen_here(bool tcp, char *out_python, size_t size)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
@@ -284,7 +287,7 @@ static void test_networks(void **state)
 	sandbox_close(host);
 }
 
-/* Two sandboxes share nothing that one could find the other by. */
+/* A sandbox finds no file, process, socket or shared memory of another sandbox. */
 static void test_two_sandboxes(void **state)
 {
 	struct sandbox *one = start_sandbox(&(struct sandbox_options){ .layer = "empty" });

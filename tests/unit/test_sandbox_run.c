@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Programs in a sandbox: what they are given, how they end, what is too much. */
+/* Runs programs in a sandbox: their descriptors and user, how their end is reported, and limits on
+ * requests. */
 
 static struct sandbox *sb;
 
@@ -104,7 +105,7 @@ static void test_working_directory(void **state)
 	assert_string_equal(run_request(sb, &request)->output, "/home/agent/workspace\n");
 }
 
-/* uid 0 of the sandbox, with no right over anything. */
+/* uid 0 in a sandbox has no capability: it can't change files of others, or mount. */
 static void test_root_user(void **state)
 {
 	struct run_request request = { .argv = NULL };
@@ -153,10 +154,10 @@ static void test_no_descriptors(void **state)
 		NULL };
 	assert_done(sandbox_run(sb, &request, &id, &error));
 	assert_int_equal(wait_exit(sb, id), 0);
-	assert_int_equal(strlen(RUN("cat", "fds")->output), 3); /* the file's and the list's */
+	assert_int_equal(strlen(RUN("cat", "fds")->output), 3); /* "0 3": `fds` and the listing */
 }
 
-/* A program from the owner's side: it need not exist inside. */
+/* The owner may run a program by its own path, which need not exist in the sandbox. */
 static void test_program_of_the_owner(void **state)
 {
 	struct run_request request = { .program = places_get()->aci };
@@ -166,7 +167,7 @@ static void test_program_of_the_owner(void **state)
 	assert_has(run_request(sb, &request)->output, "validate: score");
 	bare = start_sandbox(&(struct sandbox_options){ .role = SANDBOX_PROGRAM });
 	assert_has(run_request(bare, &request)->output, "validate: score");
-	assert_int_equal(run_script(bare, "true")->status, 127); /* nothing of the host's */
+	assert_int_equal(run_script(bare, "true")->status, 127); /* no programs of the host */
 	sandbox_close(bare);
 	request.program = "/etc/passwd";
 	assert_int_equal(run_request(sb, &request)->status, 126);
@@ -205,7 +206,7 @@ static void test_signals(void **state)
 	}
 }
 
-/* The end of each program is reported with its id. The order of ends is free. */
+/* Each program's end is reported with the program's id, in any order. */
 static void test_many_at_once(void **state)
 {
 	enum { N = 32 };
@@ -221,7 +222,7 @@ static void test_many_at_once(void **state)
 		request.argv = (const char *const[]){ "bash", "-c", script, NULL };
 		assert_done(sandbox_run(sb, &request, &ids[i], &error));
 	}
-	/* There is no place for one more. */
+	/* If the most programs run already, the next request ends with status 125. */
 	struct run_request request = { .argv = NULL };
 
 	request.argv = (const char *const[]){ "true", NULL };
@@ -243,7 +244,7 @@ static void test_many_at_once(void **state)
 	assert_int_equal(RUN("true")->status, 0);
 }
 
-/* The owner refuses requests over a limit, and the sandbox lives on. */
+/* Requests over a limit are refused by the owner, and the sandbox goes on. */
 static void test_too_much(void **state)
 {
 	static const char *args[GUEST_ARGS_MAX + 2], *env[GUEST_ENV_MAX + 2];
@@ -287,7 +288,7 @@ static void test_too_much(void **state)
 	assert_int_equal(RUN("true")->status, 0);
 }
 
-/* Orphans are PID 1's to bury. */
+/* PID 1 reaps processes whose parent has ended. */
 static void test_orphans(void **state)
 {
 	assert_int_equal(run_script(sb, "for i in {1..50}; do (sleep 0.01 &) ; done")->status, 0);
@@ -297,7 +298,7 @@ static void test_orphans(void **state)
 					"\tset -- /proc/[0-9]*; (($# == 3)) && break; sleep 0.01\n"
 					"done; echo $#")
 					->output,
-			"3\n"); /* PID 1, the porter, and this */
+			"3\n"); /* PID 1, the porter, and the counting shell */
 }
 
 #define IN_SANDBOX(test) cmocka_unit_test_setup_teardown(test, open_sandbox, close_sandbox)

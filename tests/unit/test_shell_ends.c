@@ -5,7 +5,8 @@
 #include <signal.h>
 #include <time.h>
 
-/* Commands that end, replace, kill, stop or damage the shell. Each reports it; the next works. */
+/* Runs commands that end, replace, kill, stop or damage the shell. The result tells so, and the
+ * next command works in a new shell. */
 
 #define R SESSION_RESTARTED
 
@@ -52,13 +53,13 @@ static void test_cwd_is_told(void **state)
 	close_session();
 }
 
-/* Descriptors that a background process holds open do not hide the shell's end. */
+/* The shell's end is noticed even if background processes hold its descriptors open. */
 static void test_exit_with_jobs(void **state)
 {
 	static const struct turn turns[] = {
 		{ "sleep 1000 & (sleep 1000; echo never) & disown -a; exit 2", NULL, 2, R },
 		{ "sleep 1000 & exec true", NULL, 0, R },
-		/* the last may not have got so far as to have its name */
+		/* wait: a process takes the name `sleep` only some time after its start */
 		{ "timeout 100 bash -c 'until [ $(pgrep -c sleep) = 3 ]; do :; done'; echo $?",
 				"0\n" },
 	};
@@ -91,7 +92,8 @@ static void test_descriptors(void **state)
 		{ "exec 250>&- 250>/tmp/stolen", "", 125, R },
 		{ "for i in {0..255}; do eval \"exec $i>&-\"; done", "", 125, R },
 		{ "echo a; cat /tmp/stolen", "a\n" },
-		/* A redirection of theirs lasts for its command, as of any that the shell keeps. */
+		/* If a command redirects descriptors that the shell keeps for itself, that lasts
+		 * for this command only. */
 		{ "exec 251>/tmp/x 252</dev/zero", "" },
 		{ "echo a; read x; echo $?", "a\n1\n" },
 	};
@@ -99,7 +101,8 @@ static void test_descriptors(void **state)
 	PLAY(turns);
 }
 
-/* A pipe without a writer is always ready to read. Polling it would take a whole CPU. */
+/* Waiting must use little CPU time after a command closed the output pipes. A pipe without a writer
+ * is always ready to read. */
 static void test_nobody_could_write(void **state)
 {
 	static const char *const closed[] = { "251>&-", "250>&- 251>&-" };
@@ -171,13 +174,14 @@ static void test_traps(void **state)
 		{ "trap 'echo ret' RETURN; f() { :; }; set -T; f", "ret\n" },
 		{ "trap", NULL, 0, 0, "RETURN" },
 		{ "set +T; trap - INT TERM RETURN; shopt -s extdebug; trap false DEBUG", NULL, 0 },
-		{ "echo skipped; exit 3", "" }, /* the shell is deaf by its own wish */
+		{ "echo skipped; exit 3", "" }, /* the DEBUG trap skips all commands */
 	};
 
 	PLAY(turns);
 }
 
-/* The loop's own signal, from the agent: it interrupts that command and no other. */
+/* If an agent sends the shell the signal of a timeout, the running command is interrupted. The next
+ * one is not. */
 static void test_own_signal(void **state)
 {
 	static const struct turn turns[] = {

@@ -4,12 +4,13 @@
 #include "base/mem.h"
 
 /*
- * An agent that writes to its shell's private eventfd, or reads and writes its private memory. If
- * an answer is not the loop's own, the shell is restarted and the step reports it. No later command
- * gets a wrong status.
+ * Lets an agent write to its shell's private eventfd, and to the memory by which its shell reports
+ * results. If an answer is invalid, the shell is restarted and the step reports it. No later
+ * command gets a wrong status.
  */
 
-/* Restarted for what it did; the command after it is told rightly. */
+/* Expects that the shell was restarted because of an invalid answer, and that the next command's
+ * result is right. */
 static void assert_distrusted(const char *why)
 {
 	if (!did->integrity)
@@ -25,7 +26,8 @@ static void assert_distrusted(const char *why)
 	assert_string_equal(buf_str(did->output), "on\n");
 }
 
-/* Programs have only an eventfd of the shell's. To write to it wakes the owner for nothing. */
+/* Programs of an agent inherit only the shell's eventfd. Writing to it wakes the owner, with no
+ * further effect. */
 static void test_written_event(void **state)
 {
 	static const char *const cases[] = {
@@ -50,8 +52,9 @@ static void test_written_event(void **state)
 }
 
 /*
- * Only the shell itself can reach its memory, so an agent loads code into it. A thread there finds
- * the mail (of proto/guest.h) by the text of the command that loads it. It waits for the next one.
+ * Only the shell can reach the memory by which it gets commands. So the agent loads code into it.
+ * The code finds that memory by the text of the command that loads it. A thread then acts during
+ * the next command.
  */
 static const char spy[] =
 		"cat >/tmp/spy.c <<'END'\n"
@@ -81,7 +84,7 @@ static const char spy[] =
 		"{\n"
 		"	while (mail->turn == mine)\n"
 		"		;\n"
-		"	usleep(50000);\n" /* the shell is at it */
+		"	usleep(50000);\n" /* wait until the shell runs the command */
 		"	DO;\n"
 		"	return none;\n"
 		"}\n"
@@ -114,9 +117,8 @@ static void load_spy(const char *does)
 	assert_false(did->restarted);
 }
 
-/* Code that reads a command's number may answer in its place. The owner believes that answer within
- * a status's range. The shell's own answer then comes too late, and does not count for the next
- * command. */
+/* Loaded code may answer in place of the shell, with the command's number. The owner believes a
+ * valid answer. The shell's own answer comes too late, and does not count for the next command. */
 static void test_answered_for_it(void **state)
 {
 	static const struct {
@@ -148,12 +150,13 @@ static void test_answered_for_it(void **state)
 		act("(exit 4)");
 		assert_null(did->integrity);
 		assert_int_equal(did->exit_code, 4);
-		act("kill -9 $$"); /* loaded code stays loaded */
+		act("kill -9 $$"); /* code can't be unloaded: restart */
 	}
 	close_session();
 }
 
-/* An agent must not punch holes into that memory: the owner could have to wait at each of them. */
+/* An agent must not punch holes into the memory that its shell shares with the owner. The owner
+ * could have to wait at each hole. */
 static void test_its_pages_stay(void **state)
 {
 	open_session(&(struct sandbox_options){ 0 });
@@ -164,7 +167,8 @@ static void test_its_pages_stay(void **state)
 	close_session();
 }
 
-/* Code that overwrites that memory harms only its own shell: the owner trusts none of it. */
+/* Code that overwrites the memory shared with the owner harms only its own shell: the owner trusts
+ * none of it. */
 static void test_scribbled_memory(void **state)
 {
 	static const char *const does[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox_fixture.h"
 
-/* Changes that an agent can make to its shell's language. The next command is read as usual. */
+/* Changes the language of the shell, as an agent may do. The next command must be read as usual. */
 
 #define R SESSION_RESTARTED
 
@@ -30,7 +30,7 @@ static void test_redefined_words(void **state)
 static void test_builtins_of_ours(void **state)
 {
 	static const struct turn turns[] = {
-		/* An installed program of this name may be in PATH. */
+		/* Use an empty PATH: the usual one could have an installed program `fumehood`. */
 		{ "(PATH=/; type fumehood; fumehood 3)", NULL, 127, 0, "command not found" },
 		{ "builtin fumehood 3", NULL, 1, 0, "not a shell builtin" },
 		{ "enable -d fumehood", NULL, 1, 0, "not a shell builtin" },
@@ -38,7 +38,7 @@ static void test_builtins_of_ours(void **state)
 		{ "enable -a | grep -c '^enable $'", "0\n", 1 },
 		{ "compgen -b | grep -c fume", "0\n", 1 },
 		{ "enable -d echo", NULL, 1, 0, "not dynamically loaded" },
-		/* The loaded object can be found again by its name; it does nothing twice. */
+		/* Loading the shell's plugin again, by its descriptor, has no effect. */
 		{ "enable -f /proc/self/fd/4 fumehood; fumehood 250; fumehood 3; echo on", NULL, 0,
 				0, "on\n" },
 		{ "enable -d fumehood; echo on", NULL, 0, 0, "on\n" },
@@ -90,7 +90,7 @@ static void test_options(void **state)
 	PLAY(turns);
 }
 
-/* Several lines are parsed first, and nothing of them runs if they do not parse. */
+/* A command of several lines is parsed first. If it has a syntax error, nothing of it runs. */
 static void test_syntax(void **state)
 {
 	static const struct turn turns[] = {
@@ -112,7 +112,8 @@ static void test_syntax(void **state)
 		{ "eval 'if then'; echo on", NULL, 0, 0, "on\n" },
 		{ "eval \"echo 'a\"\necho on", NULL, 0, 0, "on\n" },
 		{ "source /dev/stdin <<<'echo \"a'\necho on", NULL, 0, 0, "on\n" },
-		/* Parsed before extglob is on, as by bash -n. */
+		/* The whole command is parsed before its first line turns on extglob, as with bash
+		 * -n. */
 		{ "shopt -s extglob\necho !(x)", NULL, 2, SESSION_SYNTAX, "syntax error" },
 		{ "shopt -s extglob", "" },
 		{ "touch y; echo !(x)", "y\n" },
@@ -221,7 +222,7 @@ static void test_variables(void **state)
 	PLAY(turns);
 }
 
-/* An error in the depth of functions leaves none of their variables. */
+/* An error within nested functions leaves none of their local variables in the shell. */
 static void test_scopes(void **state)
 {
 	static const struct turn turns[] = {

@@ -3,7 +3,8 @@
 
 #include "native/owner.h"
 
-/* A sandbox's limits and the usage that it reports. Neither breaks its shell. */
+/* Limits of a sandbox, and the usage that it reports. No limit breaks the shell for the next
+ * command. */
 
 #define MIB (1 << 20)
 
@@ -44,12 +45,12 @@ static void test_memory(void **state)
 	open_limited(&(struct sandbox_limits){ .memory_bytes = 100 * MIB });
 	for (size_t i = 0; i < ARRAY_SIZE(turns); i++)
 		play_turn(&turns[i]);
-	/* The shell itself grows. */
+	/* The shell itself uses too much memory, not a child. */
 	act("x=$(head -c 300000000 /dev/zero | tr '\\0' x)");
 	assert_int_equal(did->outcome, SESSION_MEMORY_LIMIT);
 	assert_true(did->restarted);
 	assert_string_equal(buf_str(act("echo on")->output), "on\n");
-	/* Files count, and leave room to remove them. */
+	/* Files in memory count towards the limit. The agent has room left to remove them. */
 	act("head -c 300000000 /dev/zero >/tmp/big");
 	assert_has(buf_str(did->output), "No space left");
 	act("rm /tmp/big && echo on");
@@ -57,7 +58,7 @@ static void test_memory(void **state)
 	close_session();
 }
 
-/* An owner's sandboxes use control groups one after another: nothing of the last life is told. */
+/* A sandbox that reuses an earlier one's control group reports nothing of the earlier one. */
 static void test_memory_of_a_used_group(void **state)
 {
 	if (no_groups())
@@ -91,7 +92,8 @@ static void test_processes(void **state)
 	assert_int_equal(did->outcome, SESSION_OK);
 	if (sscanf(buf_str(did->output), "11\n%ld", &n) != 1 || n < 20 || n > 30)
 		fail_msg("it wrote '%s'", buf_str(did->output));
-	/* Nothing can be forked any more; what needs no fork works, and so does the way out. */
+	/* At the limit of processes nothing can be forked. Commands that need no fork still work,
+	 * and so does a kill. */
 	act("echo on; kill -9 -1");
 	assert_has(buf_str(did->output), "on\n");
 	act("(echo forked)");
@@ -105,7 +107,7 @@ static void test_processes(void **state)
 	close_session();
 }
 
-/* A sandbox at its limit takes nothing from another. */
+/* A sandbox at its limit of processes leaves other sandboxes theirs. */
 static void test_processes_of_another(void **state)
 {
 	struct sandbox *other = start_sandbox(
@@ -160,8 +162,8 @@ static void test_usage(void **state)
 
 	open_session(&(struct sandbox_options){ 0 });
 	act("true");
-	/* The shell may answer before the sandbox is ready. The counter of its files comes after
-	 * that. */
+	/* Wait until the sandbox is ready: only then it has a counter of written bytes. The shell
+	 * may answer before. */
 	before = usage_of(shell_sandbox);
 	for (int i = 0; i < 100 && before.written_bytes < 0; i++) {
 		sandbox_wait_event(shell_sandbox, 100, &event);
@@ -191,7 +193,7 @@ static void test_usage(void **state)
 	close_session();
 }
 
-/* A new sandbox in a used group has used nothing. */
+/* A new sandbox that reuses a control group starts with zero usage. */
 static void test_usage_begins_anew(void **state)
 {
 	struct usage usage;
@@ -224,7 +226,7 @@ static void test_cpus(void **state)
 	before = usage_of(shell_sandbox);
 	act(burn);
 	after = usage_of(shell_sandbox);
-	/* A fifth of the time; half, so that what a period rounds up never fails. */
+	/* Expect 0.2 CPUs at most. Allow 0.5, because the kernel rounds up each period. */
 	assert_true(after.cpu_ns - before.cpu_ns < did->duration_ns / 2);
 	close_session();
 }

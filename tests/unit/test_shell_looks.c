@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* An agent that looks around finds a plain shell on a plain machine, and no trace of this one. */
+/* An agent that looks around finds an ordinary shell on an ordinary machine, and no trace of this
+ * one. */
 
 static const char *const env[] = { "FOO=a b=c", "PYTHONHASHSEED=7", "EMPTY=", "1BAD=x", "NOVALUE",
 	"TERM=vt100", NULL };
@@ -33,7 +34,7 @@ static void test_environment(void **state)
 
 	open_session(&(struct sandbox_options){ .env = env });
 	assert_string_equal(buf_str(act("env | LC_ALL=C sort")->output), expected);
-	/* In a new shell too. */
+	/* Variables are the same in a restarted shell. */
 	act("export MORE=1; exit");
 	assert_string_equal(buf_str(act("env | LC_ALL=C sort")->output), expected);
 	assert_string_equal(buf_str(act("cd /; env | grep ^OLD")->output),
@@ -53,7 +54,7 @@ static void test_plain_shell(void **state)
 		{ "echo $BASH_EXECUTION_STRING$BASH_ARGV0$BASH_SOURCE ${#BASH_LINENO[@]}", NULL, 0,
 				0, "bash" },
 		{ "declare -F; alias; jobs; trap -p INT; history; dirs -v", " 0  ~/workspace\n" },
-		{ "set | grep -ci fumehood", "2\n" }, /* HOSTNAME and PATH */
+		{ "set | grep -ci fumehood", "2\n" }, /* lines of HOSTNAME and PATH */
 		{ "f() { echo ${FUNCNAME[@]} ${BASH_LINENO[0]}; }; f", "f 1\n" },
 		{ "id", "uid=1000(agent) gid=1000(agent) groups=1000(agent)\n" },
 		{ "id -un; whoami; hostname; uname -n; cat /etc/hostname",
@@ -79,7 +80,7 @@ static void draw(uint32_t seed, char *out, size_t n)
 	open_session(&(struct sandbox_options){ .random_seed = seed });
 	act("echo $RANDOM $RANDOM $RANDOM; exit");
 	snprintf(out, n, "%s", buf_str(did->output));
-	/* The same again in a new shell. */
+	/* A restarted shell gives the same random numbers. */
 	assert_string_equal(buf_str(act("echo $RANDOM $RANDOM $RANDOM")->output), out);
 	act("echo $SRANDOM $SRANDOM $SRANDOM");
 	close_session();
@@ -96,7 +97,7 @@ static void test_random_seed(void **state)
 	assert_string_not_equal(first, other);
 }
 
-/* All that can be read of processes, mounts, names and folders. */
+/* Prints all that an agent can read of processes, mounts, names and folders. */
 static const char look_around[] =
 		"for p in /proc/[0-9]* /proc/self; do\n"
 		"\tfor f in cmdline environ comm cgroup maps mountinfo limits status stat; do\n"
@@ -128,7 +129,7 @@ static void test_nothing_of_this_machine(void **state)
 	act(look_around);
 	assert_int_equal(did->outcome, SESSION_OK);
 	text = buf_str(did->output);
-	for (size_t i = 0; i < did->output->len; i++) /* cmdline and environ hold some */
+	for (size_t i = 0; i < did->output->len; i++) /* cmdline and environ have NULs */
 		if (!did->output->data[i])
 			did->output->data[i] = ' ';
 	assert_true(strlen(text) > 20000);
@@ -160,7 +161,7 @@ static void test_memory_of_the_shell(void **state)
 	close_session();
 }
 
-/* Whether a process' memory, as far as it can be written, holds the text. */
+/* Whether the writable memory of a process holds a text. */
 static bool memory_has(pid_t pid, const char *text)
 {
 	char path[64], line[512], permissions[8];
@@ -189,7 +190,7 @@ static bool memory_has(pid_t pid, const char *text)
 	return found;
 }
 
-/* Until only the nursery is left: the processes of a closed sandbox end a moment later. */
+/* Waits until only the nursery is left. Processes of a closed sandbox end a moment later. */
 static void await_no_sandboxes(void)
 {
 	int64_t deadline = clock_now_ns() + PATIENCE_S * NS_PER_S;
@@ -210,8 +211,8 @@ static void await_no_sandboxes(void)
 }
 
 /*
- * A shell is a fork of the nursery without exec, so all sandboxes share the nursery's memory.
- * An agent's own builtins can read the shell's.
+ * A shell is forked from the nursery without an exec, so it has the nursery's memory. Builtins that
+ * an agent loads can read that.
  */
 static void test_memory_of_processes(void **state)
 {

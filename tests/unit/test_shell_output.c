@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Much output, long commands, odd working directories, and background jobs that write later. */
+/* Tests long outputs, long commands, odd working directories, and jobs that write later. */
 
 #define R SESSION_RESTARTED
 
@@ -20,7 +20,7 @@ static void test_much_output(void **state)
 	assert_int_equal(did->output->len, 1 << 20);
 	assert_int_equal(strspn(did->output->data, "y"), 1 << 20);
 	assert_string_equal(buf_str(act("echo after")->output), "after\n");
-	/* Exactly the cap is not more than it. */
+	/* Output of exactly the limit is not cut. */
 	act("head -c 1048576 /dev/zero");
 	assert_int_equal(did->outcome, SESSION_OK);
 	assert_int_equal(did->output->len, 1 << 20);
@@ -92,7 +92,7 @@ static void test_too_long_command(void **state)
 	close_session();
 }
 
-/* The shell is killed while it reads a long text. */
+/* If the shell is killed while it reads a long command, the next command works. */
 static void test_long_command_lost(void **state)
 {
 	auto_free char *line = long_command(SHELL_COMMAND_MAX, "a");
@@ -156,7 +156,7 @@ static void test_folders(void **state)
 		{ "chmod 0 /tmp/e; ls", NULL, 2, 0, "Permission denied" },
 		{ "cd; rm -rf workspace; ls -A; pwd", "/home/agent\n" },
 		{ "exit", "", 0, R },
-		{ "pwd", "/home/agent\n" }, /* for want of a workspace */
+		{ "pwd", "/home/agent\n" }, /* there is no workspace folder */
 		{ "mkdir workspace; chmod 0 workspace; exit", "", 0, R },
 		{ "pwd; chmod 755 workspace; exit", "/home/agent\n", 0, R },
 		{ "pwd", "/home/agent/workspace\n" },
@@ -165,7 +165,7 @@ static void test_folders(void **state)
 	PLAY(turns);
 }
 
-/* The working directory is told as it is, and cut to what fits into a status. */
+/* The working directory is reported with its exact bytes. A too long path is cut. */
 static void test_strange_folders(void **state)
 {
 	open_session(&(struct sandbox_options){ 0 });

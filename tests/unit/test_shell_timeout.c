@@ -6,9 +6,9 @@
 #include <errno.h>
 
 /*
- * Commands that do not end by themselves. After each, the shell keeps its variables and functions.
- * Processes that the command began are gone, and an earlier job runs on. The earlier job begins
- * just before the command, so clock ticks alone can't tell them apart.
+ * Runs commands that never end by themselves, until their timeout. The shell then has its variables
+ * and functions. Processes of the command are gone, and an earlier job runs on. The job begins just
+ * before the command, so that start times in clock ticks can't tell them apart.
  */
 
 #define TIMEOUT_MS 150
@@ -18,8 +18,9 @@ static const char prepare[] = "trap - INT EXIT DEBUG ERR RTMAX-1 TERM HUP; set +
 			      "sleep 100000 & echo $! >/tmp/earlier";
 
 /*
- * PID 1, the porter, the shell and the earlier job are left. Killed processes take a moment. If
- * a jump leaves a `wait`, bash does not reap until it next waits for a child.
+ * Waits until four processes are left: PID 1, the porter, the shell and the earlier job. Killed
+ * processes take a moment to end. If a timeout interrupted `wait`, bash reaps children only when it
+ * next waits.
  */
 static const char look[] =
 		"trap - DEBUG EXIT ERR\n"
@@ -107,8 +108,9 @@ static void test_hangs(void **state)
 
 #define WIDE "%1000000000d%1000000000d%1000000000d%1000000000d%1000000000d"
 
-/* Only the end of the shell ends these. While bash prints one such wide number, it handles no
- * signal. A number takes half a second of CPU time: a shell with a single one left may live. */
+/* Commands that only a kill of the shell ends. While bash prints one wide number, it handles no
+ * signal. A number takes half a second of CPU time, so a shell that prints its last one may
+ * survive. */
 static void test_hangs_that_end_the_shell(void **state)
 {
 	static const char *const kinds[] = {
@@ -123,14 +125,14 @@ static void test_hangs_that_end_the_shell(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		act(prepare);
 		act_within(kinds[i], TIMEOUT_MS);
-		/* printf looks for signals between two numbers: a fast machine is there in time. */
+		/* printf handles signals between numbers, so a fast machine may keep its shell. */
 		bool either = i == 0;
 
 		if (did->outcome != SESSION_TIMEOUT || (!either && (i < 4) != did->restarted))
 			fail_msg("'%s': %s, restarted is %d", kinds[i], outcome_name(did->outcome),
 					did->restarted);
 		act(look);
-		if (!strstr(buf_str(did->output), "4\n")) /* a thief of commands may die late */
+		if (!strstr(buf_str(did->output), "4\n")) /* dd may end late */
 			act(look);
 		assert_has(buf_str(did->output), "4\n");
 	}
@@ -144,14 +146,14 @@ static void test_what_was_written_before(void **state)
 	assert_int_equal(did->outcome, SESSION_TIMEOUT);
 	assert_string_equal(buf_str(did->output), "begun\nerror\n");
 	assert_string_equal(buf_str(act("echo clean")->output), "clean\n");
-	/* More than the cap: the timeout is what is told. */
+	/* If a command both prints too much and times out, the timeout is reported. */
 	act_within("yes", 1000);
 	assert_int_equal(did->outcome, SESSION_TIMEOUT);
 	assert_int_equal(did->output->len, 1 << 20);
 	close_session();
 }
 
-/* A trap of the agent's, on the signal that a timeout sends, is what it was. */
+/* A timeout interrupts by SIGINT. The agent's own trap on it stays as it was. */
 static void test_traps_stay(void **state)
 {
 	static const struct turn turns[] = {
@@ -171,7 +173,7 @@ static void test_traps_stay(void **state)
 	PLAY(turns);
 }
 
-/* Commands that end just as their time does: nothing of a timeout hits the next one. */
+/* If a command ends just at its deadline, its timeout must not hit the next command. */
 static void test_at_the_deadline(void **state)
 {
 	open_session(&(struct sandbox_options){ 0 });
@@ -207,7 +209,7 @@ static void test_cancel(void **state)
 	did = session_result(session);
 	assert_false(did->restarted);
 	assert_int_not_equal(did->outcome, SESSION_GONE);
-	session_cancel(session); /* when nothing runs it does nothing */
+	session_cancel(session); /* no effect: no command runs */
 	act("echo $A");
 	assert_has(buf_str(did->output), "7\n");
 	assert_true(clock_now_ns() - began < PATIENCE_MS * NS_PER_MS);

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-/* Batches: names, limits, seeds, and what a step does with copies whose episode ends. */
+/* Simulators that run many copies: names, limits, seeds, and steps at the end of an episode. */
 #define N 3
 
 struct batch {
@@ -98,7 +98,8 @@ static void a_seed_decides_its_copy_alone(void **state)
 	batch_open(&b, "MountainCarContinuous", NULL);
 	fh_sim_seed(b.sim, seeds);
 	fh_sim_reset(b.sim, b.observations);
-	/* The rows have two numbers: fh_sim_reset() fills them without a gap. */
+	/* This simulator's observations have two numbers. fh_sim_reset() writes one copy's after
+	 * the other's, without gaps. */
 	assert_true(b.observations[0][0] == b.observations[0][4]);
 	assert_true(b.observations[0][0] != b.observations[0][2]);
 	kept = b.observations[0][2];
@@ -152,11 +153,12 @@ static void an_episode_is_truncated_after_its_steps(void **state)
 	fh_sim_close(b.sim);
 }
 
-/* The agent starts beside the goal and is put on it again: the first rule of the quirk. */
+/* An agent that starts beside the goal reaches it in the last step. The episode counts as
+ * terminated, not as truncated. */
 static void a_terminated_episode_is_not_truncated_too(void **state)
 {
 	static const int32_t up[N] = { 0 };
-	/* the goal is the cell above the centre; so is the place that the agent is moved to */
+	/* random numbers that put both the goal and the moved agent on the cell above the centre */
 	static const double fed[] = { 25.5 / 65, 25.5 / 65 };
 	struct batch b;
 
@@ -206,7 +208,7 @@ static void a_sticky_copy_repeats_its_action(void **state)
 				&(struct fh_sim_results){ observations, b.rewards, b.terminated,
 						b.truncated, final });
 	}
-	/* Steps 1 (left) and 2 (repeated) move the paddle; 3 stays, which 4 repeats. */
+	/* Steps 1 (left) and 2 (repeats 1) move the paddle. Step 3 stays, and step 4 repeats it. */
 	assert_int_equal(observations[0][9][2][0], 1);
 	fh_sim_close(b.sim);
 }

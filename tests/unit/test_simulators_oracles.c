@@ -14,11 +14,11 @@
 #include <string.h>
 
 /*
- * Replays the recordings of tests/oracle, which tests/oracle/record describes. The simulator is fed
- * the recorded random numbers, and must do in each step as the oracle did.
+ * Replays recordings of other programs' simulators, which tests/oracle/record makes. Our simulator
+ * gets the recorded random numbers, and must give the same results in each step.
  */
 #define LINE_BYTES 2048
-#define FED_MAX 8 /* random numbers of a step */
+#define FED_MAX 8 /* most random numbers in a step */
 #define FLOATS_MAX 15
 #define CELLS 100
 #define PLANES 4
@@ -56,7 +56,7 @@ static void replay_close(struct replay *p)
 	fclose(p->file);
 }
 
-/* Reads numbers that commas separate. "-" stands for none. */
+/* Reads numbers that are separated by commas. "-" stands for an empty list. */
 static size_t read_numbers(char *text, double *out, size_t max)
 {
 	size_t n = 0;
@@ -110,7 +110,7 @@ static void check_observation(const struct replay *p, const union observation *o
 		check_number(p, ours->numbers[i], (float)expected[i]); /* nine digits */
 }
 
-/* Does the step of a line, whose words after the action are given. */
+/* Plays a recorded step, given by the words of its line, and compares the results. */
 static void replay_step(struct replay *p, double action, double reward, int terminated,
 		char *observation, char *first)
 {

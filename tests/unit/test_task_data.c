@@ -39,7 +39,7 @@ static void test_data_of_the_user(void **state)
 	assert_non_null(strstr(err.message, dir));
 	assert_true(str_ends(err.message, ": ask for it"));
 	put("elsewhere", "x");
-	/* Users may keep large files wherever they like. */
+	/* A data folder may be a link: users keep large files wherever they like. */
 	assert_int_equal(symlink("../../../elsewhere", answers), 0);
 	t = load(s, "t", NULL);
 	check_files(t->data, t->n_data, data_targets);
@@ -68,7 +68,7 @@ static void test_data_that_ships(void **state)
 	check_files(t->data, t->n_data, data_targets);
 	assert_true(str_ends(t->data[0].source, "/tasks/t/files/d/train.csv"));
 	task_free(t);
-	/* Files that ship must not be links that lead out of their folder. */
+	/* A data set that ships with a task must not have a link to a file outside its folder. */
 	assert_int_equal(unlink("tasks/t/files/d/train.csv"), 0);
 	assert_int_equal(symlink("/etc/passwd", "tasks/t/files/d/train.csv"), 0);
 	refuse(s, "t", -EPERM, "task.yaml:5:19: 'train.csv' leads out of ");
@@ -76,7 +76,7 @@ static void test_data_that_ships(void **state)
 	refuse(s, "t", -EPERM, "task.yaml:5:19: location of data set 'd': '../../datasets' leads");
 }
 
-/* Path of a generated data set's files. */
+/* Loads a task with a data set generated with these arguments. Returns its answers' path. */
 static char *made_path(const struct scratch *s, const char *args)
 {
 	char yaml[400];
@@ -95,7 +95,8 @@ static char *made_path(const struct scratch *s, const char *args)
 	return path;
 }
 
-/* The name of the folder that data had before there were data seeds: 16 digits of a key. */
+/* Computes the name that a data folder had before there were data seeds. A data seed of 0 must give
+ * the same. */
 static void old_folder(char out[17])
 {
 	static const char *const parts[] = { "a", NULL, "train.csv", NULL, "test.csv", NULL,
@@ -141,7 +142,8 @@ static void test_data_seeds(void **state)
 			"task 't' has no generated data, so it takes no data seed but 0");
 }
 
-/* It is loaded before it is there; its folder's name says what it is made of. */
+/* A task loads before its data is generated. The folder's name depends on all that the data is made
+ * from. */
 static void test_data_that_is_made(void **state)
 {
 	const struct scratch *s = *state;
@@ -162,7 +164,7 @@ static void test_data_that_is_made(void **state)
 	assert_int_equal(rename("tasks", "elsewhere"), 0);
 	assert_int_equal(symlink("elsewhere", "tasks"), 0);
 	paths[5] = made_path(s, "ab");
-	/* A data set that hides nothing. */
+	/* The data set's file no longer hides the answers, which gives another folder. */
 	put("tasks/t/datasets/d.yaml",
 			"name: D\ndescription: x\nmake: {program: make.py, args: [ab]}\n"
 			"files: [{path: train.csv}, {path: test.csv}, {path: answers.csv}]\n");
@@ -229,7 +231,7 @@ static void test_dataset_docs(void **state)
 	put_task("name: N\ndescription: |\n  See:\n  {dataset_docs}\n  Bye.\n"
 		 "metric: {name: Score, direction: maximize}\n" SCRIPT BASE
 		 "dataset_configs: [hid, datasets/d.yaml, e]\n");
-	/* The agent gets no file of this data set, and is not told of it. */
+	/* All files of this data set are hidden, so the description must not mention it. */
 	put("datasets/hid.yaml", "name: H\ndescription: x\nfiles: [{path: e, hidden: true}]\n");
 	put_data("hid", "e", "");
 	put("datasets/d.yaml", DATASET);

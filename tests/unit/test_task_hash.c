@@ -11,7 +11,7 @@ static void hash(const struct scratch *s, const char *spec, char hex[SHA256_HEX_
 	task_free(t);
 }
 
-/* Each of these changes what a baseline may score; the hashes must all differ. */
+/* Each change may change the baseline's score, so the task's hash must differ from all others. */
 static void test_hash_changes(void **state)
 {
 	static const struct {
@@ -65,10 +65,10 @@ static void test_hash_stays(void **state)
 	hash(s, "t", first);
 	put("tasks/t/README.md", "not part of it");
 	put("tasks/t/starter/b/__pycache__/c.pyc", "not either");
-	put("tasks/t/starter/b/c.py", "c"); /* a new file with the same contents */
+	put("tasks/t/starter/b/c.py", "c"); /* writes the same text again */
 	hash(s, "t", second);
 	assert_string_equal(first, second);
-	/* The folder may be moved. */
+	/* The hash stays the same if the task's folder is moved. */
 	assert_int_equal(rename("tasks", "tasks2"), 0);
 	hash(s, "./tasks2/t", second);
 	assert_string_equal(first, second);

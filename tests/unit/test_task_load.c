@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* --- what is loaded --------------------------------------------------------------------------- */
+/* --- tasks that load -------------------------------------------------------------------------- */
 
 static void test_presets(void **state)
 {
@@ -265,7 +265,8 @@ static void test_aliases(void **state)
 	refuse(s, "oldre", -ENOENT, "no task 'oldre'; did you mean 'older'?");
 	refuse(s, "old:none", -ENOENT, "task 't' has no variant 'none'; there are: full, quick");
 	refuse(s, "./old", -ENOENT, "find task './old'");
-	/* The first task by name wins, and a folder wins over an alias. */
+	/* If tasks share an alias, the first task by name wins. A task's folder name wins over an
+	 * alias. */
 	put("tasks/a/task.yaml",
 			HEAD BASE
 			"aliases: [older]\n"
@@ -277,7 +278,7 @@ static void test_aliases(void **state)
 			"grader: {kind: script, submission: out.txt, program: judge.py}\n");
 	put("tasks/old/judge.py", "judge");
 	check_found(s, "old", "old");
-	/* A file that can't be read has no aliases. */
+	/* If a task.yaml can't be parsed, its aliases are skipped. */
 	put("tasks/a/task.yaml", "aliases: [");
 	check_found(s, "older", "t");
 }

@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-/* Tasks of a checkout of MLGym: what its keys become. */
+/* Loads tasks of an MLGym checkout, and checks what becomes of their keys. */
 
 static struct fh_error error;
 static char *root;
@@ -46,7 +46,8 @@ static void test_python(void **state)
 	assert_int_equal(g->kind, GRADER_MLGYM);
 	assert_int_equal(g->call, MLGYM_PYTHON);
 	assert_string_equal(g->submission, "strategy.py");
-	/* All but the agent's own file lie over what the agent made of them. */
+	/* Scoring replaces the agent's copies of the task's files by the originals. Only the
+	 * submission is the agent's. */
 	assert_int_equal(g->n_evaluators, 2);
 	assert_string_equal(g->evaluators[0].target, "evaluate.py");
 	assert_string_equal(g->evaluators[1].target, "target.py");
@@ -139,7 +140,7 @@ static void test_refused(void **state)
 	}
 }
 
-/* A checkout made here: what is wrong with one task.yaml. */
+/* Errors in task.yaml files of a checkout that this test writes. */
 static void test_files_refused(void **state)
 {
 	static const struct {
@@ -186,7 +187,7 @@ static void test_files_refused(void **state)
 	}
 }
 
-/* The same kind of grader in a task of ours has no checkout to call. */
+/* A task outside a checkout must not use MLGym's kind of grader. */
 static void test_not_ours(void **state)
 {
 	auto_free char *tasks = path_join(places_get()->share_dir, "tests/tasks");

@@ -4,10 +4,10 @@
 #include "base/scope.h"
 #include "trajectory/compare.h"
 
-/* Differences that any two runs may have, and those that they must not have. */
+/* Compares observations of two runs: differences that any two runs may have, and real ones. */
 
 #define THEN "1795255200" /* 2026-11-21T10:00:00Z */
-#define NOW "1795687201"  /* five days later */
+#define NOW "1795687201"  /* 2026-11-26, five days later */
 #define LATER "1800000000"
 
 static const struct {

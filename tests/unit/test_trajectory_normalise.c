@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-/* The exact normalised texts. No text may take too long. */
+/* Texts that vary between runs, such as times, become placeholders. No text may take long. */
 
 static const struct {
 	const char *text, *normalised;
@@ -49,10 +49,11 @@ static void test_what_is_put_aside(void **state)
 /* --- time ------------------------------------------------------------------------------------- */
 
 #define TEXT_BYTES (256 << 10)
-/* Linear code takes some hundredths of a second, quadratic code some tens of seconds. */
+/* Normalising a text takes hundredths of a second. Code of quadratic time would take tens of
+ * seconds. */
 #define MOST_NS (2 * NS_PER_S)
 
-/* A beginning, and what follows it over and over. */
+/* A long text is `head`, and then `unit` again and again. */
 static const struct {
 	const char *head, *unit;
 } long_texts[] = {

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* Steps that MLGym recorded beside the same steps of ours: what is put side by side. */
+/* Compares steps that MLGym recorded with the same steps of ours, after translating what scores
+ * look like. */
 
 #define THEIRS "It made a valid submission artefact at /x.csv.\\n"
 #define OURS "Scored a valid submission artefact at /x.csv.\n"
@@ -15,11 +16,11 @@
 #define SCORE(n) "Evaluation Score: {'a': " n "}"
 
 static const struct {
-	const char *then, *now; /* `then` as JSON has it */
+	const char *then, *now; /* `then`: MLGym's text, as in JSON; `now`: ours */
 	enum original_words words;
 	const char *translated_then, *translated_now;
 } cases[] = {
-	/* No scoring, or our own words on both sides. */
+	/* Nothing is translated if there is no score, or if both sides have our words. */
 	{ "x", "y", ORIGINAL_SAME, "", "" },
 	{ "Scored a valid submission artefact at /y.", OURS, ORIGINAL_SAME, "", "" },
 	{ "Not scored: a", "Not scored: b\n", ORIGINAL_SAME, "", "" },
@@ -32,7 +33,7 @@ static const struct {
 	{ "There is none.", "Not scored: b\n", ORIGINAL_UNKNOWN, "", "" },
 	{ "There is none.", OURS SCORE("1.0") "\n", ORIGINAL_SAME, "", "" },
 	{ "x\\n" THEIRS SCORE("1.0"), OURS SCORE("1.0") "\n", ORIGINAL_SAME, "", "" },
-	/* The end: the second score of `info`. */
+	/* At a run's end MLGym shows no score, so the final score of `info` is inserted. */
 	{ "Exited (submit)", OURS BASE "\n" SCORE("0.75") "\nExited (submit)\n",
 			ORIGINAL_TRANSLATED, "\n" SCORE("0.25") "\nExited (submit)",
 			"\n" SCORE("0.75") "\nExited (submit)" },
@@ -40,11 +41,11 @@ static const struct {
 			"\n" SCORE("0.25") "\nExited (a)", "\nExited (b)" },
 	{ "out", "out\n" OURS SCORE("0.75") "\nExited (max_steps)\n", ORIGINAL_TRANSLATED,
 			"out\n" SCORE("0.25"), "out\n" SCORE("0.75") },
-	/* A validate in the last step that is allowed: both. */
+	/* A validate in a run's last step has two scores: its own and the final one. */
 	{ THEIRS SCORE("1.0"), OURS SCORE("1.0") "\n" OURS SCORE("0.75") "\nExited (max_steps)\n",
 			ORIGINAL_TRANSLATED, OURS SCORE("1.0") "\n" SCORE("0.25"),
 			OURS SCORE("1.0") "\n" SCORE("0.75") },
-	/* Commands that were not run, or did not finish. */
+	/* Commands that one side did not run, or that timed out. */
 	{ "a\\nIT TIMED OUT.", "a\n(The command was still running after 25 s and was ended.)\n",
 			ORIGINAL_UNKNOWN, "", "" },
 	{ "a\\nIT TIMED OUT.", "a\n", ORIGINAL_SAME, "", "" },
@@ -72,7 +73,8 @@ static struct traj *parse(const char *text)
 	return t;
 }
 
-/* A run of two steps, of which the first was scored. */
+/* Makes a recorded run of two steps with this observation. The first step has a score if the
+ * observation shows one. */
 static struct traj *run_with(const char *observation)
 {
 	const char *more = strstr(observation, "Evaluation") ? ", {\"a\": 1.0}" : "";

@@ -18,9 +18,9 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-/* The record of an episode: its events, the files made from them, and what a bad disk does. */
+/* Records of episodes: events, the files made from them, and what a full disk does. */
 
-/* Stands before the C library's: does the same and notes who asked. */
+/* Replaces the C library's fdatasync(): does the same, and counts calls by thread. */
 static atomic_int syncs, syncs_elsewhere, signals_let_in;
 static pthread_t main_thread;
 
@@ -97,7 +97,7 @@ static struct recorder *open_recorder(void)
 	return r;
 }
 
-/* A step as an environment gives it. Numbers that a machine may not know are left out. */
+/* A step's result as an environment gives it. Numbers that a machine may lack are left out. */
 static struct fh_step a_step(int number, const char *observation)
 {
 	return (struct fh_step){
@@ -224,7 +224,7 @@ static void an_episode_becomes_files(void **state)
 	assert_string_equal(results, expected_results);
 }
 
-/* Nothing after the last step: as a process leaves it that is killed there. */
+/* The log ends in the middle of an event, as if the process was killed while it wrote. */
 static void a_killed_run_can_be_exported(void **state)
 {
 	struct recorder *r = open_recorder();
@@ -289,7 +289,7 @@ static void messages_are_the_history(void **state)
 
 struct bad_log {
 	const char *text;
-	const char *message; /* after the path */
+	const char *message; /* the part after the path */
 };
 
 #define RESET "{\"event\":\"reset\",\"seed\":18446744073709551615}\n"
@@ -338,12 +338,13 @@ static void bad_logs_are_named_by_place(void **state)
 struct end {
 	const char *text;
 	size_t n_played, n_steps;
-	unsigned last_score; /* number of scores, and the last one's number; 0: none */
+	unsigned last_score; /* the last score's value, equal to the number of scores; 0: none */
 	bool over;
 	const char *exit_status;
 };
 
-/* The step that ended a run counts as played only if the run is over. A resumed run drops it. */
+/* A last step that ended the episode counts only if the log says that the run is over. Otherwise
+ * resuming plays it again. */
 static const struct end ends[] = {
 	{ OPEN RESET STEP("a", "") SCORE(1), 1, 1, 1, false, "" },
 	{ OPEN RESET STEP("a", ENDS) SCORE(1) END(",\"over\":true"), 1, 1, 1, true,
@@ -382,7 +383,7 @@ static void what_ended_a_run_is_told_from_what_was_played(void **state)
 	}
 }
 
-/* A full disk: the limit on the size of files stands in for it. */
+/* Simulates a full disk by limiting the size of files. */
 static void a_failed_write_leaves_whole_events(void **state)
 {
 	struct recorder *r = open_recorder();
@@ -403,7 +404,7 @@ static void a_failed_write_leaves_whole_events(void **state)
 			-EFBIG);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_non_null(strstr(err.message, path));
-	/* It does not go on as if nothing had been. */
+	/* After a failed write, each later write fails too. */
 	assert_int_equal(recorder_step(r, &(struct recorder_turn){ .action = "b" }, &step, &err),
 			-EFBIG);
 	recorder_close(r);
@@ -419,14 +420,15 @@ static void events_reach_the_disk(void **state)
 	struct fh_error err;
 	int before = syncs;
 
-	/* Soon, by a thread of its own that takes no signals: the writer does not wait. */
+	/* Events reach the disk soon, by a thread that blocks signals. The writer does not wait for
+	 * it. */
 	syncs_elsewhere = 0;
 	assert_int_equal(recorder_reset(r, 0, &step, &err), 0);
 	assert_int_equal(syncs, before);
 	while (!syncs_elsewhere)
 		usleep(1000);
 	assert_int_equal(signals_let_in, 0);
-	/* At once, where a score is in it. */
+	/* If an event has a score, the writer waits until it is on the disk. */
 	step = a_step(1, "scored");
 	step.score = score;
 	step.n_score = 1;

@@ -13,11 +13,12 @@
 #include <sys/wait.h>
 
 /*
- * MLGym's trajectory files are written back with the same bytes that were read. The files are our
- * own and, if they are at hand, runs that the original recorded.
+ * Reads MLGym's trajectory files and writes them again, which must give the same bytes. Uses files
+ * of the test and, if they are at hand, runs that MLGym recorded.
  */
 
-/* Both orders of a step's members, every optional member, escapes, odd numbers. */
+/* A trajectory file with both orders of a step's members, each optional member, escapes and odd
+ * numbers. */
 static const char whole[] =
 		"{\n"
 		"  \"environment\": \"mlgym_main\",\n"
@@ -112,7 +113,7 @@ static void fields_are_read(void **state)
 	assert_string_equal(pyjson_string(t->steps[0].action), "ls\n");
 	assert_true(pyjson_double(t->steps[0].execution_time, &seconds));
 	assert_true(seconds == 1.5e-07);
-	/* A NUL inside: no C string. */
+	/* A recorded text with a NUL can't be given as a C string. */
 	assert_null(pyjson_string(t->steps[0].response));
 	assert_int_equal(t->n_history, 1);
 	assert_true(t->history[0].is_demo->boolean);
@@ -121,7 +122,7 @@ static void fields_are_read(void **state)
 	traj_free(t);
 }
 
-/* A file that is wrong, and where the message says so. */
+/* An invalid file, and the place that the error message names. */
 struct bad {
 	const char *text;
 	const char *message;
@@ -190,7 +191,7 @@ static void count_is_capped(void **state)
 	assert_true(str_ends(err.message, ": too many values"));
 }
 
-/* --- the recorded runs ------------------------------------------------------------------------ */
+/* --- runs that MLGym recorded ----------------------------------------------------------------- */
 
 static const char *corpus(void)
 {

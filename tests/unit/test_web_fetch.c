@@ -18,7 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Names that no server answers. The caller waits for its timeout. Abandoned lookups are capped. */
+/* Looks up names at a silent name server. A fetch ends at its timeout, but the lookup's thread
+ * lives on. The number of such threads is limited. */
 
 #define SERVER "127.0.0.99"
 
@@ -45,10 +46,11 @@ static bool listen_silently(void)
 	return bind(server_fd, (struct sockaddr *)&address, sizeof(address)) == 0;
 }
 
-/* Makes namespaces for this test. An ordinary user may make them too if the machine allows it. */
+/* Sets up a silent name server in namespaces of its own. An ordinary user needs the right to make
+ * user namespaces. */
 static int be_without_names(void **state)
 {
-	/* Nothing here waits for the name server, so nothing takes as long. */
+	/* A lookup takes 10 s, but no test waits for it. */
 	static const char text[] = "nameserver " SERVER "\noptions timeout:10 attempts:1\n";
 	int own = CLONE_NEWNS | CLONE_NEWNET | (geteuid() == 0 ? 0 : CLONE_NEWUSER);
 	char file[FOLDER_MAX + 16];
@@ -74,7 +76,7 @@ static int tidy_up(void **state)
 	return folder_remove(folder);
 }
 
-/* --- what is asked ---------------------------------------------------------------------------- */
+/* --- running fetches -------------------------------------------------------------------------- */
 
 static int begin(uint64_t who, int64_t timeout_ms, struct fetch **out)
 {
@@ -110,7 +112,7 @@ static int count_threads(void)
 	return n;
 }
 
-/* All places are free again when the last thread has ended, and not before. */
+/* Waits until all lookup threads have ended. Then as many fetches as at first can begin. */
 static void await_the_end(void)
 {
 	int64_t end_ns = clock_now_ns() + 120 * NS_PER_S;
@@ -123,12 +125,12 @@ static void await_the_end(void)
 	for (uint64_t who = 1; who <= FETCHES_MAX / FETCHES_OF_ONE_MAX; who++) {
 		struct fetch *f;
 
-		assert_done(begin(who, 60000, &f)); /* nobody is asked before it is advanced */
+		assert_done(begin(who, 60000, &f)); /* sends nothing */
 		fetch_free(f);
 	}
 }
 
-/* It has none of those threads. */
+/* A fork has none of its parent's lookup threads, so it can begin fetches. */
 static void assert_fork_has_room(void)
 {
 	pid_t pid = fork();
@@ -161,7 +163,7 @@ static void what_is_given_up_counts_until_it_is_over(void **state)
 	assert_has(error.message, "16 requests are running");
 	assert_int_equal(count_threads(), 1 + FETCHES_MAX);
 	assert_true(clock_now_ns() - began_ns < 9 * NS_PER_S);
-	usleep(100000); /* at rest, those threads hold no lock of a sanitizer's */
+	usleep(100000); /* let the threads release a sanitizer's locks */
 	assert_fork_has_room();
 	await_the_end();
 }

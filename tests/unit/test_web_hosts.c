@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* Which places an allow-list allows, and what is made of a search's answer. */
+/* Checks which hosts an allow-list allows, and how a search's results are printed. */
 
 static void test_places(void **state)
 {
