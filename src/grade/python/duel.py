@@ -22,6 +22,7 @@ docs/graders.md has the protocol.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -29,7 +30,8 @@ import select
 import sys
 import time
 from array import array
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 RESULTS_FD, TO_PLAYER_FD, FROM_PLAYER_FD = 3, 4, 5
@@ -88,6 +90,9 @@ class Player:
         self._seconds = seconds
         self._ask_fd = TO_PLAYER_FD + 2 * number
         self._answer_fd = FROM_PLAYER_FD + 2 * number
+        self._unanswered = 0  # questions that were sent, and not answered yet
+        self._received = b""  # the start of the next answer
+
         # A player that does not read must not block the judge in write() past its deadline.
         os.set_blocking(self._ask_fd, False)
 
@@ -109,12 +114,40 @@ class Player:
 
     def ask(self, question: dict[str, Any], answer_bytes: int) -> Any:
         """Sends a line and returns the parsed answer, which may be any JSON value."""
-        return self._ask(question, answer_bytes, 0)
+        self.send(question)
+        return self.answer(answer_bytes)
 
     def ask_bytes(self, question: dict[str, Any], n: int) -> Any:
         """Sends a line and returns a bytearray of the n bytes that follow a line {"bytes":n}.
         Returns the parsed answer if it is another line."""
-        return self._ask(question, CHUNK_BYTES, n)
+        self.send(question)
+        return self.answer(CHUNK_BYTES, n)
+
+    def send(self, question: dict[str, Any]) -> None:
+        """Sends a line. The player reads it after those that are unanswered."""
+        line = json.dumps(question, separators=(",", ":")).encode() + b"\n"
+        try:
+            self._send(line, self._deadline())
+        except OSError:
+            self._ended()
+        self._unanswered += 1
+
+    def answer(self, line_bytes: int, n_bytes: int = 0) -> Any:
+        """Returns the parsed answer to the first unanswered question. n_bytes: see ask_bytes()."""
+        deadline = self._deadline()
+        self._unanswered -= 1
+        try:
+            line = self._receive_line(line_bytes, deadline)
+            if n_bytes and line == b'{"bytes":%d}\n' % n_bytes:
+                return self._receive_bytes(n_bytes, deadline)
+        except OSError:
+            self._ended()
+        if self._received and not self._unanswered:
+            raise Tampering("more than one answer came to one question")
+        try:
+            return json.loads(line.decode())
+        except (ValueError, RecursionError):
+            raise Tampering("the answer can't be read") from None
 
     def end(self) -> None:
         """Ends the questions, and so the player. A second one starts when it has gone."""
@@ -124,25 +157,12 @@ class Player:
         """Returns the question that tells player.py to start games."""
         return {"function": function, "games": games, "seed": self._seed}
 
-    def _ask(self, question: dict[str, Any], line_bytes: int, n: int) -> Any:
-        deadline = time.monotonic() + self._seconds
-        try:
-            self._send(json.dumps(question, separators=(",", ":")).encode() + b"\n", deadline)
-            line, rest = self._receive_line(line_bytes, deadline)
-            if n and line == b'{"bytes":%d}\n' % n:
-                return self._receive_bytes(n, rest, deadline)
-        except OSError:
-            self._ended()
-        if rest:
-            raise Tampering("more than one answer came to one question")
-        try:
-            return json.loads(line.decode())
-        except (ValueError, RecursionError):
-            raise Tampering("the answer can't be read") from None
+    def _deadline(self) -> float:
+        return time.monotonic() + self._seconds
 
     def _send(self, line: bytes, deadline: float) -> None:
         left = memoryview(line)
-        if select.select([self._answer_fd], [], [], 0)[0]:
+        if not self._unanswered and select.select([self._answer_fd], [], [], 0)[0]:
             if not os.read(self._answer_fd, 1):
                 self._ended()
             raise Tampering("an answer came before its question")
@@ -150,10 +170,10 @@ class Player:
             self._wait([], [self._ask_fd], deadline)
             left = left[os.write(self._ask_fd, left) :]
 
-    def _receive_line(self, most: int, deadline: float) -> tuple[bytes, bytes]:
-        """Returns a line, and the bytes that came after it."""
-        data = bytearray()
-        end = -1
+    def _receive_line(self, most: int, deadline: float) -> bytes:
+        """Returns a line, and keeps the bytes that came after it."""
+        data = bytearray(self._received)
+        end = data.find(b"\n")
         while end < 0:
             self._wait([self._answer_fd], [], deadline)
             chunk = os.read(self._answer_fd, CHUNK_BYTES)
@@ -163,20 +183,22 @@ class Player:
             end = data.find(b"\n", len(data) - len(chunk))
             if (end if end >= 0 else len(data)) >= most:
                 raise Tampering(f"the answer is longer than {most} bytes")  # player.py sends less
-        return bytes(data[: end + 1]), bytes(data[end + 1 :])
+        self._received = bytes(data[end + 1 :])
+        return bytes(data[: end + 1])
 
-    def _receive_bytes(self, n: int, first: bytes, deadline: float) -> bytearray:
-        if len(first) > n:
+    def _receive_bytes(self, n: int, deadline: float) -> bytearray:
+        if len(self._received) > n:
             raise Tampering("more than one answer came to one question")
         data = bytearray(n)
-        data[: len(first)] = first
-        left = memoryview(data)[len(first) :]
+        data[: len(self._received)] = self._received
+        left = memoryview(data)[len(self._received) :]
         while left:
             self._wait([self._answer_fd], [], deadline)
             got = os.readv(self._answer_fd, [left])
             if not got:
                 self._ended()
             left = left[got:]
+        self._received = b""
         return data
 
     def _wait(self, reads: list[int], writes: list[int], deadline: float) -> None:
@@ -193,6 +215,9 @@ class Table:
     """Games against a function, side by side: call moves(), then reply(), once for each round.
 
     The player keeps a history for its own use. The judge never reads it.
+
+    After the first moves(), a judge whose task has its own player may instead ask() about some
+    games. It can ask about others before it reads the answer(). So both sides are at work.
     """
 
     def __init__(
@@ -214,24 +239,28 @@ class Table:
         self._question = player.opening(function, games)
         if start is not None:
             self._question["start"] = start
-        self._round = 0
+        self._rounds: Counter[int] = Counter()  # calls of ask(), by game
+        self._asked: deque[Sequence[int]] = deque()  # games of each unanswered question
+        self._round = 0  # calls of moves()
 
     def moves(self) -> list[Any]:
         """Returns the next move of each game, all of them legal. Raises Fault."""
         self._round += 1
-        try:
-            answer = self._player.ask(self._question, CHUNK_BYTES + MOVE_BYTES * self._games)
-        except Fault as fault:
-            raise type(fault)(f"round {self._round}: {self._function}: {fault}") from None
-        if isinstance(answer, dict) and isinstance(answer.get("raised"), str):
-            self._raised(answer)
-        if not isinstance(answer, list) or len(answer) != self._games:
-            raise Tampering(f"round {self._round}: {self._function}: not one move for each game")
-        legal = self._legal
-        for game, move in enumerate(answer):
-            if not legal(move):
-                raise self.refusal(game, move)
-        return answer
+        self._ask(range(self._games), self._question)
+        return self._answer()[1]
+
+    def ask(self, replies: dict[int, Any]) -> None:
+        """Asks for the next moves of some games, with the other player's moves. Raises Fault."""
+        self._rounds.update(replies.keys())
+        self._ask(list(replies), {"replies": list(replies.items())})
+
+    def is_asked(self) -> bool:
+        """Whether an answer is to come."""
+        return bool(self._asked)
+
+    def answer(self) -> list[tuple[int, Any]]:
+        """Returns games and legal moves of the first unanswered question. Raises Fault."""
+        return list(zip(*self._answer(), strict=True))
 
     def refusal(self, game: int, move: Any) -> Fault:
         """Returns the fault of an illegal move. Raise it if only the game tells what is legal."""
@@ -246,15 +275,49 @@ class Table:
             raise ValueError("one reply for each game")
         self._question = {"replies": replies}
 
-    def _raised(self, answer: dict[str, Any]) -> NoReturn:
+    def _ask(self, games: Sequence[int], question: dict[str, Any]) -> None:
+        self._asked.append(games)
+        with self._named(games):
+            self._player.send(question)
+
+    def _answer(self) -> tuple[Sequence[int], list[Any]]:
+        games = self._asked.popleft()
+        with self._named(games):
+            answer = self._player.answer(CHUNK_BYTES + MOVE_BYTES * self._games)
+            raised = isinstance(answer, dict) and isinstance(answer.get("raised"), str)
+            if not raised and (not isinstance(answer, list) or len(answer) != len(games)):
+                raise Tampering("not one move for each game")
+        if raised:
+            self._raised(answer, games)
+        legal = self._legal
+        for game, move in zip(games, answer, strict=True):
+            if not legal(move):
+                raise self.refusal(game, move)
+        return games, answer
+
+    @contextlib.contextmanager
+    def _named(self, games: Sequence[int]) -> Iterator[None]:
+        """Adds round and function to a fault of the player."""
+        try:
+            yield
+        except Fault as fault:
+            place = f"round {self._round_of(games[0])}"
+            raise type(fault)(f"{place}: {self._function}: {fault}") from None
+
+    def _round_of(self, game: int) -> int:
+        return self._round + self._rounds[game]
+
+    def _raised(self, answer: dict[str, Any], games: Sequence[int]) -> NoReturn:
         text, at, line = answer["raised"], answer.get("at"), answer.get("line")
-        where = self._place(at) if is_int(at, self._games) else f"round {self._round}"
+        where = f"round {self._round_of(games[0])}"
+        if is_int(at, len(games)):
+            where = self._place(games[at])
         if is_int(line, 1 << 31):
             where += f", line {line}"
         raise Fault(f"{where}: {self._function} raised {printable(text)}")
 
     def _place(self, game: int) -> str:
-        return f"{self._noun} {game + 1}, round {self._round}"
+        return f"{self._noun} {game + 1}, round {self._round_of(game)}"
 
 
 def is_int(value: Any, below: int) -> bool:

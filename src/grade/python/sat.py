@@ -5,11 +5,13 @@
     while solver.changes is not None:
         solver.decide(variable, value)  # False: the variable is not free
 
-src/grade/sat/sat.h says what `changes` holds.
+src/grade/sat/sat.h says which numbers `changes` holds. It is a text: base64 of integers of 32 bits,
+in the machine's byte order. A list of numbers would cost judge and player more than the search.
 """
 
 from __future__ import annotations
 
+import binascii
 import ctypes
 import os
 from collections.abc import Sequence
@@ -41,6 +43,10 @@ def literals(numbers: Sequence[int]) -> ctypes.Array[ctypes.c_int32]:
     return (ctypes.c_int32 * len(numbers))(*numbers)
 
 
+def packed(numbers: memoryview) -> str:
+    return binascii.b2a_base64(numbers, newline=False).decode()
+
+
 class Solver:
     """An instance, and its search up to the next decision."""
 
@@ -55,7 +61,7 @@ class Solver:
             Solver._out = (ctypes.c_int32 * room)()
         self.decisions = 0
         self.satisfiable: bool | None = None  # unknown until the search ends
-        self.changes: list[int] | None = None  # None: there is nothing to decide
+        self.changes: str | None = None  # None: there is nothing to decide
         self._take(_library.fh_sat_begin(self._solver, self._out))
 
     def __del__(self) -> None:
@@ -72,6 +78,6 @@ class Solver:
 
     def _take(self, n: int) -> None:
         if n >= 0:
-            self.changes = self._out[:n]
+            self.changes = packed(memoryview(self._out)[:n])
         else:
             self.changes, self.satisfiable = None, n == SATISFIABLE

@@ -14,12 +14,13 @@
  *   - every clause is in one of the lists `open` (not satisfied yet) and `closed`
  *   - every open clause has two or three unassigned literals, so only unit propagation can bring
  *     a conflict
+ *   - `n_true` and `n_free` have the number of true and unassigned literals of each clause
  *   - `trail` has the assigned variables in order, cut into levels by `levels`
  */
 #define LITERALS 3
 
-/* A list of clauses, in the order in which a heuristic sees them, or in which they were
- * satisfied. */
+/* A list of clauses. `open` and `told` have the order that a heuristic sees, `closed` the order in
+ * which they were satisfied. */
 struct clauses {
 	int *items;
 	int n;
@@ -39,7 +40,10 @@ struct level {
 struct sat {
 	int n_variables, n_clauses;
 	int32_t (*literals)[LITERALS]; /* literals of each clause */
+	struct clauses *users;         /* clauses that have a literal, by sat_side() of it */
+	int *user_items;               /* items of all `users` */
 	int8_t *values;                /* by variable: 1 true, -1 false, 0 unassigned */
+	int8_t *n_true, *n_free;       /* by clause */
 	int *trail, n_trail;
 	struct level *levels;
 	int n_levels;
@@ -105,6 +109,30 @@ static bool sat_is_clause(const struct sat *s, const int32_t *c)
 	return abs(c[0]) != abs(c[1]) && abs(c[0]) != abs(c[2]) && abs(c[1]) != abs(c[2]);
 }
 
+static int sat_side(int32_t literal)
+{
+	return literal > 0 ? 2 * literal : -2 * literal + 1;
+}
+
+static void sat_find_users(struct sat *s)
+{
+	const int32_t *literals = s->literals[0];
+	int *next = s->user_items;
+
+	for (int i = 0; i < s->n_clauses * LITERALS; i++)
+		s->users[sat_side(literals[i])].n++;
+	for (int side = 0; side < 2 * (s->n_variables + 1); side++) {
+		s->users[side].items = next;
+		next += s->users[side].n;
+		s->users[side].n = 0;
+	}
+	for (int i = 0; i < s->n_clauses * LITERALS; i++) {
+		struct clauses *users = &s->users[sat_side(literals[i])];
+
+		users->items[users->n++] = i / LITERALS;
+	}
+}
+
 struct sat *fh_sat_new(int variables, int clauses, const int32_t *literals)
 {
 	struct sat *s;
@@ -116,7 +144,11 @@ struct sat *fh_sat_new(int variables, int clauses, const int32_t *literals)
 	s->n_clauses = clauses;
 	s->literals = xcalloc((size_t)clauses + 1, sizeof(*s->literals));
 	memcpy(s->literals, literals, (size_t)clauses * sizeof(*s->literals));
+	s->users = xcalloc(2 * ((size_t)variables + 1), sizeof(*s->users));
+	s->user_items = xcalloc((size_t)clauses * LITERALS + 1, sizeof(*s->user_items));
 	s->values = xcalloc((size_t)variables + 1, sizeof(*s->values));
+	s->n_true = xcalloc((size_t)clauses + 1, sizeof(*s->n_true));
+	s->n_free = xcalloc((size_t)clauses + 1, sizeof(*s->n_free));
 	s->trail = xcalloc((size_t)variables, sizeof(*s->trail));
 	s->levels = xcalloc((size_t)variables, sizeof(*s->levels));
 	s->open = clauses_new(clauses);
@@ -129,12 +161,14 @@ struct sat *fh_sat_new(int variables, int clauses, const int32_t *literals)
 	s->conflicts.items = xcalloc((size_t)fh_sat_room(s), sizeof(int32_t));
 	for (int i = 0; i < clauses; i++) {
 		s->open.items[s->open.n++] = i;
+		s->n_free[i] = LITERALS;
 		if (!sat_is_clause(s, s->literals[i])) {
 			fh_sat_free(s);
 			return NULL;
 		}
 	}
 	clauses_copy(&s->told, &s->open);
+	sat_find_users(s);
 	return s;
 }
 
@@ -143,7 +177,11 @@ void fh_sat_free(struct sat *s)
 	if (!s)
 		return;
 	free(s->literals);
+	free(s->users);
+	free(s->user_items);
 	free(s->values);
+	free(s->n_true);
+	free(s->n_free);
 	free(s->trail);
 	free(s->levels);
 	free(s->open.items);
@@ -165,45 +203,64 @@ static int sat_value(const struct sat *s, int32_t literal)
 	return literal > 0 ? s->values[literal] : -s->values[-literal];
 }
 
-static int sat_count(const struct sat *s, int clause, int value)
-{
-	int n = 0;
-
-	for (int k = 0; k < LITERALS; k++)
-		n += sat_value(s, s->literals[clause][k]) == value;
-	return n;
-}
-
-static bool sat_has(const struct sat *s, int clause, int32_t literal)
-{
-	const int32_t *c = s->literals[clause];
-
-	return c[0] == literal || c[1] == literal || c[2] == literal;
-}
-
-/* Moves clauses with a literal between the lists `open` and `closed`, after the literal became true
- * or unassigned. */
-static void sat_move(struct sat *s, struct clauses *from, struct clauses *to, int32_t literal)
+/* Moves clauses to the list where they belong: those that a literal made true or open again. */
+static void sat_move(struct sat *s, struct clauses *from, struct clauses *to, int n_moves)
 {
 	bool closes = to == &s->closed;
-	int n = 0;
+	int n = 0, i = 0;
 
-	for (int i = 0; i < from->n; i++) {
+	for (; n_moves; i++) {
 		int clause = from->items[i];
 
-		if (sat_has(s, clause, literal) && (sat_count(s, clause, 1) > 0) == closes)
+		if ((s->n_true[clause] > 0) == closes) {
 			to->items[to->n++] = clause;
-		else
+			n_moves--;
+		} else {
 			from->items[n++] = clause;
+		}
 	}
-	from->n = n;
+	memmove(from->items + n, from->items + i, (size_t)(from->n - i) * sizeof(*from->items));
+	from->n -= i - n;
 }
 
 static void sat_assign(struct sat *s, int32_t literal)
 {
+	const struct clauses *made_true = &s->users[sat_side(literal)];
+	const struct clauses *shortened = &s->users[sat_side(-literal)];
+	int n_closed = 0;
+
 	s->values[abs(literal)] = literal > 0 ? 1 : -1;
 	s->trail[s->n_trail++] = abs(literal);
-	sat_move(s, &s->open, &s->closed, literal);
+	for (int i = 0; i < made_true->n; i++) {
+		s->n_free[made_true->items[i]]--;
+		n_closed += !s->n_true[made_true->items[i]]++;
+	}
+	for (int i = 0; i < shortened->n; i++)
+		s->n_free[shortened->items[i]]--;
+	sat_move(s, &s->open, &s->closed, n_closed);
+}
+
+/* Makes a variable free. Returns how many clauses are no longer true, which the caller moves. */
+static int sat_take_back(struct sat *s, int variable)
+{
+	int32_t literal = s->values[variable] > 0 ? variable : -variable;
+	const struct clauses *made_true = &s->users[sat_side(literal)];
+	const struct clauses *shortened = &s->users[sat_side(-literal)];
+	int n_opened = 0;
+
+	s->values[variable] = 0;
+	for (int i = 0; i < made_true->n; i++) {
+		s->n_free[made_true->items[i]]++;
+		n_opened += !--s->n_true[made_true->items[i]];
+	}
+	for (int i = 0; i < shortened->n; i++)
+		s->n_free[shortened->items[i]]++;
+	return n_opened;
+}
+
+static bool sat_is_false(const struct sat *s, int clause)
+{
+	return !s->n_true[clause] && !s->n_free[clause];
 }
 
 /* --- search ----------------------------------------------------------------------------------- */
@@ -214,6 +271,7 @@ enum outcome { SOLVED, CONFLICT, UNDECIDED };
 static enum outcome sat_propagate_unit(struct sat *s, int clause)
 {
 	const int32_t *c = s->literals[clause];
+	const struct clauses *shortened;
 	int32_t unit = 0;
 
 	for (int k = 0; k < LITERALS && !unit; k++)
@@ -225,9 +283,9 @@ static enum outcome sat_propagate_unit(struct sat *s, int clause)
 	sat_assign(s, unit);
 	if (!s->open.n)
 		return SOLVED;
-	for (int i = 0; i < s->open.n; i++)
-		if (sat_has(s, s->open.items[i], -unit) &&
-				sat_count(s, s->open.items[i], -1) == LITERALS) {
+	shortened = &s->users[sat_side(-unit)];
+	for (int i = 0; i < shortened->n; i++)
+		if (sat_is_false(s, shortened->items[i])) {
 			s->conflicts.items[s->conflicts.n++] = abs(unit);
 			return CONFLICT;
 		}
@@ -243,7 +301,7 @@ static enum outcome sat_propagate_all(struct sat *s)
 	do {
 		s->units.n = 0;
 		for (int i = 0; i < s->open.n; i++)
-			if (sat_count(s, s->open.items[i], 0) == 1)
+			if (s->n_free[s->open.items[i]] == 1)
 				s->units.items[s->units.n++] = s->open.items[i];
 		for (int i = 0; i < s->units.n && outcome == UNDECIDED; i++)
 			outcome = sat_propagate_unit(s, s->units.items[i]);
@@ -263,7 +321,7 @@ static enum outcome sat_propagate(struct sat *s)
 	outcome = sat_propagate_all(s);
 	if (outcome == CONFLICT) {
 		while (s->n_trail > before)
-			s->values[s->trail[--s->n_trail]] = 0;
+			sat_take_back(s, s->trail[--s->n_trail]);
 		clauses_copy(&s->open, &s->saved_open);
 		clauses_copy(&s->closed, &s->saved_closed);
 	}
@@ -286,11 +344,7 @@ static void sat_pop(struct sat *s)
 	int start = s->levels[--s->n_levels].start;
 
 	for (int i = start; i < s->n_trail; i++) {
-		int variable = s->trail[i];
-		int32_t literal = s->values[variable] > 0 ? variable : -variable;
-
-		s->values[variable] = 0;
-		sat_move(s, &s->closed, &s->open, literal);
+		sat_move(s, &s->closed, &s->open, sat_take_back(s, s->trail[i]));
 	}
 	s->n_trail = start;
 	if (s->n_levels < s->kept)

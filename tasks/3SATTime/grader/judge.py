@@ -15,6 +15,9 @@ import sat
 
 MOST_DECISIONS = 1000  # of an instance, which counts as that if it needs more
 FULL, SIDE_BY_SIDE = 24_000, 1000
+# Parts that take turns: the player is at work on one while the judge is at work on another. Not in
+# full, because CPU time is longer while both are at work.
+PARTS = {"micro": 2, "full": 1}
 
 Size = tuple[int, int]  # of an instance: its variables and clauses
 
@@ -42,7 +45,9 @@ def is_going_on(solver: sat.Solver) -> bool:
     return solver.changes is not None and solver.decisions < MOST_DECISIONS
 
 
-def solve(player: duel.Player, random_bytes: bytes, sizes: list[Size]) -> list[sat.Solver]:
+def solve(
+    player: duel.Player, random_bytes: bytes, sizes: list[Size], parts: int
+) -> list[sat.Solver]:
     """Solves instances side by side, a decision of each after the other."""
     solvers, start = [], []
     at = 0
@@ -60,23 +65,38 @@ def solve(player: duel.Player, random_bytes: bytes, sizes: list[Size]) -> list[s
         start=start,
         noun="instance",
     )
-    while any(map(is_going_on, solvers)):
-        for game, (solver, move) in enumerate(zip(solvers, table.moves(), strict=True)):
-            if not is_going_on(solver):
-                continue
-            if move is None or not -(2**31) <= move[0] < 2**31 or not solver.decide(*move):
-                raise table.refusal(game, move)
-        table.reply([s.changes if is_going_on(s) else None for s in solvers])
+    moves = list(enumerate(table.moves()))
+    for i in range(parts):
+        advance(solvers, table, moves[i * len(moves) // parts : (i + 1) * len(moves) // parts])
+    while table.is_asked():
+        advance(solvers, table, table.answer())
     return solvers
 
 
+def advance(solvers: list[sat.Solver], table: duel.Table, moves: list[tuple[int, Any]]) -> None:
+    """Decides as the heuristic says, and asks it about the instances that go on."""
+    asked = {}
+    for game, move in moves:
+        solver = solvers[game]
+        if solver.changes is None:
+            continue
+        if move is None or not -(2**31) <= move[0] < 2**31 or not solver.decide(*move):
+            raise table.refusal(game, move)
+        if is_going_on(solver):
+            asked[game] = solver.changes
+    if asked:
+        table.ask(asked)
+
+
 def play(player: duel.Player, numbers: duel.Numbers) -> dict[str, float]:
-    sizes = {"micro": micro, "full": full}[sys.argv[1]](numbers)
+    variant = sys.argv[1]
+    sizes = {"micro": micro, "full": full}[variant](numbers)
     decisions = solved = 0
     for i in range(0, len(sizes), SIDE_BY_SIDE):
         batch = sizes[i : i + SIDE_BY_SIDE]
         n_bytes = sum(clauses for _, clauses in batch) * sat.BYTES_A_CLAUSE
-        solvers = solve(player, numbers.bytes(f"clauses {i}", n_bytes), batch)
+        random_bytes = numbers.bytes(f"clauses {i}", n_bytes)
+        solvers = solve(player, random_bytes, batch, PARTS[variant])
         decisions += sum(solver.decisions for solver in solvers)
         solved += sum(solver.satisfiable is not None for solver in solvers)
     return {"Decisions": decisions, "Correct": solved, "Incorrect": len(sizes) - solved}

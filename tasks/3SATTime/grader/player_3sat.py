@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import sys
+from array import array
+from binascii import a2b_base64
 from collections.abc import Callable, Iterator
-from itertools import filterfalse
 from typing import Any
 
 import player
@@ -32,15 +33,15 @@ class Mirror:
 
     def __init__(self, literals: list[int]) -> None:
         self.formula = [literals[i : i + 3] for i in range(0, len(literals), 3)]
-        self.unresolved = list(range(len(self.formula)))
+        self.unresolved = dict(enumerate(self.formula))
         self.assignments: dict[int, bool] = {}
         self.conflict_count: dict[int, int] = {}
         self.assignment_history: list[int] = []
         self.level: list[list[int]] = []
 
-    def change(self, changes: list[int]) -> None:
-        kept = changes[0]
-        new_level, assigned, conflicts, left, appended = lists_of(changes[1:])
+    def change(self, changes: str) -> None:
+        kept, *numbers = array("i", a2b_base64(changes))
+        new_level, assigned, conflicts, left, appended = lists_of(numbers)
         for level in self.level[kept:]:
             for variable in level:
                 del self.assignments[variable]
@@ -51,15 +52,17 @@ class Mirror:
         self.assignment_history += assigned
         for variable in conflicts:
             self.conflict_count[variable] = self.conflict_count.get(variable, 0) + 1
-        gone = set(left)
-        self.unresolved = [*filterfalse(gone.__contains__, self.unresolved), *appended]
+        # A dictionary has what was added last at its end, as the solver's list has.
+        for clause in left:
+            del self.unresolved[clause]
+        for clause in appended:
+            self.unresolved[clause] = self.formula[clause]
 
     def decide(self, heuristic: Heuristic) -> Any:
         # Give the heuristic copies, so that changing its arguments does not change the solver's
         # state.
-        clauses = map(self.formula.__getitem__, self.unresolved)
         return heuristic(
-            list(map(list.copy, clauses)),
+            list(map(list.copy, self.unresolved.values())),
             self.assignments.copy(),
             self.conflict_count.copy(),
             self.assignment_history.copy(),
@@ -83,19 +86,21 @@ class Table(player.Table):
     def __init__(self, strategy: Heuristic, question: dict[str, Any]) -> None:
         super().__init__(strategy, question)
         self.mirrors = [Mirror(literals) for literals, _ in question["start"]]
-        self.reply([changes for _, changes in question["start"]])
+        self.reply([(game, changes) for game, (_, changes) in enumerate(question["start"])])
 
     def reply(self, replies: list[Any]) -> None:
-        """Takes over what changed in each instance; None: it has ended."""
-        self.asked = [changes is not None for changes in replies]
-        for mirror, changes in zip(self.mirrors, replies, strict=True):
+        """Takes over what changed in some instances, which are asked about. None: it has ended."""
+        self.asked = []
+        for game, changes in replies:
+            mirror = self.mirrors[game]
+            self.asked.append(mirror if changes is not None else None)
             if changes is not None:
                 mirror.change(changes)
 
     def move(self) -> list[Any]:
         self.moves = moves = []
-        for mirror, asked in zip(self.mirrors, self.asked, strict=True):
-            moves.append(plain(mirror.decide(self.strategy)) if asked else None)
+        for mirror in self.asked:
+            moves.append(plain(mirror.decide(self.strategy)) if mirror else None)
         return moves
 
 
