@@ -24,19 +24,22 @@
  * pool's label and the name of the process (base/process.h). The process holds a lock on each
  * folder, the claim. A folder without a claim belongs to a process that has ended.
  */
-/* most groups in the list `used` to check for processes, oldest first */
+/* most used control groups to check for processes at a time, oldest first */
 #define TRIES_MAX 4
-#define CLOSE_WAIT_MS 500 /* longest wait for processes in the groups to end */
+/* milliseconds to wait at most until the processes in the groups have ended */
+#define CLOSE_WAIT_MS 500
 
 struct cgroups {
 	struct cgroup_tree tree;
-	pthread_mutex_t lock;            /* guards the pool's fields below */
-	struct cgroup *used, **used_end; /* groups that were given back, oldest first */
+	pthread_mutex_t lock; /* guards the fields below, which threads share */
+	/* control groups that sandboxes have given back, oldest first */
+	struct cgroup *used, **used_end;
 	unsigned made, lent;
 	bool closed;
 	int home[CGROUP_PARTS];
 	size_t n_home;
-	/* descriptors that hold the locks on the pool's folders: base/process.h */
+	/* descriptors that hold locks on the folders of the pool's control groups:
+	 * base/process.h */
 	int claims[CGROUP_PARTS];
 	size_t n_claims;
 };
@@ -58,7 +61,7 @@ static char *cgroup_path(const struct cgroups *pool, const struct cgroup *group,
 	return xasprintf("%s/%s", pool->tree.folders[part], group->name);
 }
 
-/* --- opening and closing --------------------------------------------------------------------- */
+/* --- opening and closing a pool of control groups --------------------------------------------- */
 
 static int cgroup_make_folders(struct cgroups *pool, const char *label, struct fh_error *err)
 {
@@ -83,8 +86,8 @@ static int cgroup_make_folders(struct cgroups *pool, const char *label, struct f
 }
 
 /*
- * Opens the files cgroup.procs of the control groups that this process is in. Must run before the
- * folders in `tree` are replaced by the pool's.
+ * Opens the files cgroup.procs of the control groups that this process is in. Call it before `tree`
+ * gets the folders of the pool.
  */
 static void cgroup_open_home(struct cgroups *pool, const struct cgroup_tree *tree)
 {
@@ -153,8 +156,8 @@ static void cgroup_free(struct cgroup *group)
 }
 
 /*
- * Removes the pool's folders, for which this process holds locks. A fork holds none, and removes
- * none. Folders that can't be removed are left to the next owner.
+ * Removes the folders of a pool of control groups, for which this process holds locks. A fork holds
+ * none, and removes none. The next owner removes folders that can't be removed now.
  */
 static void cgroup_remove_folders(const struct cgroups *pool)
 {
@@ -173,7 +176,7 @@ static void cgroup_unclaim(struct cgroups *pool)
 
 void cgroups_forked(struct cgroups *pool)
 {
-	/* make the mutex again: another thread may have held it when this process forked */
+	/* Make the mutex again in this fork: another thread may have held it at the fork. */
 	pthread_mutex_init(&pool->lock, NULL);
 	cgroup_unclaim(pool);
 }
@@ -234,8 +237,8 @@ static void cgroup_remove(struct cgroups *pool, struct cgroup *group)
 }
 
 /*
- * Removes the first group without processes from the list of used groups, and returns it. NULL:
- * none of the TRIES_MAX oldest is empty. The caller holds the lock.
+ * Takes the first control group without processes from the list of used groups. NULL: none of the
+ * TRIES_MAX oldest is empty. The caller holds the lock.
  */
 static struct cgroup *cgroup_find_empty(struct cgroups *pool)
 {
@@ -256,8 +259,8 @@ static struct cgroup *cgroup_find_empty(struct cgroups *pool)
 }
 
 /*
- * Returns a group that an ended sandbox used, and resets its memory peak. Removes groups whose peak
- * can't be reset. NULL: there is none.
+ * Returns a control group that an ended sandbox used, and resets its memory peak. Removes groups
+ * whose peak can't be reset. NULL: there is none.
  */
 static struct cgroup *cgroup_take_used(struct cgroups *pool)
 {
@@ -374,7 +377,8 @@ int cgroups_limit(struct cgroup *group, const struct sandbox_limits *limits, str
 	if (r < 0)
 		return r;
 	/*
-	 * Note the CPU time of earlier sandboxes and cradles in the group. It is subtracted later.
+	 * Note the CPU time of earlier sandboxes and cradles in the control group, to subtract it
+	 * later.
 	 */
 	group->cpu_base_ns = 0;
 	cpu_ns = cgroup_cpu_ns(group);

@@ -22,21 +22,23 @@ struct cgroups;
 
 struct cgroup {
 	struct cgroups *pool;
-	char *name;              /* the group's folder name, like "ep12" */
-	int parts[CGROUP_PARTS]; /* descriptors to enter the group by: cgroups_born_into() */
-	size_t n_parts;          /* number of descriptors in `parts`; 0 after cgroup_sent() */
-	int cpu_fd;              /* open file with the group's CPU time; -1: none */
+	char *name; /* name of the control group's folder, like "ep12" */
+	/* descriptors to enter the control group by: cgroups_born_into() */
+	int parts[CGROUP_PARTS];
+	size_t n_parts; /* number of descriptors in `parts`; 0 after cgroup_sent() */
+	int cpu_fd;     /* open file with the control group's CPU time; -1: none */
 	/*
-	 * Open file with the group's memory peak, if writing to a descriptor can reset it; -1:
-	 * none.
+	 * Open file with the control group's memory peak, if writing to a descriptor can reset it;
+	 * -1: none.
 	 */
 	int memory_fd;
-	struct sandbox_limits limits; /* limits that are set on the group now, if `known` is true */
+	/* limits that are set on the control group now, if `known` is true */
+	struct sandbox_limits limits;
 	bool known;
 	bool limited; /* cgroups_limit() was called since cgroups_take() */
 	/*
-	 * CPU time and memory kills of earlier sandboxes in the group: they are subtracted from the
-	 * kernel's counters
+	 * CPU time and memory kills of earlier sandboxes in the control group: they are subtracted
+	 * from the kernel's counters
 	 */
 	int64_t cpu_base_ns;
 	int64_t oom_base;
@@ -44,37 +46,38 @@ struct cgroup {
 };
 
 /*
- * Opens a pool. Returns NULL if this machine allows no groups; *out_why (heap) has the reason. May
- * move the helper into another group.
+ * Opens a pool of control groups. Returns NULL if this machine allows no groups; *out_why (heap)
+ * has the reason. May move the helper, the process that clones sandboxes, into another group.
  */
 struct cgroups *cgroups_open(const char *label, pid_t helper, char **out_why);
 
 /*
- * Makes a new process the pool's helper. Fails if the process can't have groups in the pool's
- * folders: open a new pool then.
+ * Makes a new process the pool's helper, which clones sandboxes. Fails if the process can't have
+ * control groups in the pool's folders: open a new pool then.
  */
 int cgroups_adopt(struct cgroups *pool, pid_t helper, struct fh_error *err);
 
-/* Frees the pool after its last group was given back. NULL is fine. */
+/* Frees the pool after its last control group was given back. NULL is fine. */
 void cgroups_close(struct cgroups *pool);
 
 /*
- * True: clone3 makes a process in the group, by a descriptor of the group's folder (v2). False: a
- * write to a descriptor of cgroup.procs moves a process into the group (v1).
+ * True: clone3 makes a process in the control group, by a descriptor of the group's folder (v2).
+ * False: a write to a descriptor of cgroup.procs moves a process into the group (v1).
  */
 bool cgroups_born_into(const struct cgroups *pool);
 
-/* Drops the pool's locks on its folders. Call it in a fork: the locks must end with the parent. */
+/* Drops the pool's locks on its folders of control groups. Call it in a fork: the locks must end
+ * with the parent. */
 void cgroups_forked(struct cgroups *pool);
 
 /*
- * cgroups_take() gives a group without processes. cgroups_limit() sets its limits: call it before a
- * process enters the group. It takes no time if the group has these limits already.
+ * cgroups_take() gives a control group without processes. cgroups_limit() sets the group's limits:
+ * call it before a process enters the group. Equal limits are not set again.
  */
 int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err);
 int cgroups_limit(struct cgroup *group, const struct sandbox_limits *limits, struct fh_error *err);
 
-/* Gives a group back to its pool. Processes in it may still be ending. */
+/* Gives a control group back to its pool. Processes in it may still be ending. */
 void cgroups_give(struct cgroup *group);
 
 /*
@@ -87,12 +90,13 @@ size_t cgroups_home(const struct cgroups *pool, const int **out_fds);
 /* Closes the descriptors group->parts. Call it once another process has copies of them. */
 void cgroup_sent(struct cgroup *group);
 
-/* CPU time that the sandbox in the group has used; -1: not known */
+/* CPU nanoseconds that the sandbox in the control group has used; -1: not known */
 int64_t cgroup_cpu_ns(const struct cgroup *group);
-/* most bytes of memory used; -1: not known */
+/* most bytes of memory that the sandbox in the control group has used; -1: not known */
 int64_t cgroup_memory_peak(const struct cgroup *group);
 /*
- * Number of processes that the kernel killed because the group had no memory left; -1: not known.
+ * Number of processes that the kernel killed because the control group had no memory left; -1: not
+ * known.
  */
 int64_t cgroup_oom_kills(const struct cgroup *group);
 

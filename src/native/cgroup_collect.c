@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* deepest level of a hierarchy at which groups of killed owners are looked for */
+/* deepest level of a hierarchy at which control groups of killed owners are looked for */
 #define DEPTH_MAX 8
 
 int cgroup_remove_folder(const char *folder)
@@ -54,7 +54,8 @@ int cgroup_collect_in(const char *base)
 	return count;
 }
 
-/* Does cgroup_collect_in() for a folder and for all folders in it, down to `depth` levels. */
+/* Removes control groups of killed owners in a folder, and in all folders in it down to `depth`
+ * levels. */
 static int cgroup_collect_below(const char *base, int depth)
 {
 	int count = cgroup_collect_in(base);

@@ -2,21 +2,23 @@
 #ifndef NATIVE_CGROUP_COLLECT_H
 #define NATIVE_CGROUP_COLLECT_H
 
-/* Control groups that killed owners left behind. They are empty folders without a claim. */
+/* Control groups that killed owners left behind: empty folders that no process holds a lock on. */
 
 /*
- * How the name of a pool's folder begins. The pool's label and the name of the process follow
- * (base/process.h).
+ * Beginning of the name of each pool's folder of control groups. The pool's label and the name of
+ * the process follow (base/process.h).
  */
 #define CGROUP_PREFIX "fumehood-"
 
-/* Removes a pool's folder with the groups in it. Returns 0, also if it is gone, or -errno. */
+/* Removes a pool's folder with the control groups in it. Returns 0, also if it is gone, or
+ * -errno. */
 int cgroup_remove_folder(const char *folder);
-/* Removes the folders of killed owners that lie in `base`. Returns their number. */
+/* Removes the control groups of killed owners that lie in the folder `base`. Returns their
+ * number. */
 int cgroup_collect_in(const char *base);
 /*
- * Removes the folders of killed owners wherever they lie: their owners may have run in another
- * group than this process. Returns their number.
+ * Removes the control groups of killed owners wherever they lie. Their owners may have run in
+ * another group than this process. Returns the number of groups.
  */
 int cgroups_collect(void);
 

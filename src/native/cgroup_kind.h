@@ -14,12 +14,13 @@
  * The two kinds of control groups. v1 has a hierarchy per controller, v2 has a single hierarchy.
  * Each kind is one const struct at the end of its file.
  *
- * The helper is the process that sandboxes are cloned from (the nursery). Groups must be where the
- * helper's children can enter them.
+ * The helper is the process that sandboxes are cloned from (the nursery). The groups must lie where
+ * the helper's children can enter them.
  */
 struct cgroup_tree {
 	const struct cgroup_kind *kind;
-	char *folders[4]; /* v1: a folder per controller; v2: one folder; heap strings */
+	/* folders of the hierarchies, heap strings; v1: one per controller; v2: only one */
+	char *folders[4];
 	size_t n;
 };
 
@@ -32,24 +33,27 @@ static inline void cgroup_tree_release(struct cgroup_tree *tree)
 
 struct cgroup_kind {
 	/*
-	 * True: a new process is put into a group at its birth (clone3), by a descriptor of the
+	 * True: a process is put into a control group at its birth (clone3), by a descriptor of the
 	 * group's folder. False: a process is moved by a descriptor of cgroup.procs, which is slow:
 	 * see guest/cradle.c.
 	 */
 	bool born_into;
 	/*
-	 * Finds folders in which groups can be made. On failure *out_why (heap) has the reason. May
-	 * move the helper into another group. helper 0: there is no helper.
+	 * Finds folders in which control groups can be made. On failure *out_why (heap) has the
+	 * reason. May move the helper, the process that clones sandboxes, into another group.
+	 * helper 0: there is no helper.
 	 */
 	int (*find)(pid_t helper, struct cgroup_tree *out, char **out_why);
-	/* Prepares the pool's own folders, which lie in the folders that find() gave. */
+	/* Prepares the pool's own folders of control groups, which lie in the folders that find()
+	 * gave. */
 	int (*prepare)(const struct cgroup_tree *tree, struct fh_error *err);
-	/* Moves a helper to a group from which its children can enter the pool's groups. */
+	/* Moves the process that clones sandboxes, the helper, to a control group from which its
+	 * children can enter the pool's groups. */
 	int (*adopt)(const struct cgroup_tree *tree, pid_t helper, struct fh_error *err);
 	/*
-	 * Sets a group's limits to `limits`. `has` are the group's present limits, which are not
-	 * set again if they are equal. has NULL: they are not known. Setting a CPU share is slow:
-	 * the kernel walks through all groups. Resets the memory peak if forget_peak is NULL.
+	 * Sets a control group's limits to `limits`. `has` are the group's present limits, or NULL
+	 * if they are not known. Equal ones are not set again: for a CPU share the kernel walks
+	 * through all groups. Resets the memory peak if forget_peak is NULL.
 	 */
 	int (*limit)(const struct cgroup_tree *tree, const char *group,
 			const struct sandbox_limits *limits, const struct sandbox_limits *has,
@@ -59,14 +63,14 @@ struct cgroup_kind {
 	int64_t cpu_unit_ns;
 	int (*open_memory)(const struct cgroup_tree *tree, const char *group);
 	/*
-	 * Resets the memory peak, so that another sandbox can use the group. False: it can't be
-	 * reset. NULL: limit() resets it.
+	 * Resets a control group's memory peak, so that another sandbox can use the group. False:
+	 * it can't be reset. NULL: limit() resets it.
 	 */
 	bool (*forget_peak)(int memory_fd);
 	int64_t (*oom_kills)(const struct cgroup_tree *tree, const char *group);
 	/*
-	 * Whether the kernel still counts much socket memory for a group whose processes have
-	 * ended. NULL: no check is needed.
+	 * Returns true if the kernel still counts much socket memory for a group whose processes
+	 * have ended. NULL: no check is needed.
 	 */
 	bool (*is_used)(const struct cgroup_tree *tree, const char *group);
 };

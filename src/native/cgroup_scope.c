@@ -40,13 +40,13 @@ static const char *const call[] = {
 };
 
 /*
- * KillSignal is set because our processes ignore the default, SIGTERM: a logout would wait for them
- * to end.
+ * Properties of the systemd scope. KillSignal is set because Fumehood's processes ignore the
+ * default, SIGTERM: a logout would wait for them to end.
  */
 static const char *const properties[] = {
 	/*
-	 * Number of properties, then name, signature and value of each. The value of PIDs, the id
-	 * of the process, is appended later.
+	 * First the number of properties, then name, signature and value of each. The value of
+	 * PIDs, the id of the process, is appended later.
 	 */
 	"6",
 	"Description",
@@ -73,7 +73,8 @@ static const char *const properties[] = {
 
 struct bus {
 	bool machine; /* true: the systemd of the machine; false: the systemd of this user */
-	char runtime_dir[64]; /* "XDG_RUNTIME_DIR=/run/user/1000" */
+	/* environment variable for busctl, like "XDG_RUNTIME_DIR=/run/user/1000" */
+	char runtime_dir[64];
 };
 
 /*
@@ -112,10 +113,10 @@ static int scope_start_call(
 	snprintf(pid_text, sizeof(pid_text), "%d", (int)pid);
 	n = scope_add_words(argv, n, call, ARRAY_SIZE(call));
 	argv[n++] = name;
-	argv[n++] = "fail"; /* mode: fail if a unit of this name exists */
+	argv[n++] = "fail"; /* the call's mode: fail if a unit of this name exists */
 	n = scope_add_words(argv, n, properties, ARRAY_SIZE(properties));
 	argv[n++] = pid_text;
-	argv[n++] = "0"; /* number of auxiliary units */
+	argv[n++] = "0"; /* number of auxiliary units in the call */
 	argv[n] = NULL;
 	return spawn_program(out_pid, BUSCTL, argv, env, fds, ARRAY_SIZE(fds));
 }
@@ -139,7 +140,7 @@ static bool scope_ends_well(pid_t pid, int64_t deadline)
 	return r == pid && status == 0;
 }
 
-/* Waits until systemd has moved the process: systemd answers before that. */
+/* Waits until systemd has moved the process into the scope: systemd answers before that. */
 static bool scope_wait_for_move(pid_t pid, const char *name, int64_t deadline)
 {
 	do {

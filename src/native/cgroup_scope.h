@@ -5,9 +5,9 @@
 #include <sys/types.h>
 
 /*
- * Asks systemd for a scope: a control group delegated to us. Root asks the machine's systemd, other
- * users their own. systemd moves the process into the scope, and removes the scope when its last
- * process ends.
+ * Asks systemd for a scope: a control group in which this user may make others. Root asks the
+ * machine's systemd, other users their own. systemd moves the process into the scope, and removes
+ * the scope when its last process ends.
  *
  * The calling process stays in its own group. A login session that ends does not end processes in
  * the scope.

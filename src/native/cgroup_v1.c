@@ -21,11 +21,12 @@ enum { MEMORY, PIDS, CPU, CPUACCT, CONTROLLERS };
 static const char *const controllers[CONTROLLERS] = { CGROUP_V1_CONTROLLERS };
 
 #define NO_LIMIT (-1)
-/* Divisor: sockets get a quarter of the memory limit, on top of that limit. */
+/* Socket memory may take an additional part of the memory limit: 1 / NETWORK_PART of it. */
 #define NETWORK_PART 4
-/* Highest limit of socket memory in bytes: the machine has one pool for all connections. */
+/* Highest limit of socket memory in bytes. It is low because all connections of the machine share
+ * one pool. */
 #define NETWORK_MOST (64 << 20)
-/* bytes of socket memory that a group may still hold when another sandbox gets it */
+/* most bytes of socket memory that a control group may still hold when another sandbox gets it */
 #define NETWORK_LEFT (1 << 20)
 
 static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
@@ -50,8 +51,8 @@ static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 }
 
 /*
- * Folders of a cgroup_tree are in the order of the controllers. A hierarchy that two controllers
- * share is listed twice, which does no harm.
+ * The folders of a cgroup_tree are in the order of the controllers. A hierarchy that two
+ * controllers share is listed twice, which does no harm.
  */
 static char *v1_folder(const struct cgroup_tree *tree, int controller, const char *group)
 {
@@ -60,12 +61,12 @@ static char *v1_folder(const struct cgroup_tree *tree, int controller, const cha
 
 static int v1_prepare(const struct cgroup_tree *tree, struct fh_error *err)
 {
-	return 0; /* v1 has no controllers to enable in children */
+	return 0; /* nothing to prepare: v1 has no controllers to enable in child groups */
 }
 
 static int v1_adopt(const struct cgroup_tree *tree, pid_t helper, struct fh_error *err)
 {
-	return 0; /* a descriptor of cgroup.procs is enough to move this user's processes */
+	return 0; /* nothing to move: with v1, this user's processes can enter any of its groups */
 }
 
 static int v1_set(const struct cgroup_tree *tree, int controller, const char *group,
@@ -156,8 +157,8 @@ static int v1_open_memory(const struct cgroup_tree *tree, const char *group)
 }
 
 /*
- * Whether a group still has socket memory: connections may outlive their processes by 2 s
- * (guest/network.c).
+ * Returns true if a control group still has socket memory: connections may outlive their processes
+ * by 2 s (guest/network.c).
  */
 static bool v1_is_used(const struct cgroup_tree *tree, const char *group)
 {

@@ -28,7 +28,7 @@
  */
 
 #define HELPER_GROUP "nursery"
-/* child group into which all processes of a delegated group are moved */
+/* name of the child group into which all processes of a delegated control group are moved */
 #define OWNER_GROUP "fumehood-owners"
 #define NEEDED "+memory +pids +cpu"
 
@@ -49,8 +49,8 @@ static bool v2_has_controllers(const char *folder)
 }
 
 /*
- * Returns the folder of this process' group. If v2_move_down() has moved this process into the
- * child OWNER_GROUP, returns the folder above OWNER_GROUP.
+ * Returns the folder of this process' control group. If v2_move_down() has moved this process into
+ * the child OWNER_GROUP, returns the folder above OWNER_GROUP.
  */
 static char *v2_own_folder(void)
 {
@@ -63,8 +63,8 @@ static char *v2_own_folder(void)
 }
 
 /*
- * Root may write to every group, so write access proves nothing. For root, look for the attribute
- * by which systemd marks delegated groups.
+ * Find out whether a control group was delegated. Root may write to every group, so write access
+ * proves nothing. For root, look for the attribute by which systemd marks delegated groups.
  */
 static bool v2_is_delegated(const char *folder)
 {
@@ -110,8 +110,8 @@ static int v2_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 }
 
 /*
- * Moves all processes of a group into one child group. Only a group without processes may give
- * controllers to its children.
+ * Moves all processes of a control group into one child group. Only a group without processes may
+ * give controllers to its children.
  */
 static int v2_move_down(const char *folder)
 {
@@ -187,7 +187,7 @@ static int v2_limit(const struct cgroup_tree *tree, const char *group,
 		r = v2_set_most(folder, "memory.max", l->memory_bytes, err);
 		if (r < 0)
 			return r;
-		/* Ignore a failure: a machine without swap needs no limit. */
+		/* Ignore a failure to limit swap: a machine without swap needs no limit. */
 		cgroup_write(folder, "memory.swap.max", l->memory_bytes ? "0" : "max");
 	}
 	if (!has || has->pids != l->pids) {
@@ -223,7 +223,7 @@ static int v2_open_memory(const struct cgroup_tree *tree, const char *group)
 }
 
 /*
- * Resets a group's memory peak. From kernel 6.12 on, a write resets it for readers of this
+ * Resets a control group's memory peak. From kernel 6.12 on, a write resets it for readers of this
  * descriptor.
  */
 static bool v2_forget_peak(int memory_fd)

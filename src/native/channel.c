@@ -10,8 +10,7 @@
 #include <sys/socket.h>
 
 /*
- * Sends messages to a sandbox' PID 1 and porter. Reads and checks the fields that messages of both
- * have.
+ * Functions to send messages to a sandbox' PID 1 and porter, and to read fields of both's messages.
  */
 
 int channel_send(struct native_sandbox *sb, int socket, const struct buf *b, const int *fds,

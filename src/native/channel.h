@@ -5,13 +5,13 @@
 #include "native/native.h"
 
 /*
- * Sends a message on the socket of PID 1 or of the porter. A full socket means that the process at
- * its other end hangs: the sandbox is then marked as gone.
+ * Sends a message on the socket of PID 1 or of the porter. If the socket is full, the process at
+ * its other end hangs, and the sandbox is marked as gone.
  */
 int channel_send(struct native_sandbox *sb, int socket, const struct buf *b, const int *fds,
 		size_t n, struct fh_error *err);
 
-/* Refuses a path that is longer than PID 1 and the porter accept. NULL is fine. */
+/* Refuses a path that is longer than the sandbox' processes accept. NULL is fine. */
 int channel_check_path(const char *path, struct fh_error *err);
 
 /*

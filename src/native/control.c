@@ -16,7 +16,7 @@
  * The owner's side of a sandbox' PID 1. PID 1 is untrusted: every message is checked whole. A
  * malformed message closes the sandbox that sent it.
  */
-/* most messages that PID 1 may send without a pause; after more the sandbox counts as gone */
+/* most messages that PID 1 may send without a pause; if it sends more, the sandbox is ended */
 #define QUEUE_MAX 256
 #define EVENT_BYTES_MAX 1024
 
@@ -30,8 +30,7 @@ void control_set_gone(struct native_sandbox *sb, struct sandbox_event *out)
 
 /*
  * Handles a message of PID 1. False if the message is malformed. Sets *fd to -1 if it keeps the
- * message's descriptor. Messages about the shell give no event: shell.c reads the fields that they
- * set.
+ * message's descriptor. Messages about the shell give no event: they set fields that shell.c reads.
  */
 static bool control_parse(
 		struct native_sandbox *sb, struct wire *w, int *fd, struct sandbox_event *out)
@@ -96,7 +95,7 @@ void control_receive(struct native_sandbox *sb, struct sandbox_event *out)
 	}
 }
 
-/* --- requests that the guest would take for malformed messages ------------------------------- */
+/* --- checks of requests, before the guest would find them malformed --------------------------- */
 
 static size_t control_count(const char *const *list)
 {
@@ -137,7 +136,7 @@ static int control_check_run(const struct run_request *request, struct fh_error 
 	return channel_check_path(request->cwd, err);
 }
 
-/* --- requests without an answer -------------------------------------------------------------- */
+/* --- requests to PID 1 that have no answer ---------------------------------------------------- */
 
 _Static_assert((int)RUN_NOTHING == (int)SLOT_NOTHING && (int)RUN_STREAM_1 == (int)SLOT_STREAM_1 &&
 				(int)RUN_STREAM_2 == (int)SLOT_STREAM_2 &&

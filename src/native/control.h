@@ -4,7 +4,7 @@
 
 #include "native/native.h"
 
-/* Marks the sandbox as gone, and gives the event that says so. */
+/* Marks the sandbox as gone, and returns the event that reports it. */
 void control_set_gone(struct native_sandbox *sb, struct sandbox_event *out);
 /* Returns PID 1's next event without waiting, or SANDBOX_NONE. */
 void control_receive(struct native_sandbox *sb, struct sandbox_event *out);

@@ -14,7 +14,7 @@
  * own files may lie beneath a listed path. To hide such a folder, the nursery mounts an empty
  * folder over it when it makes the root. A folder that is hidden later needs a new nursery.
  */
-#define ETC "/etc" /* sandboxes see some files of this folder */
+#define ETC "/etc" /* folder of which sandboxes see only some files */
 
 static bool cover_is_listed(const char *real)
 {
@@ -45,7 +45,8 @@ int cover_check(const char *folder, struct fh_error *err)
 	return 0;
 }
 
-/* Adds a folder to o->covers, the list of folders to hide. The caller holds o->changing. */
+/* Adds a folder to the list o->covers of folders that sandboxes must not see. The caller holds
+ * o->changing. */
 static int cover_add(struct native_owner *o, const char *real, struct fh_error *err)
 {
 	if (cover_has(o, real))
@@ -65,7 +66,8 @@ static int cover_add(struct native_owner *o, const char *real, struct fh_error *
 int cover_hide(struct owner *base, const char *folder, struct fh_error *err)
 {
 	struct native_owner *o = native_owner_of(base);
-	/* Resolve links: a mount over a symbolic link would leave the link's target visible. */
+	/* Resolve symbolic links in the folder's path: a mount over a link would leave its target
+	 * visible. */
 	auto_free char *real = realpath(folder, NULL);
 	int r = cover_check(folder, err);
 	bool covered;

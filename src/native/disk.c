@@ -26,7 +26,7 @@
  * owner_warning() says so.
  */
 #define EPISODES "episodes"
-/* xor of this and the inode number of an episode's folder is its project id for quotas */
+/* project id for quotas: this number xor the inode number of the episode's folder */
 #define PROJECT_BASE 0x46480000U
 #define BASIC_BLOCK 512 /* bytes in a unit of XFS' quota calls */
 
@@ -74,8 +74,8 @@ static int disk_set_quota(int fd, uint32_t project, const struct sandbox_limits 
 }
 
 /*
- * Makes the folder a quota project, so that the kernel counts its files. True: the files are
- * counted, and if a limit was asked for, it is set.
+ * Makes an episode's folder a quota project, so that the kernel counts its files. Returns true if
+ * they are counted, and the limit, if any, is set.
  */
 static bool disk_limit_folder(const char *folder, const struct sandbox_limits *l)
 {
@@ -140,7 +140,8 @@ int disk_folder_new(struct native_owner *o, const struct sandbox_limits *l, char
 void disk_close(struct native_owner *o)
 {
 	if (o->disk_dir)
-		rmdir(o->disk_dir); /* fails if files are left; a later process removes them */
+		/* this fails if files are left; a later process then removes the folder */
+		rmdir(o->disk_dir);
 	free(take_ptr(o->disk_dir));
 	close_fd(&o->disk_claim);
 }

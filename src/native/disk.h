@@ -10,10 +10,12 @@
  */
 int disk_folder_new(struct native_owner *owner, const struct sandbox_limits *limits, char **out,
 		bool *out_counted, struct fh_error *err);
-/* Removes the folder of this owner. Call it after the folders of all its episodes were removed. */
+/* Removes the folder that this owner has for its episodes. Call it when all episodes' folders were
+ * removed. */
 void disk_close(struct native_owner *owner);
 
-/* Makes the folder (heap path) that holds the folders of all owners. It may exist already. */
+/* Makes the folder (heap path) that holds the folders of all owners' episodes. It may exist
+ * already. */
 int disk_episodes_dir(char **out, struct fh_error *err);
 
 #endif

@@ -5,11 +5,11 @@
 #include "native/native.h"
 
 /*
- * Has the nursery remove folders of episodes whose owner has ended. Returns how many owners'
- * folders it found.
+ * Has the nursery remove episodes' folders on the disk that ended owners left. Returns how many
+ * owners' folders it found.
  */
 int disk_stale_collect(struct native_owner *owner);
-/* As disk_stale_collect(), but only at the first call. */
+/* Calls disk_stale_collect() once for each owner, and does nothing at later calls. */
 void disk_stale_collect_once(struct native_owner *owner);
 
 #endif

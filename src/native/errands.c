@@ -27,7 +27,7 @@
  */
 struct errand {
 	struct errand *next;
-	/* sandbox to make; NULL: `message` is not a plan and is sent as it is */
+	/* sandbox to make from a plan; NULL: `message` is another message for the nursery */
 	struct native_sandbox *sb;
 	struct buf message; /* the message to send, or a plan whose limits are not set yet */
 	struct sandbox_limits limits;
@@ -52,7 +52,7 @@ static int errand_deliver(struct native_owner *o, struct errand *e, struct fh_er
 
 	if (!e->sb)
 		return nursery_send_plan(o, &e->message, NULL, 0);
-	wire_get_u8(&w); /* skip the kind, NURSERY_PLAN */
+	wire_get_u8(&w); /* skip the first byte, the message's kind NURSERY_PLAN */
 	r = plan_get(&w, &plan);
 	if (r < 0)
 		return error_set(err, -r, "read a plan");
@@ -117,8 +117,8 @@ static int errand_need_nursery(struct native_owner *o, struct fh_error *err)
 }
 
 /*
- * Tries to deliver the first errand of the queue. *out is this errand, or NULL. The caller then
- * frees it or puts it back.
+ * Tries to deliver the first errand, a message that waits for the nursery. *out is this errand, or
+ * NULL. The caller then frees it or puts it back.
  */
 static int errand_try_first(struct native_owner *o, struct errand **out, struct fh_error *err)
 {
@@ -126,8 +126,8 @@ static int errand_try_first(struct native_owner *o, struct errand **out, struct 
 	int r = errand_need_nursery(o, err);
 
 	/*
-	 * Take the errand only now, after the wait for the nursery: errand_drop() waits for an
-	 * errand that was taken.
+	 * Take the errand only now, after the wait for the nursery. errand_drop() has to wait for
+	 * an errand that was taken.
 	 */
 	*out = errand_take_first(o);
 	if (r < 0 || !*out)
@@ -165,11 +165,11 @@ static void *errand_thread_main(void *owner)
 	return NULL;
 }
 
-/* --- adding and dropping --------------------------------------------------------------------- */
+/* --- adding errands and dropping them --------------------------------------------------------- */
 
 /*
- * Starts the thread that sends errands, if none runs. Joins an earlier one that has ended. The
- * caller holds the lock: an ended thread does not wait for it.
+ * Starts the thread that sends errands (delayed messages), if none runs. Joins an earlier thread
+ * that has ended. The caller holds the lock: an ended thread does not need it.
  */
 static int errand_need_thread(struct native_owner *o)
 {
@@ -189,7 +189,7 @@ static int errand_need_thread(struct native_owner *o)
 	return -r;
 }
 
-/* Adds an errand to the queue, which owns the errand from now on. */
+/* Adds an errand, a delayed message, to the queue, which owns the errand from now on. */
 static int errand_add(struct native_owner *o, struct errand *e)
 {
 	auto_unlock pthread_mutex_t *held = scope_lock(&o->lock);
@@ -273,8 +273,8 @@ void errand_drop(struct native_sandbox *sb)
 		return;
 	pthread_mutex_lock(&o->lock);
 	/*
-	 * First wait for the errand that the thread is delivering: it may return to the queue. The
-	 * wait is short, because the nursery runs and has room for messages.
+	 * First wait for the errand that the thread is delivering, as the thread may put it back
+	 * into the queue. The wait is short, because the nursery runs and has room for messages.
 	 */
 	while (o->errand_in_hand && o->errand_in_hand->sb == sb)
 		pthread_cond_wait(&o->errand_settled, &o->lock);

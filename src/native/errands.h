@@ -20,16 +20,18 @@ int errand_sandbox(struct native_sandbox *sb, const struct plan *plan,
 		const struct sandbox_limits *limits, struct sandbox_ends *ends,
 		struct fh_error *err);
 
-/* Drops the errand that is to make this sandbox. Call it before the sandbox is freed. */
+/* Drops the errand (delayed plan) that is to make this sandbox. Call it before the sandbox is
+ * freed. */
 void errand_drop(struct native_sandbox *sb);
 
-/* Whether the owner has no errands. The caller holds the owner's `lock`. */
+/* Returns true if no message waits to be sent to the nursery later. The caller holds the owner's
+ * `lock`. */
 bool errands_none(const struct native_owner *owner);
 /*
  * Waits until the thread that sends errands has ended. Call it when no sandbox is left, without
  * holding `lock`.
  */
 void errands_finish(struct native_owner *owner);
-void errands_forget(struct native_owner *owner); /* drops all errands; call it in a fork */
+void errands_forget(struct native_owner *owner); /* drops all delayed messages; call it in a fork */
 
 #endif

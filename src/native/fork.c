@@ -32,12 +32,14 @@ static void fork_in_child(void)
 		o->n_retired = 0;
 		o->forked = true;
 		/*
-		 * Make the mutex again: another thread may have held it when this process forked.
+		 * Make the mutexes again in this fork: another thread may have held them at the
+		 * fork.
 		 */
 		pthread_mutex_init(&o->lock, NULL);
 		pthread_mutex_init(&o->changing, NULL);
 		errands_forget(o);
-		free(take_ptr(o->disk_dir)); /* the parent process removes the folder */
+		/* free only the path: the parent process removes the folder */
+		free(take_ptr(o->disk_dir));
 		close_fd(&o->disk_claim);
 		gpus_forked(o->gpus);
 		if (o->cgroups)
@@ -48,7 +50,8 @@ static void fork_in_child(void)
 			mail_free(take_ptr(sb->mail));
 			close_fd(&sb->files);
 			sb->gone = true;
-			sb->number = 0; /* 0: closing the sandbox in this fork must not end it */
+			/* 0: closing the sandbox in this fork must not end the parent's */
+			sb->number = 0;
 		}
 		o->sandboxes = NULL;
 	}

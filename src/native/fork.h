@@ -5,9 +5,9 @@
 #include "native/native.h"
 
 /*
- * Registers an owner for forks. A child of fork() without exec (a multiprocessing worker) closes
- * its copies of the sockets of registered owners and sandboxes. Open copies would keep a sandbox
- * alive.
+ * Registers an owner for forks. A child of fork() without exec closes its copies of the sockets of
+ * registered owners and sandboxes. A multiprocessing worker is such a child. Open copies would keep
+ * a sandbox alive.
  */
 void fork_watch_owner(struct native_owner *owner);
 void fork_unwatch_owner(struct native_owner *owner);

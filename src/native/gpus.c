@@ -23,8 +23,8 @@
 #define LOCKS_BYTES_MAX (1 << 20)
 
 /*
- * Further attempts to lock GPUs that are in use, and nanoseconds before each. An agent of a killed
- * run may hold a lock for a moment longer.
+ * Number of further attempts to lock GPUs that are in use, and nanoseconds before each. An agent of
+ * a killed run may hold a lock for a moment longer.
  */
 #define AGAIN 5
 #define AGAIN_NS 20000000
@@ -40,7 +40,8 @@ struct gpus {
 	struct gpu all[];
 };
 
-/* Other devices of NVIDIA's driver. Every sandbox with a GPU gets those that exist. */
+/* Devices of NVIDIA's driver that belong to no single GPU. Every sandbox with a GPU gets those that
+ * exist. */
 static const char *const common[] = { "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",
 	"nvidia-caps" };
 
@@ -110,7 +111,7 @@ size_t gpus_look(int *out_numbers, size_t max, struct fh_error *err)
 }
 
 /*
- * Leases a GPU by a lock on its device. Opening the device also shows whether a control group
+ * Leases a GPU by a lock on its device file. Opening the file also shows whether a control group
  * refuses it, and wakes the GPU up.
  */
 static int gpus_lease(int number, struct gpu *out, struct fh_error *err)
@@ -148,8 +149,8 @@ static bool gpus_has(const struct gpus *g, int number)
 }
 
 /*
- * Reports that fewer GPUs exist, or are free, than wanted. `why` is the error of the last GPU that
- * could not be leased.
+ * Reports that there are too few GPUs, or too few free ones. `why` is the error of the last GPU
+ * that could not be leased.
  */
 static int gpus_too_few(const struct gpus *g, size_t wanted, size_t there,
 		const struct fh_error *why, struct fh_error *err)
@@ -166,8 +167,8 @@ static int gpus_too_few(const struct gpus *g, size_t wanted, size_t there,
 }
 
 /*
- * Leases free GPUs until enough are leased: those that the options name, or any. In the second case
- * it skips numbers that do not exist.
+ * Leases free GPUs until enough are leased: those that the options name, or any. If any GPU will
+ * do, skips numbers that do not exist.
  */
 static int gpus_lease_some(struct gpus *g, const struct owner_gpus *o, struct fh_error *err)
 {
@@ -225,7 +226,7 @@ void gpus_forked(struct gpus *g)
 {
 	if (!g)
 		return;
-	/* make the mutex again: another thread may have held it when this process forked */
+	/* Make the mutex again in this fork: another thread may have held it at the fork. */
 	pthread_mutex_init(&g->lock, NULL);
 	gpus_give_up_leases(g);
 }
@@ -240,7 +241,7 @@ void gpus_close(struct gpus *g)
 }
 
 /*
- * --- which episode has a GPU -------------------------------------------------------------------
+ * --- giving leased GPUs to episodes ------------------------------------------------------------
  */
 
 int gpus_take(struct gpus *g, size_t n, int *out_numbers, struct fh_error *err)
@@ -281,7 +282,7 @@ void gpus_give(struct gpus *g, const int *numbers, size_t n)
 }
 
 /*
- * --- devices in a sandbox ----------------------------------------------------------------------
+ * --- a sandbox' device files of GPUs -----------------------------------------------------------
  */
 
 int gpus_bind(struct arena *a, const int *numbers, size_t n, struct plan_bind *binds,

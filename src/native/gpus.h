@@ -21,7 +21,8 @@ struct gpus;
 int gpus_open(const struct owner_gpus *options, struct gpus **out, struct fh_error *err);
 void gpus_close(struct gpus *gpus); /* NULL is fine */
 /*
- * Closes the leases' descriptors. Call it in a fork, which must not keep the leases. NULL is fine.
+ * Closes the descriptors by which the GPUs are leased. Call it in a fork, which must not keep the
+ * leases. NULL is fine.
  */
 void gpus_forked(struct gpus *gpus);
 

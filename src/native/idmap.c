@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /*
- * First subordinate id for root if /etc/subuid gives root no range. It lies above those of
- * distributions and below 2^31.
+ * First subordinate id that root uses if /etc/subuid gives root no range. It lies above the ids
+ * that distributions use and below 2^31.
  */
 #define ROOT_BASE 1879048192LL
 
@@ -184,8 +184,8 @@ int idmap_check(struct fh_error *err)
 #define RANGE_IDS 65536LL
 #define RANGES 9155
 /*
- * Number of ranges to step ahead if a range is taken. With 1, the search would go on to the range
- * that the user with the next number tries first.
+ * Number of ranges of ids to step ahead if a range is taken. With 1, the search would go on to the
+ * range that the user with the next number tries first.
  */
 #define NEXT_RANGE 997
 
@@ -228,8 +228,8 @@ static bool idmap_has_account(int64_t first)
 }
 
 /*
- * Begins the search at a place that depends on the user's number. So two users who ask at the same
- * time get different ranges.
+ * Begins the search for a free range of ids at a place that depends on the user's number. So two
+ * users who search at the same time find different ranges.
  */
 bool idmap_free_range(uid_t uid, int64_t *out_first, int64_t *out_last)
 {

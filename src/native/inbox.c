@@ -8,7 +8,8 @@
 #include <poll.h>
 #include <string.h>
 
-/* most events of a sandbox to keep while the caller waits for the porter's answer */
+/* most events of a sandbox to keep in the queue while the caller waits for an answer of its
+ * porter */
 #define QUEUE_MAX 256
 
 void inbox_next_event(struct sandbox *base, struct sandbox_event *out)
@@ -42,7 +43,7 @@ void inbox_waits(const struct sandbox *base, struct waits *w)
 
 static bool inbox_put_in_queue(struct native_sandbox *sb, const struct sandbox_event *event)
 {
-	if (sb->n_queue == QUEUE_MAX) /* no honest guest sends so many events */
+	if (sb->n_queue == QUEUE_MAX) /* an unchanged guest does not send so many events */
 		return false;
 	sb->queue = xrealloc(sb->queue, sb->n_queue + 1, sizeof(*sb->queue));
 	sb->queue[sb->n_queue++] = *event;
@@ -59,7 +60,8 @@ bool inbox_answered(struct sandbox *base, uint32_t id)
 
 		if (porter_has_answer(sb, id))
 			return true;
-		/* hide the queued events, so that inbox_next_event() reads a new event */
+		/* Hide the queued events, so that inbox_next_event() reads a new one from the
+		 * sockets. */
 		sb->n_queue = 0;
 		inbox_next_event(base, &event);
 		sb->n_queue = n_queue;

@@ -89,8 +89,8 @@ static int layers_make(
 		if (!nursery_is_lost(r))
 			return r;
 		/*
-		 * Note that the nursery may be dead. The socket of a killed process closes a moment
-		 * before waitid() reports its end.
+		 * Note that the nursery may be dead. If a process is killed, its socket closes a
+		 * moment before waitid() reports its end.
 		 */
 		atomic_store(&o->in_doubt, true);
 	}
@@ -112,8 +112,8 @@ static int layers_add_made(struct native_owner *o, struct owner_layer *layer, st
 }
 
 /*
- * Makes the layer and adds it to the owner's list, which then owns the layer. No other nursery may
- * start in between: a new nursery makes only the layers of the list.
+ * Has the nursery make a layer and adds it to the owner's list, which then owns the layer. No other
+ * nursery may start in between: a new nursery makes only the layers of the list.
  */
 static int layers_keep(struct native_owner *o, struct owner_layer *layer, struct fh_error *err)
 {

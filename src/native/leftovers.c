@@ -19,8 +19,9 @@
 #include <unistd.h>
 
 #define INIT_NAME "init"
-#define PF_EXITING 4      /* the kernel's flag of a process that is ending */
-#define LOOK_AGAIN_MS 300 /* milliseconds after which a PID 1 that was just ending has ended */
+#define PF_EXITING 4 /* the kernel's flag of a process that is ending */
+/* milliseconds after which to look again: a PID 1 that was just ending has ended by then */
+#define LOOK_AGAIN_MS 300
 #define TRY_AGAIN_MS 100
 #define END_MS 3000
 #define TEXT_MAX 4096
@@ -63,8 +64,8 @@ static size_t leftovers_read_numbers(const char *at, long *out, size_t most)
 }
 
 /*
- * Whether a process' ids are mapped as in our sandboxes. Only our sandboxes map GUEST_IDS ids:
- * container engines map 65536 or all.
+ * Returns true if a process' ids are mapped as in Fumehood's sandboxes. Only these map GUEST_IDS
+ * ids: container engines map 65536 or all.
  */
 static bool leftovers_has_our_ids(int proc)
 {
@@ -96,8 +97,8 @@ static size_t leftovers_depth(int proc, const char *stat)
 }
 
 /*
- * Whether this descriptor of a sandbox' PID 1 is a pidfd of its owner, which still runs. A pidfd is
- * the owner's if its process is outside of the sandbox.
+ * Returns true if this descriptor of a sandbox' PID 1 is a pidfd of its owner, which still runs. If
+ * the pidfd's process is outside of the sandbox, it is the owner.
  */
 static bool leftovers_names_owner(int fdinfo, const char *name, size_t depth)
 {
@@ -110,7 +111,8 @@ static bool leftovers_names_owner(int fdinfo, const char *name, size_t depth)
 					1 ||
 			pid < 0)
 		return false;
-	/* the pidfd's process is in a pid namespace that this process can't see: the owner */
+	/* the pidfd's process is in a pid namespace that this process can't see, so it is the
+	 * owner */
 	if (pid == 0)
 		return true;
 	if (leftovers_read_numbers(leftovers_line(buf_str(&text), "NSpid:"), pids, DEPTH_MAX) >=
@@ -124,7 +126,7 @@ static bool leftovers_has_owner(int proc, size_t depth)
 	int fd = openat(proc, "fdinfo", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *e;
-	/* descriptors that can't be read: treat the process as having an owner */
+	/* The descriptors can't be read: assume that the process has an owner. */
 	bool found = !dir;
 
 	while (dir && !found && (e = readdir(dir)))

@@ -7,8 +7,8 @@
 
 /*
  * Finds and ends sandboxes whose owner has ended, because neither their PID 1 nor their nursery
- * could end them. /proc shows them, so there is no registry to go wrong. A user sees and ends only
- * his own sandboxes, root all.
+ * could end them. They are found in /proc, so there is no registry that could be wrong. A user sees
+ * and ends only their own sandboxes, root all.
  */
 
 /*

@@ -68,9 +68,9 @@ bool mail_answered(const struct native_sandbox *sb)
 }
 
 /*
- * Asks the shell to wake the owner. Returns false if the answer is there already. Owner and shell
- * each write their own field first, then read the other's. So at least one of them sees what the
- * other wrote.
+ * Asks the shell to wake the owner when it has answered. Returns false if the answer is there
+ * already. Owner and shell each write a field first, then read the other's field. So at least one
+ * of them sees what the other wrote.
  */
 static bool mail_set_listening(struct native_sandbox *sb, enum shell_listening how)
 {

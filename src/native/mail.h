@@ -15,11 +15,12 @@ void mail_free(struct shell_mail *mail); /* NULL is fine */
  * the last one. Does nothing if there is no shell memory, because no new shell could be started.
  */
 void mail_send(struct native_sandbox *sb, uint64_t nonce, uint32_t flags, const char *text);
-/* Whether the shell claims that it has written its answer. Faster than waiting for a descriptor. */
+/* Returns true if the shell claims that it has written its answer. Faster than waiting for a
+ * descriptor. */
 bool mail_answered(const struct native_sandbox *sb);
 /*
- * Blocks until the shell has answered, or the timeout. Nothing else wakes the caller, so use a
- * short timeout. True: the shell claims that it has answered.
+ * Blocks until the shell has answered, or until the timeout. Nothing else wakes the caller, so use
+ * a short timeout. True: the shell claims that it has answered.
  */
 bool mail_await(struct native_sandbox *sb, int64_t timeout_ns);
 /*

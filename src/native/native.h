@@ -25,8 +25,10 @@
 
 /* A control group made ahead for a future sandbox, with a cradle for it: see guest/cradle.c. */
 struct spare {
-	struct cgroup *group; /* NULL: this entry of spares[] is empty */
-	uint32_t cradle;      /* number of this group's cradle, by which a plan asks for it */
+	/* control group for a future sandbox; NULL: this entry of spares[] is empty */
+	struct cgroup *group;
+	/* number of the cradle (waiting process) in this group, by which a plan asks for it */
+	uint32_t cradle;
 };
 
 /* The owner's description of a layer, from which a new nursery makes the layer again. */
@@ -35,12 +37,12 @@ struct owner_layer {
 	const char *name;
 	struct layer_item *items;
 	size_t n;
-	bool folders_only; /* the layer has only the subfolders of its single item, no files */
+	bool folders_only; /* the layer has only the subfolders of a single host folder, no files */
 	struct owner_layer *next;
 };
 
 /*
- * Descriptors that the owner sends to the guest for a new sandbox: the guest's ends of sockets, and
+ * Descriptors that the owner sends with the plan of a new sandbox: the guest's ends of sockets, and
  * memory.
  */
 struct sandbox_ends {
@@ -56,11 +58,12 @@ struct sandbox_ends {
 struct native_owner {
 	struct owner base;
 	/*
-	 * Lock of the thread that starts, asks or ends a nursery, or adds a layer or a hidden
+	 * Lock held while a thread starts, asks or ends a nursery, or adds a layer or a hidden
 	 * folder. It may be held for long: starting or ending a sandbox does not wait for it.
 	 */
 	pthread_mutex_t changing;
-	/* guards the owner's fields below; held briefly, locked after `changing` */
+	/* guards the owner's fields below; held briefly; a thread that needs both takes `changing`
+	 * first */
 	pthread_mutex_t lock;
 	struct arena arena; /* holds the strings of `label` and `covers`; guarded by `changing` */
 	const char *label;
@@ -68,35 +71,40 @@ struct native_owner {
 	const char *covers[COVERS_MAX + 1];
 	size_t n_covers;
 	int self;    /* pidfd of this process, by which guests see this process end */
-	int nursery; /* socket of the running nursery; -1: none */
+	int nursery; /* socket of the running nursery, which makes sandboxes; -1: none */
 	pid_t nursery_pid;
 	/* Pids of replaced nurseries, which run until their last sandbox has ended. */
 	pid_t retired[COVERS_MAX + 1];
 	size_t n_retired;
-	/* memory shared with nurseries, by which they see which sandboxes the owner has closed */
+	/* memory shared with nurseries, in which the owner marks the sandboxes that it has
+	 * closed */
 	struct roll *roll;
 	int roll_fd;
-	atomic_uint numbers;  /* number of the newest sandbox: each gets the next number */
-	bool forked;          /* this process is a fork of the owner's process */
-	atomic_uchar can;     /* bits NURSERY_CAN_* of what the nursery can do */
-	atomic_bool in_doubt; /* the nursery may be dead: a sandbox or layer got lost */
+	atomic_uint numbers; /* number of the newest sandbox: each gets the next number */
+	bool forked;         /* this process is a fork of the owner's process */
+	/* bits NURSERY_CAN_*: features of this machine that the nursery can use */
+	atomic_uchar can;
+	/* the nursery may be dead, because a sandbox or layer that it should make got lost */
+	atomic_bool in_doubt;
 	atomic_bool had_nursery;
 	/*
-	 * errands.c: queue of messages to send to the nursery later, and the message that is being
-	 * sent
+	 * queue of errands (messages to send to the nursery later), and the one that is being sent:
+	 * errands.c
 	 */
 	struct errand *errands, *errand_in_hand;
 	pthread_cond_t errand_settled;
 	pthread_t errand_thread;
-	/* runs_errands: the thread of errands.c runs; ran_errands: that thread must be joined */
+	/* runs_errands: the thread that sends delayed messages runs; ran_errands: that thread must
+	 * be joined */
 	bool runs_errands, ran_errands;
 	struct buf base_filter, agent_filter, judged_filter;
-	struct cgroups *cgroups; /* the running nursery's pool of groups; NULL: none */
+	struct cgroups *cgroups; /* pool of control groups of the running nursery; NULL: none */
 	struct spare spares[SPARES_MAX];
-	uint32_t cradles; /* number of the newest cradle: each gets the next number */
+	/* number of the newest cradle (waiting process): each gets the next number */
+	uint32_t cradles;
 	/*
-	 * Limits of the newest sandbox. Groups made ahead get them, since the next sandbox most
-	 * likely has the same.
+	 * Limits of the newest sandbox. Control groups made ahead get the same, since the next
+	 * sandbox most likely has them.
 	 */
 	struct sandbox_limits last_limits;
 	unsigned sandboxes_started;
@@ -106,17 +114,19 @@ struct native_owner {
 	 */
 	char *no_cgroups;
 	atomic_bool limits_missed;
-	/* A disk limit was asked for, but the file system has no project quotas to enforce it. */
+	/* True: a disk limit was asked for, but the file system has no project quotas to enforce
+	 * it. */
 	atomic_bool disk_unlimited;
 	struct owner_layer *layers;
-	struct gpus *gpus; /* leased GPUs; NULL: none */
+	struct gpus *gpus; /* GPUs that the owner has leased; NULL: none */
 	/* Path of the folder that has the folders of this owner's episodes; NULL: not made yet. */
 	char *disk_dir;
-	/* descriptor that locks disk_dir, so that no other process removes it; -1: none */
+	/* descriptor with a lock on disk_dir, so that no other process removes the folder; -1:
+	 * none */
 	int disk_claim;
-	unsigned disk_folders;      /* number of episode folders made so far */
-	atomic_bool disk_collected; /* disk_stale_collect_once() was called */
-	/* Number of folders of ended owners that the nursery was asked to remove. */
+	unsigned disk_folders;      /* number of folders made so far for episodes' files */
+	atomic_bool disk_collected; /* disk_stale_collect_once() was called already */
+	/* Number of ended owners' folders that the nursery was asked to remove. */
 	unsigned disk_removals;
 	struct native_sandbox *sandboxes; /* live sandboxes; guarded by the lock in fork.c */
 	struct native_owner *next;
@@ -125,10 +135,11 @@ struct native_owner {
 struct native_sandbox {
 	struct sandbox base;
 	struct native_owner *owner;
-	/* number in the owner's struct roll; 0: none yet, or this process is a fork */
+	/* number of the sandbox in struct roll, the owner's list; 0: none yet, or this process is a
+	 * fork */
 	uint32_t number;
-	int control, porter; /* sockets of PID 1 and the porter; -1: none */
-	/* Memory of the shell's commands and answers; NULL: no shell. */
+	int control, porter; /* sockets to PID 1 and to the porter; -1: none */
+	/* Memory by which the shell gets commands and gives answers; NULL: no shell. */
 	struct shell_mail *mail;
 	uint32_t turn;                  /* number of the shell's last command */
 	enum shell_listening listening; /* how the shell was told to wake the owner */
@@ -136,18 +147,21 @@ struct native_sandbox {
 	bool shell_ended;
 	int shell_status;
 	int interruptions; /* number of interruptions whose signals PID 1 has not sent yet */
-	struct porter_answer *answer; /* the porter's answer, for porter_take(); NULL: none */
-	uint32_t asked;               /* id of the last request to the porter */
-	/* most bytes of the file that the porter may send as answer; -1: no file */
+	/* answer of the porter that porter_take() gives; NULL: none */
+	struct porter_answer *answer;
+	uint32_t asked; /* id of the last request to the porter */
+	/* most bytes of the file that the awaited answer of the porter may bring; -1: no file */
 	int64_t asked_bytes;
 	int64_t answer_by_ns; /* deadline for the answer to the request `asked`; INT64_MAX: none */
-	/* deadline for the porter's answer to PORTER_PUMP; INT64_MAX: none */
+	/* deadline for the porter's answer to PORTER_PUMP, the request to forward output;
+	 * INT64_MAX: none */
 	int64_t pump_by_ns;
 	bool porter_ended, more; /* more: the porter's socket may hold more messages */
 	bool held; /* the caller does not want the sandbox' output now: sandbox_hold_output() */
-	/* number of the porter's events since its socket was empty, or input was sent to it */
+	/* number of the porter's events since its socket was last empty, or since input was sent to
+	 * the sandbox */
 	size_t n_told;
-	/* O_PATH descriptor of the sandbox' file system; -1: not ready. */
+	/* O_PATH descriptor of the sandbox' file system; -1: the sandbox is not ready */
 	int files;
 	/* bytes used in the sandbox' file system when the sandbox became ready */
 	int64_t files_base_bytes;
@@ -163,11 +177,12 @@ struct native_sandbox {
 	struct sandbox_event *queue;
 	size_t n_queue;
 	/*
-	 * messages from PID 1 since the owner last sent it a message, or PID 1's socket was empty
+	 * number of messages from PID 1 since the owner last sent it a message, or since its socket
+	 * was empty
 	 */
 	size_t n_unasked;
 	bool stood, gone;
-	/* An errand (errands.c) makes this sandbox, or has made it. */
+	/* The sandbox was not made at once, but by an errand: a plan sent later (errands.c). */
 	bool is_errand;
 	struct native_sandbox *next, **previous; /* links of the list owner->sandboxes */
 };
@@ -182,7 +197,7 @@ static inline struct native_sandbox *native_of(struct sandbox *base)
 	return (struct native_sandbox *)base;
 }
 
-/* As native_of(), for a const sandbox. */
+/* Returns the native_sandbox of a sandbox; as native_of(), for const ones. */
 static inline const struct native_sandbox *native_view(const struct sandbox *base)
 {
 	return (const struct native_sandbox *)base;

@@ -23,11 +23,11 @@
 #include <unistd.h>
 
 /*
- * The owner's side of the nursery: a bash that loads our plugin. Sandboxes are cloned from its
- * memory. So the nursery must hold no data of the owner (a key, a proxy, a path). It has a fixed
+ * The owner's side of the nursery: a bash that loads our plugin. Sandboxes are clones of this
+ * process. So it must hold no data of the owner (a key, a proxy, a path). It has a fixed
  * environment, and loads the plugin from a memory file.
  *
- * Starting, asking or ending a nursery takes a while. The thread that does so holds the owner's
+ * Starting, asking or ending the nursery takes a while. The thread that does so holds the owner's
  * `changing`, for which a loop over many episodes never waits. The thread takes `lock` only to
  * publish the result.
  */
@@ -35,7 +35,7 @@
 #define NURSERY_FD 3
 #define PLUGIN_FD 4
 #define COMMAND "enable -f /proc/self/fd/4 fumehood && fumehood 3"
-/* milliseconds to wait for a nursery to end, which it does after its sandboxes */
+/* milliseconds to wait until a nursery ends, which it does once all its sandboxes have ended */
 #define END_MS 2000
 
 const char *const listed_paths[] = {
@@ -50,7 +50,7 @@ const char *const listed_paths[] = {
 	NULL,
 };
 
-/* Names of the agent's commands, one static program: tools/aci/main.c. */
+/* Names of the commands for agents in the sandbox. All are one static program: tools/aci/main.c. */
 static const char *const tool_names[] = { "validate", "submit", "open", "goto", "scroll_down",
 	"scroll_up", "create", "edit", "insert", "search_dir", "search_file", "find_file",
 	"memory_write", "memory_read", "describe", "plot", "literature_search", "parse_pdf_url",
@@ -64,7 +64,8 @@ struct nursery_ends {
 };
 
 /*
- * A running nursery that other threads don't see: not yet stored in the owner, or taken out of it.
+ * A running nursery that other threads don't see: it is not yet stored in the owner, or was taken
+ * out.
  */
 struct nursery_standing {
 	int socket;
@@ -77,8 +78,8 @@ static int nursery_spawn(pid_t *out_pid, const struct nursery_ends *ends, struct
 	static const char *const argv[] = { "bash", "--norc", "--noprofile", "-c", COMMAND, NULL };
 	static const char *const env[] = {
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-		/* Not LANG: with it bash maps twelve more locale files. Each shell is a clone of
-		 * this bash, and would have these mappings too. */
+		/* Set LC_CTYPE, not LANG: with LANG, bash maps twelve more locale files. Each shell
+		 * is a clone of this bash, and would have these mappings too. */
 		"LC_CTYPE=C.UTF-8", NULL
 	};
 	const int fds[] = { -1, -1,
@@ -90,7 +91,7 @@ static int nursery_spawn(pid_t *out_pid, const struct nursery_ends *ends, struct
 
 /*
  * Handles a nursery that ended before it was ready. If bash printed a message, it could not load
- * the plugin: the error then has this message.
+ * the plugin, and the error has this message.
  */
 static int nursery_explain(int complaints, struct fh_error *err)
 {
@@ -191,8 +192,8 @@ static bool nursery_await_end(pid_t pid, int timeout_ms)
 }
 
 /*
- * Takes the nursery out of the owner's fields, so that no other thread finds it. Drops the groups
- * made ahead.
+ * Takes the nursery out of the owner's fields, so that no other thread finds it. Drops the control
+ * groups made ahead.
  */
 static struct nursery_standing nursery_take_standing(struct native_owner *o)
 {
@@ -207,8 +208,8 @@ static struct nursery_standing nursery_take_standing(struct native_owner *o)
 }
 
 /*
- * Ends a nursery that does not answer or could not be set up. The nursery ends after its sandboxes;
- * after END_MS this function kills it.
+ * Ends a nursery that does not answer or could not be set up. It ends by itself after its
+ * sandboxes; if that takes END_MS, this function kills it.
  */
 static void nursery_end(struct nursery_standing *s)
 {
@@ -290,8 +291,8 @@ static int nursery_bring_up(struct native_owner *o, struct nursery_ends *ends,
 }
 
 /*
- * Starts a nursery. Stores it in the owner once it has made all layers. From then on other threads
- * use it.
+ * Starts a nursery, the process that makes sandboxes. Stores it in the owner once it has made all
+ * layers. From then on other threads use it.
  */
 static int nursery_start(struct native_owner *o, struct fh_error *err)
 {
@@ -333,13 +334,14 @@ void nursery_retire(struct native_owner *o)
 	nursery_do_all(o->nursery);
 	s = nursery_take_standing(o);
 	close_fd(&s.socket);
-	/* `retired` has room: there is at most one replaced nursery for each hidden folder. */
+	/* The array `retired` has room: a nursery is replaced once for each hidden folder at
+	 * most. */
 	o->retired[o->n_retired++] = s.pid;
 }
 
-/* --- whether it runs ------------------------------------------------------------------------- */
+/* --- checks whether the nursery runs ---------------------------------------------------------- */
 
-/* Whether the nursery's process has ended. False also if it is just ending. */
+/* Returns true if the nursery's process has ended, and false if it is still ending. */
 static bool nursery_has_ended(const struct native_owner *o)
 {
 	siginfo_t info = { .si_pid = 0 };
@@ -349,9 +351,9 @@ static bool nursery_has_ended(const struct native_owner *o)
 }
 
 /*
- * Whether the nursery is alive. When a nursery is killed, a sandbox that it was cloning keeps the
- * socket open for a moment. A plan that is sent meanwhile would be lost. So check the process too.
- * If the start of a sandbox or layer failed, also wait for an answer of the nursery.
+ * Returns true if the nursery is alive. When a nursery is killed, a sandbox that it was cloning
+ * keeps the socket open for a moment. A plan that is sent meanwhile would be lost. So check the
+ * process too. If the start of a sandbox or layer failed, also wait for an answer of the nursery.
  */
 static bool nursery_runs(struct native_owner *o)
 {

@@ -14,7 +14,7 @@ extern const char *const listed_paths[];
 
 /* Starts a nursery with all layers if none runs, and waits until it is ready. */
 int nursery_need(struct native_owner *owner, struct fh_error *err);
-/* As nursery_need(), but locks `changing` itself. */
+/* Locks `changing` and starts a nursery with all layers if none runs, as nursery_need(). */
 int nursery_ensure(struct native_owner *owner, struct fh_error *err);
 /*
  * Closes the nursery's socket, so that the nursery ends after its sandboxes. Waits 2 s at most for
@@ -23,8 +23,8 @@ int nursery_ensure(struct native_owner *owner, struct fh_error *err);
 void nursery_leave(struct native_owner *owner);
 
 /*
- * Replaces the nursery. It runs on until its sandboxes have ended. A new nursery makes the next
- * sandbox.
+ * Replaces the nursery by a new one, which makes the next sandbox. The old one runs on until its
+ * sandboxes have ended.
  */
 void nursery_retire(struct native_owner *owner);
 /*
@@ -32,7 +32,8 @@ void nursery_retire(struct native_owner *owner);
  */
 void nursery_await_retired(struct native_owner *owner);
 
-/* Whether the nursery seems to run and to have room for a message. The caller holds `lock`. */
+/* Returns true if the nursery seems to run and to have room for a message. The caller holds
+ * `lock`. */
 bool nursery_is_ready(const struct native_owner *owner);
 
 #endif

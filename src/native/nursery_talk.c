@@ -159,7 +159,7 @@ int nursery_make_layer(int nursery, const struct owner_layer *layer, struct fh_e
 	return nursery_ask(nursery, &b, NURSERY_LAYER_MADE, -1, err);
 }
 
-/* --- without an answer ----------------------------------------------------------------------- */
+/* --- messages to the nursery that have no answer ---------------------------------------------- */
 
 int nursery_add_cradle(struct native_owner *o, uint32_t number, const struct cgroup *group)
 {

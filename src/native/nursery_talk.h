@@ -6,12 +6,12 @@
 
 #include <errno.h>
 
-/* milliseconds to wait for the nursery's answer; making a layer has no timeout */
+/* milliseconds to wait for an answer of the nursery; making a layer has no timeout */
 #define NURSERY_ANSWER_MS 30000
 
 /*
- * Sends a message without waiting. -EAGAIN: the nursery's socket is full. -EPIPE, -ECONNRESET: the
- * nursery has ended, or none runs. -EMSGSIZE: the message is too long.
+ * Sends the nursery a message without waiting. -EAGAIN: its socket is full. -EPIPE, -ECONNRESET: it
+ * has ended, or none runs. -EMSGSIZE: the message is too long.
  */
 int nursery_send(int nursery, const struct buf *b, const int *fds, size_t n_fds);
 /*
@@ -21,8 +21,8 @@ int nursery_send(int nursery, const struct buf *b, const int *fds, size_t n_fds)
 bool nursery_poll(int fd, short events, int timeout_ms);
 
 /*
- * Whether a retry may succeed after an error of nursery_send() or of a request. The nursery has
- * ended, so that a new one is needed, or its socket is full (-EAGAIN).
+ * Returns true if a retry may succeed after an error of sending to the nursery. Either the nursery
+ * has ended, so that a new one is needed, or its socket is full (-EAGAIN).
  */
 static inline bool nursery_is_lost(int r)
 {
@@ -37,9 +37,9 @@ static inline bool nursery_is_lost(int r)
 int nursery_await(
 		int socket, uint8_t kind, int timeout_ms, uint8_t *out_bits, struct fh_error *err);
 
-/* Whether the nursery answers a ping. The caller holds `changing`. */
+/* Returns true if the nursery answers a ping. The caller holds `changing`. */
 bool nursery_answers(int nursery);
-/* waits until the nursery has removed all folders that it was asked to remove, 30 s at most */
+/* Waits at most 30 s until the nursery has removed all folders that it was asked to remove. */
 void nursery_do_all(int nursery);
 /* Has the nursery make a layer, and waits for it. -EPIPE if the nursery has ended meanwhile. */
 int nursery_make_layer(int nursery, const struct owner_layer *layer, struct fh_error *err);
@@ -48,8 +48,9 @@ int nursery_make_layer(int nursery, const struct owner_layer *layer, struct fh_e
 int nursery_send_plan(struct native_owner *owner, const struct buf *message, const int *fds,
 		size_t n_fds);
 /*
- * Has the nursery make a cradle, a process that waits for a plan. With control groups v1, it waits
- * in `group`. A plan asks for this cradle by `number`. The caller holds the owner's `lock`.
+ * Has the nursery make a cradle, a process that waits for the plan of a sandbox. With control
+ * groups v1, it waits in `group`. A plan asks for this cradle by `number`. The caller holds the
+ * owner's `lock`.
  */
 int nursery_add_cradle(struct native_owner *owner, uint32_t number, const struct cgroup *group);
 

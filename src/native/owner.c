@@ -27,8 +27,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Opens and closes an owner: the parts that all its sandboxes share. The nursery starts only
- * with the first sandbox or layer. */
+/* Opens and closes an owner, which holds what all its sandboxes share. The nursery starts only with
+ * the first sandbox or layer. */
 
 static void owner_release(struct owner *base);
 
@@ -47,7 +47,8 @@ static int owner_init(
 	r = cover_hide(&o->base, places_get()->share_dir, err);
 	if (r < 0)
 		return r;
-	/* Ignore a failure: a state folder that does not exist needs no hiding. */
+	/* Ignore a failure to find the state folder: if it does not exist, it needs no hiding from
+	 * sandboxes. */
 	if (places_state_dir(NULL, &state, NULL) == 0) {
 		r = cover_hide(&o->base, state, err);
 		if (r < 0)

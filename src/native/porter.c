@@ -20,13 +20,15 @@
  * porter is untrusted: every message is checked whole. A file must come as a memfd with all seals.
  */
 #define ANSWER_MS 5000
-/* milliseconds to wait for PORTER_PUMPS: a machine may run a thousand episodes */
+/* Milliseconds to wait until the porter confirms that it forwards output. The time is long because
+ * a machine may run a thousand episodes. */
 #define PUMP_MS 15000
-/* Bytes per millisecond that a slow disk surely copies and hashes: larger files get more time. */
+/* Bytes per millisecond that even a slow disk copies and hashes: for larger files the porter gets
+ * more time. */
 #define BYTES_PER_MS (50 << 10)
 /* most messages to read from a porter at a time, so that no sandbox delays the others */
 #define PIECES_MAX 4
-/* most events that the porter may send without a pause; after more its sandbox counts as gone */
+/* most events that the porter may send without a pause; if it sends more, its sandbox is ended */
 #define QUEUE_MAX 256
 
 struct porter_answer {
@@ -47,10 +49,7 @@ void porter_drop_answer(struct native_sandbox *sb)
 
 /* --- events ---------------------------------------------------------------------------------- */
 
-/*
- * Whether a descriptor is a memfd that can't be changed or locked, and not larger than was asked
- * for.
- */
+/* Returns true if a descriptor is a memfd that can't be changed or locked, and is small enough. */
 static bool porter_is_sealed(const struct native_sandbox *sb, int fd)
 {
 	struct stat st;
@@ -98,8 +97,8 @@ static bool porter_take_output(struct native_sandbox *sb, struct wire *w)
 }
 
 /*
- * Handles a message of the porter. False if it is malformed. Output, and messages that only wake
- * the owner, give no event.
+ * Handles a message of the porter. Returns false if the message is malformed. Output, and messages
+ * that only wake the owner, give no event.
  */
 static bool porter_parse(
 		struct native_sandbox *sb, struct wire *w, int *fd, struct sandbox_event *out)
@@ -114,7 +113,9 @@ static bool porter_parse(
 	case PORTER_PUMPS:
 		sb->pump_by_ns = INT64_MAX;
 		return wire_done(w);
-	case PORTER_RING: /* it only wakes the owner, which then looks at the shell's mail */
+	/* this message only wakes the owner, which then reads the shell's answer in shared
+	 * memory */
+	case PORTER_RING:
 		return wire_done(w);
 	case PORTER_HUNGRY:
 		*out = (struct sandbox_event){ .kind = SANDBOX_HUNGRY };
@@ -138,8 +139,8 @@ static bool porter_hangs(const struct native_sandbox *sb)
 }
 
 /*
- * Handles the end of the porter. PID 1 ends after its porter and may send the reason. Sets a
- * deadline for that.
+ * Handles the end of the porter. PID 1 ends soon after its porter, and may send the reason before.
+ * Sets a deadline for that.
  */
 static void porter_end(struct native_sandbox *sb)
 {
@@ -151,8 +152,8 @@ static void porter_end(struct native_sandbox *sb)
 }
 
 /*
- * Returns the porter's next event. If a message can't be received, the sandbox is gone: the message
- * may hold output, which is lost.
+ * Returns the porter's next event. If a message can't be received, the sandbox is ended, because
+ * output may be lost.
  */
 bool porter_next_event(struct native_sandbox *sb, struct sandbox_event *out)
 {
@@ -219,7 +220,8 @@ int porter_send_input(struct sandbox *base, const void *data, size_t n, struct f
 	struct native_sandbox *sb = native_of(base);
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 
-	sb->n_told = 0; /* each PORTER_INPUT allows the porter one more PORTER_HUNGRY */
+	/* each piece of input (PORTER_INPUT) allows the porter one more PORTER_HUNGRY */
+	sb->n_told = 0;
 	wire_put_u8(&b, PORTER_INPUT);
 	buf_add(&b, data, n);
 	return channel_send(sb, sb->porter, &b, NULL, 0, err);
@@ -230,14 +232,15 @@ bool porter_pump(struct native_sandbox *sb)
 	auto_buf struct buf b = BUF_INIT(64);
 	int r;
 
-	/* nothing to do: the last PORTER_PUMP is not answered yet */
+	/* Do nothing if the last PORTER_PUMP, a request to forward output, is not answered yet. */
 	if (sb->pump_by_ns != INT64_MAX)
 		return true;
 	wire_put_u8(&b, PORTER_PUMP);
 	wire_put_u32(&b, sb->turn);
 	r = channel_send(sb, sb->porter, &b, NULL, 0, NULL);
 	/*
-	 * Treat a porter that has ended as asked: no answer comes in time, so the sandbox is gone.
+	 * If the porter has ended, act as if the request was sent. No answer comes in time, and the
+	 * sandbox is ended.
 	 */
 	if (r < 0 && r != -EPIPE)
 		return false;
@@ -245,7 +248,7 @@ bool porter_pump(struct native_sandbox *sb)
 	return true;
 }
 
-/* Begins the message of a request that the porter answers. */
+/* Begins a message for a request to the porter that has an answer. Returns the request's id. */
 static uint32_t porter_ask(struct native_sandbox *sb, struct buf *b, uint8_t kind, int64_t bytes)
 {
 	porter_drop_answer(sb);

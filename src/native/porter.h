@@ -15,7 +15,7 @@ bool porter_next_event(struct native_sandbox *sb, struct sandbox_event *out);
  */
 int64_t porter_hangs_at(const struct native_sandbox *sb);
 void porter_drop_answer(struct native_sandbox *sb);
-/* Whether the porter's answer to this request has come, for porter_take(). */
+/* Returns true if the porter's answer to this request has come, for porter_take(). */
 bool porter_has_answer(const struct native_sandbox *sb, uint32_t id);
 
 /*

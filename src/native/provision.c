@@ -19,8 +19,8 @@ void provision_close_ends(struct sandbox_ends *ends)
 }
 
 /*
- * Returns the limit of the sandbox' files in bytes; 0: none. Files in memory leave a quarter of the
- * memory limit to the process that removes them.
+ * Returns the limit in bytes of a sandbox' files; 0: none. If the files are in memory, a quarter of
+ * the memory limit stays free for the process that removes them.
  */
 static int64_t provision_disk_bytes(const struct sandbox_limits *l)
 {
@@ -32,9 +32,9 @@ static int64_t provision_disk_bytes(const struct sandbox_limits *l)
 }
 
 /*
- * Sets the plan's limits. A control group enforces them if there is one. Without groups,
- * setrlimit(2) limits each process, and the owner is warned. A bare sandbox has resource limits
- * only: entering a group can take as long as the rest of its start.
+ * Sets the sandbox' limits in its plan. A control group enforces them if there is one. Without
+ * groups, setrlimit(2) limits each process, and the owner is warned. A bare sandbox has resource
+ * limits only: entering a group can take as long as the rest of its start.
  */
 static int provision_set_limits(struct native_sandbox *sb, const struct sandbox_limits *l,
 		struct plan *plan, struct fh_error *err)
@@ -50,7 +50,7 @@ static int provision_set_limits(struct native_sandbox *sb, const struct sandbox_
 	}
 	plan->disk_folder = sb->disk_folder;
 	plan->n_groups = 0;
-	if (sb->group) /* give back the group of an earlier try, which failed */
+	if (sb->group) /* give back the control group of an earlier try, which failed */
 		cgroups_give(take_ptr(sb->group));
 	if (!(plan->flags & PLAN_BARE)) {
 		r = spares_take(sb->owner, l, &sb->group, &plan->cradle, err);

@@ -12,7 +12,8 @@
 int provision_send_plan(struct native_sandbox *sb, const struct plan *plan,
 		const struct sandbox_limits *limits, const struct sandbox_ends *ends,
 		struct fh_error *err);
-/* Closes this process' copies of the descriptors in `ends`, whether they were sent or not. */
+/* Closes this process' copies of the descriptors for a new sandbox in `ends`, whether they were
+ * sent or not. */
 void provision_close_ends(struct sandbox_ends *ends);
 
 #endif

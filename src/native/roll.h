@@ -6,7 +6,7 @@
 
 int roll_open(struct native_owner *owner, struct fh_error *err);
 void roll_release(struct native_owner *owner);
-/* returns the number for a new sandbox; thread-safe */
+/* Returns the number for a new sandbox. Any thread may call it. */
 uint32_t roll_number(struct native_owner *owner);
 /*
  * Marks the sandbox with this number as closed, in memory that the nursery reads. The nursery ends

@@ -42,8 +42,8 @@
 #define LAST_KNOWN_CALL 462
 
 /*
- * Refuses a system call with the errno `error` if both conditions on its arguments hold. op 0: no
- * condition. The error is ENOSYS if programs then try another way.
+ * Rule to refuse a system call with the errno `error` if both conditions on its arguments hold. op
+ * 0: no condition. The error is ENOSYS if programs then try another way.
  */
 struct seccomp_rule {
 	int call, error;
@@ -54,9 +54,9 @@ struct seccomp_rule {
 };
 
 /*
- * Conditions on argument n of a system call. HAS: the bits `flags` are set. INT: the lower 32 bits
- * have this value; the kernel ignores the upper half. MASKED: the bits of a mask have this value.
- * CMP: all 64 bits are compared.
+ * Macros for conditions on argument n of a system call. HAS: the bits `flags` are set. INT: the
+ * lower 32 bits have this value; the kernel ignores the upper half. MASKED: the bits of a mask have
+ * this value. CMP: all 64 bits are compared.
  */
 #define HAS(n, flags) n, SCMP_CMP_MASKED_EQ, flags, flags
 #define INT(n, value) n, SCMP_CMP_MASKED_EQ, 0xffffffff, value
@@ -67,7 +67,8 @@ struct seccomp_rule {
  * Allowed sockets: unix, TCP, UDP, ICMP, and netlink's routing (for lists of interfaces). Other
  * sockets are refused by family, or by type or protocol of the IP families.
  */
-/* families with higher numbers are refused: packets, virtual machines, crypto, ... */
+/* Highest address family of sockets that is allowed. Families with higher numbers are for packets,
+ * virtual machines, crypto, ... */
 #define LAST_PLAIN_FAMILY AF_NETLINK
 #define FAMILY(mask, value) SCMP_SYS(socket), EAFNOSUPPORT, MASKED(0, mask, value)
 #define IP(family, error) SCMP_SYS(socket), error, CMP(0, EQ, family)
@@ -77,7 +78,7 @@ struct seccomp_rule {
 #define SOCKET_OPTION(call, option) OPTION(call, SOL_SOCKET, option)
 #define INTERFACES(condition) SCMP_SYS(ioctl), EOPNOTSUPP, condition
 
-/* Calls that are refused in all processes, the nursery too. */
+/* System calls that are refused in all processes, the nursery too. */
 static const struct seccomp_rule base_rules[] = {
 	{ SCMP_SYS(acct), EPERM },
 	{ SCMP_SYS(add_key), EPERM },
@@ -115,7 +116,8 @@ static const struct seccomp_rule base_rules[] = {
 	{ SCMP_SYS(quotactl), EPERM },
 	{ SCMP_SYS(quotactl_fd), EPERM },
 	{ SCMP_SYS(reboot), EPERM },
-	/* remap_file_pages can copy a shared mapping. agent_rules refuses copies by mremap. */
+	/* Refuse remap_file_pages, which can copy a shared mapping. agent_rules refuses copies by
+	 * mremap. */
 	{ SCMP_SYS(remap_file_pages), ENOSYS },
 	{ SCMP_SYS(request_key), EPERM },
 	{ SCMP_SYS(settimeofday), EPERM },
@@ -146,7 +148,7 @@ static const struct seccomp_rule base_rules[] = {
 	/* refuse protocols with higher numbers: SCTP, MPTCP, SMC, ... */
 	{ IP(AF_INET6, EPROTONOSUPPORT), CMP(2, GT, IPPROTO_ICMPV6) },
 
-	/* Refuse terminal input forged for the next reader, and calls on consoles. */
+	/* Refuse ioctls that forge terminal input for the next reader, or act on consoles. */
 	{ SCMP_SYS(ioctl), EPERM, INT(1, TIOCSTI) },
 	{ SCMP_SYS(ioctl), EPERM, INT(1, TIOCLINUX) },
 	{ SCMP_SYS(ioctl), EPERM, INT(1, TIOCSETD) },
@@ -156,13 +158,14 @@ static const struct seccomp_rule base_rules[] = {
 	{ SCMP_SYS(mmap), ENOMEM, HAS(3, MAP_HUGETLB) },
 	{ SCMP_SYS(shmget), ENOMEM, HAS(2, SHM_HUGETLB) },
 
-	/* Locked memory is limited per user, and the owner has the same user. */
+	/* Refuse locked memory: it is limited per user, and the sandbox' owner has the same
+	 * user. */
 	{ SCMP_SYS(shmctl), EPERM, INT(1, SHM_LOCK) },
 };
 
 /*
- * Calls that are refused only in processes that run an agent's code. The nursery and PID 1 need
- * them to build a sandbox.
+ * System calls that are refused only in processes that run an agent's code. The nursery and PID 1
+ * need them to build a sandbox.
  */
 static const struct seccomp_rule agent_rules[] = {
 	/*
@@ -203,7 +206,8 @@ static const struct seccomp_rule agent_rules[] = {
 	 * again. If an agent mapped a page a thousand times, freeing the page would be slow. The
 	 * owner would wait when it unmaps the page. So refuse copies of mappings.
 	 */
-	{ SCMP_SYS(mremap), EINVAL, CMP(1, EQ, 0) }, /* old size 0: copies a shared map */
+	/* mremap with an old size of 0 copies a shared mapping */
+	{ SCMP_SYS(mremap), EINVAL, CMP(1, EQ, 0) },
 	{ SCMP_SYS(mremap), EINVAL, HAS(3, MREMAP_DONTUNMAP) },
 
 	/*
@@ -243,8 +247,9 @@ static const struct seccomp_rule agent_rules[] = {
 	{ INTERFACES(INT(1, SIOCBONDSLAVEINFOQUERY)) },
 	{ INTERFACES(INT(1, SIOCBONDINFOQUERY)) },
 	{ INTERFACES(INT(1, SIOCGHWTSTAMP)) },
-	{ INTERFACES(MASKED(1, 0xfffffff0, SIOCDEVPRIVATE)) }, /* bridges, tunnels */
-	{ INTERFACES(MASKED(1, 0xffffff00, SIOCIWFIRST)) },    /* wireless */
+	/* ioctls of network bridges and tunnels */
+	{ INTERFACES(MASKED(1, 0xfffffff0, SIOCDEVPRIVATE)) },
+	{ INTERFACES(MASKED(1, 0xffffff00, SIOCIWFIRST)) }, /* wireless */
 	{ OPTION(SCMP_SYS(getsockopt), IPPROTO_IP, IP_MSFILTER) },
 	{ OPTION(SCMP_SYS(setsockopt), IPPROTO_IP, IP_MSFILTER) },
 	{ OPTION(SCMP_SYS(getsockopt), IPPROTO_IP, MCAST_MSFILTER) },
@@ -253,18 +258,19 @@ static const struct seccomp_rule agent_rules[] = {
 	{ OPTION(SCMP_SYS(setsockopt), IPPROTO_IPV6, MCAST_MSFILTER) },
 
 	/*
-	 * RLIMIT_CORE stays 1, so that the machine starts no program to take a core dump (core(5)).
-	 * The refused call returns 0, since careful programs would not go on after an error.
+	 * Refuse changing RLIMIT_CORE, which stays 1 so that the machine starts no program to take
+	 * a core dump (core(5)). The refused call returns 0, since careful programs would not go on
+	 * after an error.
 	 */
 	{ SCMP_SYS(setrlimit), 0, INT(0, RLIMIT_CORE) },
 	{ SCMP_SYS(prlimit64), 0, INT(1, RLIMIT_CORE), CMP(2, NE, 0) },
 };
 
 /*
- * Calls that are refused, besides agent_rules, in a program that answers a judge for an agent. It
- * learns the judge's random numbers, which other players of the game must not know. So it may not
- * change anything that another sandbox can read. Other sandboxes can read locks of shared files,
- * and counters of the whole machine. They can see which pages of shared files are in memory.
+ * Calls that are refused, besides agent_rules, in a program that answers a judge for an agent. The
+ * program learns the judge's random numbers, which other players of the game must not know. So it
+ * may not change anything that another sandbox can read. Other sandboxes can read locks of shared
+ * files, and counters of the whole machine. They can see which pages of shared files are in memory.
  */
 static const struct seccomp_rule judged_rules[] = {
 	{ SCMP_SYS(fadvise64), ENOSYS },
@@ -288,7 +294,7 @@ static const struct seccomp_rule judged_rules[] = {
 	{ SCMP_SYS(madvise), EINVAL, INT(2, MADV_PAGEOUT) },
 	{ SCMP_SYS(madvise), EINVAL, INT(2, MADV_POPULATE_READ) },
 	{ SCMP_SYS(clone), EINVAL, HAS(0, CLONE_PIDFD) },
-	/* Refuse reading a number that counts the machine's sockets. */
+	/* Refuse reading a socket's cookie, a number that counts the machine's sockets. */
 	{ SOCKET_OPTION(SCMP_SYS(getsockopt), SO_COOKIE) },
 };
 
@@ -350,7 +356,7 @@ static int seccomp_compile(scmp_filter_ctx filter, const struct seccomp_rule *ru
 
 	if (r < 0)
 		return r;
-	/* Value 2 sorts the rules into a binary tree. */
+	/* Value 2 has libseccomp sort a filter's rules into a binary tree. */
 	r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (r < 0)
 		return r;

@@ -32,8 +32,8 @@
  */
 
 /*
- * Levels of force to end a command that timed out or was cancelled. wait_ms: milliseconds after the
- * level before; for the first level, after the timeout.
+ * Levels of force to end a command that timed out or was cancelled. wait_ms: milliseconds from the
+ * level before to this one; for the first level, from the timeout.
  */
 static const struct {
 	int wait_ms;
@@ -47,12 +47,13 @@ static const struct {
 	{ 600, INTERRUPT_SHELL },
 	{ 1000, INTERRUPT_ALL },
 };
-/* Milliseconds to wait for PID 1 to report the end of a killed shell, or for the porter. */
+/* Milliseconds to wait for PID 1's report of a killed shell's end, or for the last output. */
 #define LAST_WAIT_MS 3000
-/* a command that runs longer than this has its output forwarded by the porter */
+/* nanoseconds after which the porter starts to forward a running command's output */
 #define PUMP_NS 2000000
-#define PUMP_AGAIN_NS (5 * NS_PER_S) /* time between two requests to the porter to forward output */
-/* Random numbers to make at a time: one call of getrandom() gives up to 256 bytes at once. */
+/* nanoseconds between two requests to the porter to forward output */
+#define PUMP_AGAIN_NS (5 * NS_PER_S)
+/* Random numbers to make by one call of getrandom(), which gives up to 256 bytes at once. */
 #define NONCES 32
 
 /*
@@ -79,7 +80,7 @@ struct native_session {
 	struct session base;
 	enum shell_state state;
 	bool more_output; /* output beyond the buffer's cap was dropped */
-	/* id of the request for the porter's last output (SHELL_DRAINING); 0: answered */
+	/* id of the request to the porter for the ended shell's last output; 0: answered */
 	uint32_t drain;
 
 	uint64_t nonce;
@@ -87,20 +88,20 @@ struct native_session {
 	uint64_t nonces[NONCES];
 	size_t n_nonces;
 	int64_t began_ns, deadline_ns;
-	int64_t pump_ns; /* when to ask the porter to forward the command's output */
+	int64_t pump_ns; /* time at which to ask the porter to forward the command's output */
 	bool awaited;    /* shell_await_quick() was called for this command */
-	/* the session's first command was awaited: it takes longer, so it is not spun for */
+	/* the session's first command was awaited: it is slow, so it is not polled for */
 	bool warm;
-	/* number of commands to run without a spin, and how many of these have run */
+	/* number of commands to run without polling for answers, and how many have run */
 	unsigned leave_out, left_out;
-	/* index of the next level in shell_force[]; 0: no timeout or cancel yet */
+	/* index of the next level of force in shell_force[]; 0: not interrupted yet */
 	size_t next_force;
 	bool cancelled;
 
-	struct shell_status status; /* status of the ended command, when SHELL_SETTLING */
+	struct shell_status status; /* status of the ended command, in the state SHELL_SETTLING */
 	/*
-	 * the sandbox' counters when last read: number of processes killed for memory, CPU time
-	 * used
+	 * the sandbox' counters when last read: number of processes killed for memory, CPU
+	 * nanoseconds used
 	 */
 	int64_t oom_kills;
 	int64_t oom_cpu_ns;
@@ -157,8 +158,8 @@ static bool shell_was_quick(const struct native_session *s)
 }
 
 /*
- * Whether the kernel killed a process of the command for its memory limit. Does not read the slow
- * counter after a quick command with status 0: it can't have filled its memory.
+ * Returns true if the kernel killed a process of the command for its memory limit. Does not read
+ * the slow counter after a quick command with status 0: it can't have filled its memory.
  */
 static bool shell_killed_for_memory(struct native_session *s, int exit_code)
 {
@@ -207,7 +208,7 @@ static void shell_restart(struct native_session *s)
 
 	s->base.result.restarted = true;
 	s->base.result.shell_status = status;
-	/* A new shell begins in the workspace. */
+	/* The new shell begins in the workspace, so store this folder as its working directory. */
 	snprintf(s->cwd, sizeof(s->cwd), "%s", GUEST_WORKSPACE);
 	if (start_shell_again(shell_sandbox(s), NULL) < 0)
 		shell_finish(s, SESSION_GONE, -1);
@@ -216,9 +217,9 @@ static void shell_restart(struct native_session *s)
 }
 
 /*
- * Whether a command whose status has come can end. Output that the porter sent before the status
- * must have been read. PID 1 must have sent all signals of interruptions, or the deadline has
- * passed. False if the porter has ended: output is then lost.
+ * Returns true if a command whose status has come can end. Output that the porter sent before the
+ * status must have been read. PID 1 must have sent all signals of interruptions, or the deadline
+ * has passed. False if the porter has ended: output is then lost.
  */
 static bool shell_settled(const struct native_session *s)
 {
@@ -273,7 +274,8 @@ static void shell_read_answer(struct native_session *s)
 }
 
 /*
- * Handles the sandbox' events. False: the sandbox has failed or is gone, and the command has ended.
+ * Handles the sandbox' events while a command runs. Returns false if the sandbox has failed or
+ * ended, and the command with it.
  */
 static bool shell_read_events(struct native_session *s)
 {
@@ -349,8 +351,8 @@ static int shell_begin(struct session *base, const char *command, int64_t timeou
 }
 
 /*
- * Whether shell_advance() has work to do for which no descriptor becomes readable: inbox_answered()
- * may have read the message already.
+ * Returns true if shell_advance() has work to do although no descriptor is readable:
+ * inbox_answered() may have read the message already.
  */
 static bool shell_is_due(const struct native_session *s)
 {
@@ -380,7 +382,7 @@ static void shell_waits(const struct session *base, struct waits *w)
 
 /* --- advancing ------------------------------------------------------------------------------- */
 
-/* Interrupts the command with the next level of force, or gives up after the last. */
+/* Interrupts the command with the next level of force. Ends the sandbox after the last level. */
 static void shell_on_timeout(struct native_session *s)
 {
 	size_t n = sizeof(shell_force) / sizeof(shell_force[0]);
@@ -404,7 +406,7 @@ static void shell_check_time(struct native_session *s)
 		s->pump_ns = now + (porter_pump(shell_sandbox(s)) ? PUMP_AGAIN_NS : PUMP_NS);
 	if (now < s->deadline_ns)
 		return;
-	if (s->state == SHELL_DRAINING) /* the porter has not answered in time */
+	if (s->state == SHELL_DRAINING) /* the ended shell's last output did not come in time */
 		shell_finish(s, SESSION_GONE, -1);
 	else
 		shell_on_timeout(s);
@@ -418,7 +420,7 @@ static bool shell_advance(struct session *base)
 		return true;
 	if (s->state == SHELL_RUNNING)
 		shell_read_answer(s);
-	/* read events first: the command's requests came before its status */
+	/* Read events first: the command made its requests before it ended. */
 	if (!shell_read_events(s))
 		return true;
 	if (s->state == SHELL_SETTLING && shell_settled(s))
@@ -469,11 +471,11 @@ static bool shell_await_quick(struct session *base)
 
 	if (s->state != SHELL_RUNNING || s->awaited)
 		return false;
-	/* Wait only once for each command: an untrusted shell may claim to have answered. */
+	/* Wait only once per command: an untrusted shell may claim to have answered. */
 	s->awaited = true;
 	if (mail_answered(shell_sandbox(s)))
 		return true;
-	/* don't spin: the first command takes longer, and the shell may be on this CPU */
+	/* Don't poll: the first command takes longer, and the shell may need this CPU. */
 	if (!s->warm) {
 		s->warm = true;
 	} else if (s->left_out < s->leave_out) {

@@ -4,16 +4,16 @@
 #include "native/nursery_talk.h"
 
 /*
- * Spare groups, each with a process that waits for its sandbox. So no reset waits for the kernel to
- * make a group or a network, or to move a process.
+ * Control groups made ahead, each with a process that waits for its sandbox. So no reset waits for
+ * the kernel to make a group or a network, or to move a process.
  *
- * An owner that has started no sandbox yet has one spare. An owner that starts many has three: for
- * an episode, a judge and a player.
+ * An owner that has started no sandbox yet has one spare. If it starts many sandboxes, it has
+ * three: for an episode, a judge and a player.
  */
 
 /*
- * Takes the spare group that was made first. The nursery makes a cradle only when no message comes,
- * so the first one's cradle is most likely made.
+ * Takes the oldest control group that was made ahead. The nursery makes a group's cradle (waiting
+ * process) only when no message comes. So the oldest group most likely has one.
  */
 static struct spare spares_take_oldest(struct native_owner *o)
 {

@@ -18,7 +18,7 @@ int spares_take(struct native_owner *owner, const struct sandbox_limits *limits,
  */
 void spares_refill(struct native_owner *owner);
 /*
- * Returns the groups that were made ahead to their pool after the nursery has ended. The caller
+ * Gives the control groups made ahead back to their pool after the nursery has ended. The caller
  * holds the owner's `lock`.
  */
 void spares_drop(struct native_owner *owner);

@@ -22,8 +22,8 @@
 #include <sys/socket.h>
 
 /*
- * Starts and ends a sandbox, and starts a new shell in it. control.c exchanges messages with its
- * PID 1.
+ * Functions that start and end a sandbox, or start a new shell in it. control.c exchanges messages
+ * with its PID 1.
  */
 
 /* --- starting -------------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static int start_make_mail(struct native_sandbox *sb, int *out_fd, struct fh_err
 	return mail_new(&sb->mail, out_fd, err);
 }
 
-/* Sends the plan at once, or has a thread send it later (errands.c). */
+/* Sends the sandbox' plan to the nursery at once, or has a thread send it later (errands.c). */
 static int start_give_plan(struct native_sandbox *sb, const struct plan *plan,
 		const struct sandbox_limits *limits, struct sandbox_ends *ends,
 		struct fh_error *err)
@@ -79,8 +79,8 @@ static int start_give_plan(struct native_sandbox *sb, const struct plan *plan,
 }
 
 /*
- * Refuses options of a sandbox that the nursery can't carry out, or whose message it would find
- * malformed.
+ * Refuses options of a sandbox with which its plan would be malformed, or which the nursery can't
+ * carry out.
  */
 static int start_check(
 		struct native_owner *owner, const struct sandbox_options *o, struct fh_error *err)
@@ -111,8 +111,8 @@ static int start_check(
 }
 
 /*
- * Sets the plan's overlay for writable binds of `source`. Before Linux 6.6 a tmpfs can't be an
- * overlay's upper, so the sandbox' files then lie on a disk.
+ * Sets in a sandbox' plan the overlay for writable binds of `source`. Before Linux 6.6 a tmpfs
+ * can't be an overlay's upper, so the sandbox' files then lie on a disk.
  */
 static int start_plan_writable(struct native_sandbox *sb, const char *source,
 		char layer[FOLDERS_NAME_BYTES], struct sandbox_limits *limits, struct plan *plan,
@@ -144,8 +144,8 @@ static uint32_t start_flags(const struct sandbox_options *o)
 }
 
 /*
- * Makes the sandbox' sockets and memory, and sends the plan. The plan may point to `folders`, whose
- * text this function writes.
+ * Makes the sandbox' sockets and memory, and sends its plan to the nursery. The plan may point to
+ * `folders`, whose text this function writes.
  */
 static int start_planned(struct native_sandbox *sb, const struct sandbox_options *o,
 		struct plan *plan, char folders[FOLDERS_NAME_BYTES], struct sandbox_ends *ends,
@@ -194,7 +194,7 @@ static int start_with(struct native_sandbox *sb, const struct sandbox_options *o
 	if (r < 0)
 		return r;
 	/*
-	 * Only an owner's first sandbox or layer waits for its nursery, to report errors of this
+	 * Wait for the nursery only at an owner's first sandbox or layer, to report errors of this
 	 * machine at once. In a fork nursery_ensure() fails, before the fork takes a number that
 	 * its parent would use.
 	 */
@@ -244,8 +244,8 @@ void start_close(struct sandbox *base)
 	close_fd(&sb->porter);
 	close_fd(&sb->control);
 	/*
-	 * Unmap the memory shared with the shell only now. Closing `control` ends the sandbox, so
-	 * that none of its processes can keep a page locked.
+	 * Unmap the memory shared with the shell only after closing `control`, which ends the
+	 * sandbox. Then none of its processes can keep a page locked.
 	 */
 	mail_free(take_ptr(sb->mail));
 	roll_close(sb->owner, sb->number);

@@ -9,7 +9,7 @@ int64_t usage_files_bytes(const struct native_sandbox *sb)
 {
 	struct statfs s;
 
-	/* Without a quota, statfs() gives numbers of the whole disk, not of the sandbox' files. */
+	/* Report no size without a quota: statfs() would give numbers of the whole disk. */
 	if (sb->disk_folder && !sb->disk_counted)
 		return -1;
 	if (sb->files < 0 || fstatfs(sb->files, &s) < 0)

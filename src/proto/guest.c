@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Writes a string that may be NULL: a u8 that says whether it follows, then the string. */
+/* Writes a string that may be NULL: first a byte that says whether the string follows, then the
+ * string. */
 static void guest_put_optional(struct buf *b, const char *s)
 {
 	wire_put_u8(b, s != NULL);
