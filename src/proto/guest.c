@@ -39,8 +39,8 @@ static void guest_put_list(struct buf *b, const char *const *list)
 }
 
 /*
- * Reads the number of entries that follow. If it is above max, marks the message as malformed and
- * returns 0.
+ * Reads from a message how many entries follow. If there are more than max, marks the message as
+ * malformed and returns 0.
  */
 static uint32_t guest_get_count(struct wire *w, uint32_t max)
 {
@@ -73,8 +73,8 @@ static const void *guest_get_block(struct wire *w, uint32_t *out_n, struct arena
 }
 
 /*
- * The release functions overwrite arenas before they free them. A sandbox begins with a copy of the
- * nursery's memory, and must not find another sandbox' strings there.
+ * The functions ..._release() overwrite arenas before they free them. A sandbox begins with a copy
+ * of the nursery's memory, and must not find another sandbox' strings there.
  */
 
 void hello_put(struct buf *b, const struct hello *h)

@@ -38,8 +38,8 @@
 #define GUEST_ITEMS_MAX 1024
 #define GUEST_ENV_MAX 256
 #define GUEST_ARGS_MAX 1024
-#define GUEST_FDS_MAX 16   /* most descriptors of a program */
-#define GUEST_GROUPS_MAX 4 /* most control groups that a process enters */
+#define GUEST_FDS_MAX 16   /* most descriptors that a program in a sandbox gets */
+#define GUEST_GROUPS_MAX 4 /* most control groups that a process of a sandbox enters */
 
 /* Uid and gid of the agent inside a sandbox. */
 #define GUEST_AGENT_ID 1000
@@ -50,32 +50,36 @@
  */
 #define GUEST_IDS 65534
 
-/* --- owner to nursery ------------------------------------------------------------------------ */
+/* --- messages from the owner to the nursery
+ * ---------------------------------------------------- */
 enum nursery_message {
-	/* struct hello; descriptors: pidfd of the owner, struct roll, owner's cgroup.procs... */
+	/* first message: struct hello; descriptors: pidfd of the owner, struct roll, owner's
+	 * cgroup.procs... */
 	NURSERY_HELLO = 1,
 	NURSERY_MAPPED, /* the owner has mapped the user and group ids of the nursery */
 	NURSERY_LAYER,  /* make a layer: struct layer; descriptor: a socket for the answer */
 	/* make a sandbox: struct plan; descriptors: PLAN_SOCKETS, [mail], groups... */
 	NURSERY_PLAN,
 	NURSERY_CRADLE, /* make a cradle: u32 number, not 0; descriptors: cgroup.procs... */
-	/* str: folder of an ended episode, which the nursery removes when it has time */
+	/* str: path of an ended episode's folder, which the nursery removes when it has time */
 	NURSERY_REMOVE,
-	/* Descriptor: a socket for the answer, sent when no folder is left to remove. */
+	/* Asks for an answer when no folder is left to remove; descriptor: a socket for it. */
 	NURSERY_FINISH,
 	NURSERY_PING, /* asks for an answer; descriptor: a socket for it */
 };
 
 /* messages from the nursery to the owner */
 enum nursery_answer {
-	/* Answers HELLO: the nursery has its user namespace, so map its ids. */
+	/* answers NURSERY_HELLO: the nursery has its user namespace, so the owner can map its
+	 * ids */
 	NURSERY_UNSHARED = 1,
-	/* answers MAPPED: the nursery can make sandboxes; u8: bits of NURSERY_CAN_* */
+	/* answers NURSERY_MAPPED: the nursery can make sandboxes; u8: bits of NURSERY_CAN_* */
 	NURSERY_STANDS,
 	NURSERY_LAYER_MADE,
 	NURSERY_FINISHED,
 	NURSERY_RUNS,
-	NURSERY_FAILED, /* u32 errno, text: answers NURSERY_HELLO, _MAPPED or _LAYER that failed */
+	/* answers a request that failed: NURSERY_HELLO, _MAPPED or _LAYER; u32 errno, text */
+	NURSERY_FAILED,
 };
 
 enum { NURSERY_CAN_OVERLAY = 1 }; /* the kernel can put an overlay on a tmpfs (user.* attributes) */
@@ -89,13 +93,14 @@ struct hello {
 	/* seccomp program for processes that run code of an agent, besides base_filter */
 	const void *agent_filter;
 	uint32_t agent_filter_bytes;
-	/* loaded instead of agent_filter in a sandbox with PLAN_JUDGED */
+	/* seccomp program that replaces agent_filter in a sandbox with the flag PLAN_JUDGED */
 	const void *judged_filter;
 	uint32_t judged_filter_bytes;
-	/* Path of the static program that has the agent's commands; NULL: none. */
+	/* path of the static program that provides all commands for agents; NULL: none */
 	const char *tool;
-	const char *const *tool_names; /* names of the commands in `tool`, NULL-terminated */
-	/* Memory of a received message: `texts` has its strings, `filters` its seccomp programs. */
+	/* names of the commands that `tool` provides, NULL-terminated */
+	const char *const *tool_names;
+	/* Memory of a received message: `texts` has the strings, `filters` the seccomp programs. */
 	struct arena texts, filters;
 };
 
@@ -108,9 +113,9 @@ struct hello {
 #define ROLL_ENTRIES 8192
 
 struct roll_entry {
-	/* written by the owner: number of the last sandbox of this entry that it closed */
+	/* written by the owner: number of the last sandbox of this entry that the owner closed */
 	uint32_t closed;
-	/* written by the nursery: number of the last sandbox of this entry whose PID 1 was born */
+	/* written by the nursery: number of the last sandbox of this entry that has a PID 1 */
 	uint32_t born;
 	int32_t pid; /* pid of the PID 1 of sandbox `born`, in the nursery's namespace */
 };
@@ -123,7 +128,7 @@ struct layer_entry {
 	const char *source; /* path of the host to copy, absolute; NULL: make an empty folder */
 	const char *target;
 	bool read_only;
-	/* copy the subfolders of `source` into the layer's top folder, but no files */
+	/* copy the subfolders of `source`, but no files, into the layer's top folder */
 	bool folders_only;
 };
 
@@ -134,94 +139,107 @@ struct layer {
 	struct arena memory; /* arena of a received message's strings */
 };
 
-/* Flags of a plan. */
+/* Flags in the plan of a sandbox. */
 enum {
 	PLAN_SHELL = 1, /* the sandbox has a shell; a descriptor is its struct shell_mail */
-	/* the sandbox' root shows no paths of the host, only devices and binds */
+	/* the sandbox sees no paths of the host, only devices and the plan's binds */
 	PLAN_BARE = 2,
 	PLAN_NET_HOST = 4, /* the sandbox has the owner's network */
-	/* the descriptor of a control group is its folder, into which clone3 puts children */
+	/* the descriptor of a control group is the group's folder, into which clone3 puts
+	 * children */
 	PLAN_BORN_IN_GROUP = 8,
 	PLAN_OWN_PROC = 16, /* /proc shows only processes, nothing of the machine */
-	/* processes that run an agent's code load judged_filter, not agent_filter */
+	/* processes that run an agent's code get the seccomp program judged_filter, not
+	 * agent_filter */
 	PLAN_JUDGED = 32,
 };
 
 /*
- * Sockets that come with a plan. The first two are the guest's ends of "control" and of the
- * porter's socket. The others are both ends of a socket pair between PID 1 and the porter. The
- * owner makes this pair: if PID 1 made it, the agent would see it in /proc/net/unix.
+ * Sockets that come with the plan of a sandbox. The first two are the guest's ends of "control" and
+ * of the porter's socket. The others are both ends of a socket pair between PID 1 and the porter.
+ * The owner makes this pair: if PID 1 made it, the agent would see it in /proc/net/unix.
  */
 enum { PLAN_CONTROL, PLAN_PORTER, PLAN_ERRANDS, PLAN_ERRANDS_PORTER, PLAN_SOCKETS };
 
 struct plan_bind {
 	const char *source, *target;
-	bool device; /* `source` is a device beneath /dev, which the sandbox can open */
+	bool device; /* `source` is a device beneath /dev, which programs in the sandbox can open */
 };
 
 struct plan {
 	uint32_t flags;
-	/* number of descriptors of control groups, the last descriptors of the message */
+	/* number of the message's last descriptors, which belong to control groups */
 	uint32_t n_groups;
-	/* number of the cradle that was made for these control groups; 0: no cradle */
+	/* number of the cradle, a process that waits in these control groups; 0: no cradle */
 	uint32_t cradle;
 	uint32_t number; /* number of the sandbox in struct roll */
-	/* layer whose files are in the sandbox' home at the start; NULL: no layer */
+	/* layer with the files that are in the sandbox' home at the start; NULL: no layer */
 	const char *layer;
-	/* folder of the host for the sandbox' files; NULL: they are in a tmpfs */
+	/* folder of the host for files that the sandbox writes; NULL: they are in a tmpfs */
 	const char *disk_folder;
 	const struct plan_bind *binds;
 	uint32_t n_binds;
 	/*
-	 * All binds of the source `writable` become one overlay. The overlay uses the layer
-	 * `writable_layer`, which has copies of the source's folders. NULL: no overlay.
+	 * All binds of the host folder `writable` become one overlay, so that the sandbox can write
+	 * there. The overlay uses the layer `writable_layer`, which has copies of the folder's
+	 * subfolders. NULL: no overlay.
 	 */
 	const char *writable, *writable_layer;
 	/* environment variables of the shell, NULL-terminated; not NULL itself */
 	const char *const *env;
 	uint32_t random_seed;
-	/* limits of the sandbox' own files; 0: tmpfs' default, half of the machine's memory */
+	/* limits of the files that the sandbox writes; 0: a tmpfs' default, half of the machine's
+	 * memory */
 	uint64_t disk_bytes, disk_files;
-	uint64_t processes;    /* RLIMIT_NPROC of the agent; 0: no limit */
-	uint64_t memory_bytes; /* RLIMIT_DATA, if no control group limits memory; 0: no limit */
-	/* Memory of a received message: `paths` has its binds and folders, `rest` all else. */
+	uint64_t processes; /* RLIMIT_NPROC, the most processes of the agent; 0: no limit */
+	/* RLIMIT_DATA of the agent, if no control group limits memory; 0: no limit */
+	uint64_t memory_bytes;
+	/* Memory of a received message: `paths` has the strings of binds and folders, `rest` all
+	 * others. */
 	struct arena paths, rest;
 };
 
 /* --- owner to PID 1 -------------------------------------------------------------------------- */
 enum init_message {
-	/* start a program: struct init_run; descriptors: [program,] one for each slot of value 0 */
+	/* start a program: struct init_run; descriptors: [program,] one for each slot with the
+	 * value 0 */
 	INIT_RUN = 1,
-	/* u32 id of a program, which begins; the owner has closed its copies of descriptors */
+	/* u32 id of a program that shall begin, as the owner has closed its copies of the
+	 * descriptors */
 	INIT_GO,
 	INIT_SIGNAL, /* send a signal: u32 id of a program, u32 signal */
-	/* interrupt a command: u8 level, u64 began_ns, u32 last_pid (struct shell_mark) */
+	/* interrupt a command: u8 level; the command's struct shell_mark: u64 began_ns, u32
+	 * last_pid */
 	INIT_INTERRUPT,
 	INIT_SHELL, /* start a new shell; descriptor: its struct shell_mail */
 };
 
 /* messages from PID 1 to the owner */
 enum init_event {
-	/* the sandbox is ready (descriptor: O_PATH of its file system), or a new shell is */
+	/* the sandbox, or a new shell, is ready; for the sandbox, descriptor: O_PATH of its file
+	 * system */
 	INIT_READY = 1,
 	INIT_FAILED,      /* u32 errno, text: PID 1 could not be made, or exits */
 	INIT_EXITED,      /* a program has ended: u32 id, u32 wait status */
 	INIT_SHELL_END,   /* the shell has ended: u32 wait status */
-	INIT_INTERRUPTED, /* answers INIT_INTERRUPT: all signals were sent */
+	INIT_INTERRUPTED, /* answers INIT_INTERRUPT: all signals of the interruption were sent */
 };
 
-/* --- owner to porter ------------------------------------------------------------------------- */
+/* --- messages from the owner to the porter
+ * ----------------------------------------------------- */
 enum porter_message {
 	/* copy a file out: u32 id, str folder, str path, u64 most bytes of the file */
 	PORTER_GET = 1,
 	PORTER_PUT, /* write a file: u32 id, str folder, str path, u32 mode; descriptor: memfd */
-	/* u32 turn of a command: forward the shell's output until that command ends */
+	/* u32 number of the command whose output the porter forwards until the command ends */
 	PORTER_PUMP,
-	PORTER_DRAIN, /* u32 id: end PORTER_PUMP, and forward all output that pipes hold now */
+	/* u32 id: stop what PORTER_PUMP began, and forward all output that pipes hold now */
+	PORTER_DRAIN,
 	PORTER_CLEAR, /* the owner has handled the agent's requests: report new ones */
-	/* a piece of a program's input, after PORTER_HUNGRY; no bytes: the input ends */
+	/* a piece of input for a program that had room for it; no bytes: the input ends */
 	PORTER_INPUT,
-	/* u32 stream: close the porter's end of its pipe, so that the program gets SIGPIPE */
+	/* u32 stream: close the porter's end of this stream's pipe, so that the program gets
+	 * SIGPIPE */
 	PORTER_SHUT,
 };
 
@@ -230,19 +248,22 @@ enum porter_event {
 	/* output of the shell or a program: u32 stream, then bytes up to the message's end */
 	PORTER_OUTPUT = 1,
 	PORTER_REQUEST, /* u8: REQUEST_* bits of the agent's requests since PORTER_CLEAR */
-	/* answers a request: u32 id, u32 errno (0: success), text, SHA-256 of GET's copy */
+	/* answers a request: u32 id, u32 errno (0: success), text, SHA-256 of the copy for
+	 * PORTER_GET */
 	PORTER_DONE,
-	PORTER_HUNGRY, /* the program has room for more input */
-	PORTER_PUMPS,  /* answers PORTER_PUMP, which shows that the porter does not hang */
-	PORTER_RING,   /* the shell has answered and asked the porter to wake the owner */
+	PORTER_HUNGRY, /* the program has room for more input, so the owner may send PORTER_INPUT */
+	/* answers PORTER_PUMP, the request to forward output: so the porter does not hang */
+	PORTER_PUMPS,
+	PORTER_RING, /* the shell has answered a command and asked the porter to wake the owner */
 };
 
 /*
- * Seals of a memfd that comes with PORTER_DONE. Nobody can change the memfd, or lock it to do so.
+ * Seals of a memfd with a file that the porter copied. Nobody can change such a memfd, or lock it
+ * to do so.
  */
 #define GUEST_SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
 
-/* Most bytes of output in a PORTER_OUTPUT message: a whole number of pages, as pipes have them. */
+/* Most bytes of output in a PORTER_OUTPUT message: a whole number of memory pages, as in pipes. */
 #define PORTER_CHUNK_MAX 61440
 
 /*
@@ -251,49 +272,51 @@ enum porter_event {
  */
 enum porter_errand {
 	/*
-	 * u32 stream; descriptors: the porter's end; for the shell's stream, gate and eventfd too
+	 * u32 stream; descriptors: the porter's end of the pipe; for the shell's stream, gate and
+	 * eventfd too
 	 */
 	PORTER_STREAM = 1,
 };
 
 #define RUN_STREAMS_MAX 3
-#define STREAM_OF(id, slot) ((uint32_t)(id)*4 - (uint32_t)(slot)-1) /* slot: SLOT_STREAM_1, ... */
+/* number of a program's stream; slot: SLOT_STREAM_1, ... */
+#define STREAM_OF(id, slot) ((uint32_t)(id)*4 - (uint32_t)(slot)-1)
 #define STREAM_SLOT(stream) (-1 - (int)((stream) % 4))
 
 /*
- * Values in init_run.slots that take no descriptor of the message: /dev/null, two pipes for output,
- * a pipe for input.
+ * Values in init_run.slots for files that are not sent: /dev/null, two pipes for output, a pipe for
+ * input.
  */
 enum { SLOT_NOTHING = -1, SLOT_STREAM_1 = -2, SLOT_STREAM_2 = -3, SLOT_INPUT = -4 };
 
-/* Exit status of a program that could not be started, as in docker. 126 and 127 are for a file
- * that can't be executed or found. */
+/* Exit status of a program that could not be started, as docker has it. The statuses 126 and 127
+ * mean that a file can't be executed or found. */
 #define RUN_NOT_STARTED 125
 
 enum run_user {
 	RUN_ROOT,
 	RUN_AGENT,
 	/*
-	 * Not a program: packs the folder argv[0] and writes it as struct pack_entry to descriptor
-	 * 1. Leaves out the names in argv[1], argv[2], ...
+	 * Start no program: pack the folder argv[0] and write it as struct pack_entry to descriptor
+	 * 1. Leave out the names in argv[1], argv[2], ...
 	 */
 	RUN_PACKER,
 };
 
 struct init_run {
 	uint32_t id;
-	uint8_t user;        /* user of the program: enum run_user */
+	uint8_t user;        /* user that the program runs as: enum run_user */
 	uint8_t has_program; /* the message's first descriptor is the program to run */
 	/*
-	 * Entry i says what the program's descriptor i becomes: SLOT_..., or 0 for the next
-	 * descriptor of the message.
+	 * Entry i tells which file becomes the program's descriptor i: SLOT_..., or 0 for the
+	 * message's next descriptor.
 	 */
 	int8_t slots[GUEST_FDS_MAX];
 	uint32_t n_slots;
 	const char *cwd; /* working directory; NULL: the workspace */
 	/* arguments and environment, NULL-terminated; env NULL: program_environment */
 	const char *const *argv, *const *env;
-	struct arena memory; /* memory of the strings in a received message */
+	struct arena memory; /* arena with the strings of a received message */
 };
 
 /*
@@ -308,7 +331,7 @@ struct pack_entry {
 	uint64_t bytes; /* size of a file, or of a link's target; 0 for others */
 };
 
-/* --- owner and shell -------------------------------------------------------------------------- */
+/* --- memory of owner and shell ---------------------------------------------------------------- */
 /*
  * A command and its answer lie in memory that the owner and the shell have mapped. The memory is a
  * memfd of SHELL_MAIL_BYTES, sealed to keep its size and its pages. When the command ends, the
@@ -323,25 +346,24 @@ struct pack_entry {
  * bounds, once.
  */
 #define SHELL_COMMAND_MAX (8 << 20)
-#define SHELL_OUTPUT_MAX (1 << 20) /* most output in an answer: a pipe holds no more */
+/* most bytes of output in an answer of the shell: a pipe holds no more */
+#define SHELL_OUTPUT_MAX (1 << 20)
 #define SHELL_CWD_MAX GUEST_PATH_MAX
 
 enum {
 	SHELL_CHECK_SYNTAX = 1,
-	/* the owner's own command, not the agent's: leave LAST_ACTION and $? unchanged */
+	/* flag: the command is the owner's, not the agent's, so leave LAST_ACTION and $?
+	 * unchanged */
 	SHELL_ASIDE = 2,
 };
 
 struct shell_command {
-	uint64_t nonce; /* random number, which the shell returns in the status */
+	uint64_t nonce; /* random number of the command, which the shell returns with the status */
 	uint32_t flags;
 	uint32_t length; /* bytes of the command's text */
 };
 
-/*
- * The time when a command began. By it PID 1 tells processes that the command started from older
- * ones.
- */
+/* When a command began. PID 1 uses it to find the processes that the command started. */
 struct shell_mark {
 	int64_t began_ns; /* time when the command began, by CLOCK_BOOTTIME */
 	int32_t last_pid; /* pid of the sandbox' newest process at began_ns */
@@ -350,15 +372,16 @@ struct shell_mark {
 /* How the shell wakes an owner that waits for an answer. */
 enum shell_listening {
 	SHELL_LISTENS_NOT,
-	SHELL_LISTENS_HERE, /* the owner waits for the futex `answered`: the shell wakes it */
-	/* the owner polls: the shell wakes the porter, which sends PORTER_RING */
+	SHELL_LISTENS_HERE, /* the owner waits at the futex `answered`, and the shell wakes it */
+	/* the owner waits in poll(): the shell wakes the porter, which sends PORTER_RING */
 	SHELL_LISTENS_TO_PORTER,
 };
 
 enum shell_end {
 	SHELL_RAN,
-	SHELL_SYNTAX,      /* the text has a syntax error: the line with the error did not run */
-	SHELL_INTERRUPTED, /* INTERRUPT_SIGNAL ended the command */
+	/* the command's text has a syntax error, and the line with the error did not run */
+	SHELL_SYNTAX,
+	SHELL_INTERRUPTED, /* an interruption (INTERRUPT_SIGNAL) ended the command */
 };
 
 struct shell_status {
@@ -369,16 +392,16 @@ struct shell_status {
 };
 
 struct shell_mail {
-	uint32_t turn; /* written by the owner: number of the last command; a futex */
-	/* written by the owner: how it waits for the answer (enum shell_listening) */
+	uint32_t turn; /* written by the owner: number of the last command, a futex for the shell */
+	/* written by the owner: how the shell wakes it for the answer (enum shell_listening) */
 	uint32_t listening;
-	/* written by the shell, last: the turn that `status` answers; a futex */
+	/* written by the shell, last: number of the command that `status` belongs to; a futex */
 	uint32_t answered;
 	struct shell_mark mark;
 	struct shell_status status;
 	struct shell_command command;
 	char text[SHELL_COMMAND_MAX];
-	/* text of the working directory, then output */
+	/* text of the command's working directory, then its output */
 	char answer[SHELL_CWD_MAX + SHELL_OUTPUT_MAX];
 };
 
@@ -390,22 +413,23 @@ struct shell_mail {
  * of that command. The shell waits until the porter has moved the piece that it was moving.
  */
 struct shell_gate {
-	uint32_t over;   /* written by the shell: turn of the last command that has ended */
-	uint32_t moving; /* written by the porter: 1 while it moves a piece; a futex */
+	uint32_t over;   /* written by the shell: number of the last command that has ended */
+	uint32_t moving; /* written by the porter: 1 while it moves a piece of output; a futex */
 };
 
 /* --- forms ----------------------------------------------------------------------------------- */
 /*
- * A ..._put() function writes a whole message. A ..._get() function reads the fields after the
- * kind, into the struct's arenas. It refuses a message with too long a string, too many entries, or
- * bytes left over. A ..._release() function wipes the arenas.
+ * Functions for the messages between an owner and its guests. A ..._put() function writes a whole
+ * message. A ..._get() function reads the fields after the kind, into the struct's arenas. It
+ * refuses a message with too long a string, too many entries, or bytes left over. A ..._release()
+ * function wipes the arenas.
  */
 void hello_put(struct buf *b, const struct hello *h);
 int hello_get(struct wire *w, struct hello *out);
 void hello_release(struct hello *h);
 /*
- * Wipes everything but the seccomp programs: a sandbox must not find the owner's paths and names in
- * its memory.
+ * Wipes all of the message but the seccomp programs. A sandbox must not find the owner's paths and
+ * names in its memory.
  */
 void hello_forget_names(struct hello *h);
 
@@ -420,7 +444,7 @@ void plan_forget_binds(struct plan *p); /* wipes the paths of the plan's binds f
 
 void init_run_put(struct buf *b, const struct init_run *r);
 int init_run_get(struct wire *w, struct init_run *out);
-/* Number of descriptors that come with the message INIT_RUN. */
+/* Number of descriptors that come with the message INIT_RUN, which starts a program. */
 size_t init_run_fds(const struct init_run *r);
 void init_run_release(struct init_run *r);
 

@@ -30,14 +30,15 @@ enum pyjson_kind {
 struct pyjson {
 	enum pyjson_kind kind;
 	bool boolean;
-	const char *text; /* a string: decoded, NUL-terminated; a number: as written in the file */
-	size_t len;       /* length of `text` in bytes; a string may contain NULs */
-	const char *key;  /* name of this value in its object; NULL outside of objects */
+	/* a string's text, decoded and NUL-terminated, or a number's as written in the file */
+	const char *text;
+	size_t len;      /* length of `text` in bytes; a string may contain NULs */
+	const char *key; /* name of this value in its object; NULL outside of objects */
 	size_t key_len;
 	const struct pyjson *first; /* first member of this array or object */
-	/* next member of the array or object that contains this value */
+	/* next member of the array or object that this value is in */
 	const struct pyjson *next;
-	size_t n;              /* number of members of this array or object */
+	size_t n;              /* number of members if this value is an array or object */
 	unsigned line, column; /* place of the value's first character, counted from 1 */
 };
 
@@ -45,13 +46,14 @@ struct pyjson {
 #define PYJSON_VALUES_MAX 1000000
 
 struct pyjson_source {
-	const char *name; /* name of the text in error messages */
+	const char *name; /* name of the JSON text for error messages, for example a file's path */
 	const char *data;
 	size_t n;
-	unsigned first_line; /* number of the text's first line; 0 means 1 */
+	/* line number to count from: that of the text's first line; 0 means 1 */
+	unsigned first_line;
 };
 
-/* Parses a text that must be one JSON value. The tree lives in the arena, with all its strings.
+/* Parses a text that must be one JSON value. The tree of values and all strings live in the arena.
  * -EINVAL with "<name>:<line>:<column>: what is wrong". */
 int pyjson_read(struct arena *a, const struct pyjson_source *source, const struct pyjson **out,
 		struct fh_error *err);
@@ -65,14 +67,14 @@ int pyjson_complain(const char *name, const struct pyjson *at, struct fh_error *
  * member, or `object` is no object. */
 const struct pyjson *pyjson_get(const struct pyjson *object, const char *key);
 
-/* The text of a string. NULL: v is no string, or the string contains a NUL. */
+/* Returns the text of a JSON string. NULL: v is no string, or the string contains a NUL. */
 const char *pyjson_string(const struct pyjson *v);
 
-/* Like pyjson_string(), but returns "" instead of NULL. */
+/* Returns the text of a JSON string. It is "" if v is no string, or contains a NUL. */
 const char *pyjson_text(const struct pyjson *v);
 
-/* Read a number into *out. False if v is no number, is not finite, or is no integer where one is
- * read. Then *out is unchanged. */
+/* Functions that read a JSON number into *out. They return false and leave *out unchanged if v is
+ * no number, is not finite, or is no integer of that type. */
 bool pyjson_double(const struct pyjson *v, double *out);
 bool pyjson_i64(const struct pyjson *v, int64_t *out);
 

@@ -17,7 +17,7 @@ struct pyjson_reader {
 	const char *line_start;
 	unsigned line;
 	/* The last place whose column was counted. The next count begins there, so that reading a
-	 * file of a single line takes linear time. */
+	 * file that is one long line takes linear time. */
 	const char *mark;
 	unsigned mark_column;
 	unsigned depth;
@@ -25,7 +25,7 @@ struct pyjson_reader {
 	struct fh_error *err;
 };
 
-/* Column of a place in the text, counted in characters as editors do. */
+/* Returns the column of a place in the text, counted in characters as editors do. */
 static unsigned pyjson_column_of(struct pyjson_reader *r, const char *at)
 {
 	if (r->mark < r->line_start || r->mark > at) {
@@ -100,7 +100,8 @@ static char *pyjson_encode(char *out, uint32_t c)
 	return out;
 }
 
-/* Reads the hexadecimal digits after "\u". A surrogate pair, two escapes, makes one character. */
+/* Reads the hexadecimal digits after "\u" in a JSON string. A surrogate pair, two such escapes,
+ * makes one character. */
 static int pyjson_read_unicode(struct pyjson_reader *r, char **out)
 {
 	uint32_t c, low;
@@ -141,8 +142,8 @@ static int pyjson_read_escape(struct pyjson_reader *r, char **out)
 	return pyjson_fail(r, "no such escape in a string");
 }
 
-/* Finds the closing quote of a string; NULL: there is none. A decoded string is never longer than
- * its escaped form, so the length gives the memory to allocate. */
+/* Finds the closing quote of a JSON string; NULL: there is none. A decoded string is never longer
+ * than its escaped form, so this length gives the memory to allocate. */
 static const char *pyjson_string_end(const struct pyjson_reader *r)
 {
 	const char *p = r->at;
@@ -182,7 +183,7 @@ static int pyjson_read_string(struct pyjson_reader *r, const char **out, size_t 
 	return 0;
 }
 
-/* --- numbers and words ------------------------------------------------------------------------ */
+/* --- JSON numbers and words ------------------------------------------------------------------- */
 
 static const char *pyjson_digits(const char *p, const char *end)
 {
@@ -191,7 +192,7 @@ static const char *pyjson_digits(const char *p, const char *end)
 	return p;
 }
 
-/* Returns the end of the number at p; NULL: no number begins there. */
+/* Returns the end of the JSON number at p; NULL: no number begins there. */
 static const char *pyjson_number_end(const char *p, const char *end)
 {
 	const char *q;
@@ -279,7 +280,7 @@ static int pyjson_read_key(struct pyjson_reader *r, struct pyjson *member)
 	return 0;
 }
 
-/* Reads the members of an array or object up to the closing bracket `close`. */
+/* Reads the members of a JSON array or object up to the closing bracket `close`. */
 static int pyjson_read_members(struct pyjson_reader *r, struct pyjson *v, char close)
 {
 	const struct pyjson **tail = &v->first;

@@ -23,7 +23,7 @@ static void pyjson_new_line(struct pyjson_writer *w)
 		buf_add_str(w->out, "  ");
 }
 
-/* Writes the text before a value: a comma if another value precedes, and the key. */
+/* Writes the text before a JSON value: a comma if another value precedes, and the key. */
 static void pyjson_begin_value(struct pyjson_writer *w, const char *key, size_t key_len)
 {
 	if (w->filled)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Ranges of characters that repr() escapes, sorted. */
+/* Ranges of characters that Python's repr() escapes, sorted. */
 static const struct repr_range {
 	uint32_t first, last;
 } repr_unprintable[] = {

@@ -1,6 +1,6 @@
 """Prints the ranges of characters that Python's repr() escapes, as initializers of a C array."""
 
-# 0x110000, the number after the last character, ends an open range.
+# Count one number beyond the last character, so that a range that reaches it is ended too.
 first = None
 for c in range(0x110001):
     printable = c == 0x110000 or chr(c).isprintable()

@@ -93,7 +93,7 @@ int run_agent_check_options(const struct run_agent_options *o, const char *mlgym
 	r = run_agent_load_config(o, mlgym_root, &warnings, &config, err);
 	if (r < 0)
 		return r;
-	/* pass on the warnings before the configuration is freed: their text belongs to it */
+	/* Pass on the configuration's warnings before freeing it: their text belongs to it. */
 	run_agent_say(&warnings, warner);
 	agent_config_free(config);
 	return 0;
@@ -124,8 +124,8 @@ int run_agent_open(struct run_agent *agent, const struct run_agent_options *o,
 		return r;
 	agent->chat = chat;
 	agent->prices = o->prices;
-	/* A cost limit needs a price. If the model's price is unknown, drop the default limit, with
-	 * a warning. */
+	/* Check that the model's price is known, since a cost limit needs it. If not, drop the
+	 * default limit, with a warning. */
 	unlimited = !o->given.cost_limit && o->cost_limit > 0 &&
 			!chat_price_is_known(chat, agent->model);
 	if (unlimited)
@@ -176,8 +176,9 @@ static char *run_agent_tail_of(const char *path, int folders)
 }
 
 /*
- * Whether no other configuration of the run has the name `name`. A name is the file's name and the
- * last `folders` folders of its path. `path` is the path of the configuration with this name.
+ * Returns true if no other configuration of the run has the name `name`. A name is the file's name
+ * and the last `folders` folders of its path. `path` is the path of the configuration with this
+ * name.
  */
 static bool run_agent_is_unique(const char *name, const char *path, int folders,
 		const struct run_agent *agents, size_t n)

@@ -15,7 +15,8 @@ struct run_agent_options {
 	 * True: the name of the configuration comes from a recorded run, not from the command line.
 	 */
 	bool recorded;
-	/* if `recorded`: MLGym checkout that the user named now; NULL: none */
+	/* the MLGym checkout named on this command line, if the configuration is a recorded run's;
+	 * NULL: none */
 	const char *own_root;
 	const char *url, *key, *version, *extra, *prices;
 	double temperature, top_p;
@@ -24,10 +25,10 @@ struct run_agent_options {
 	double timeout_s;
 	double cost_limit, total_cost_limit;
 	bool stream;
-	int tools; /* value of --tools: index into episode_tools */
+	int tools; /* value of the option --tools, as an index into episode_tools */
 	struct {
 		bool config, temperature, top_p, cost_limit, stream, tools;
-	} given; /* true for options that the user set; others have their defaults */
+	} given; /* true for each option that the user set; other options have their defaults */
 };
 
 #define RUN_AGENT_COST_LIMIT "3"
@@ -36,11 +37,12 @@ struct run_agent_options {
 struct run_agent {
 	const char *model;           /* spec of the model, as the user wrote it */
 	struct agent_config *config; /* the agent's configuration; NULL: the model follows none */
-	const char *spec;            /* configuration as the user named it; NULL: the default */
-	char *name;                  /* name of the configuration in messages to the user */
-	struct chat_service *chat;   /* chat service that all models of the run share; not owned */
-	char *warning;               /* warning for the user about this model; NULL: none */
-	const char *prices;          /* path of the user's own price table; NULL: none */
+	/* agent's configuration as the user named it; NULL: the default */
+	const char *spec;
+	char *name;                /* name of the agent's configuration in messages to the user */
+	struct chat_service *chat; /* chat service that all models of the run share; not owned */
+	char *warning;             /* warning for the user about this model; NULL: none */
+	const char *prices;        /* path of the user's own price table; NULL: none */
 	struct chat_options options;
 };
 
@@ -62,7 +64,7 @@ int run_agent_load(struct run_agent *agent, const struct run_agent_options *opti
  * configuration. */
 int run_agent_check_options(const struct run_agent_options *options, const char *mlgym_root,
 		const struct warner *warner, struct fh_error *err);
-/* Whether a text contains the API key of the agent's language model. */
+/* Returns true if a text contains the API key of the agent's language model. */
 bool run_agent_key_is_in(const struct run_agent *agent, const char *text);
 /*
  * Names the agents of a run by their configurations. Configurations with equal file names are told
@@ -73,7 +75,7 @@ void run_agent_name_all(struct run_agent *agents, size_t n);
 void run_agent_warn_all(const struct run_agent *agents, size_t n, const struct warner *warner);
 void run_agent_release(struct run_agent *agent);
 
-/* Checks, before the run starts, that the task has all fields that the agent's prompts use. */
+/* Checks, before a run starts, that the task has all fields that the agent's prompts use. */
 int run_agent_check(const struct run_agent *agent, const struct task *task, struct fh_error *err);
 
 #endif

@@ -37,7 +37,8 @@ static bool args_is_secret(const char *key)
 	return false;
 }
 
-/* Whether a value looks like that of an Authorization header ("Bearer ..."), whatever its name. */
+/* Returns true if a value looks like that of an Authorization header ("Bearer ..."), whatever its
+ * name. */
 static bool args_is_credential(const char *value)
 {
 	return strncasecmp(value, "Bearer ", strlen("Bearer ")) == 0 ||
@@ -116,13 +117,13 @@ static void args_add_environment(
 	args->python = env->python;
 	args->gpus = (struct texts){ .items = gpus, .n = asked->n_gpus };
 	args->memory = env->memory;
-	/* Record "" if the run used no checkout, so that a replay looks for none. */
+	/* Record "" as MLGym's checkout if the run used none, so that a replay looks for none. */
 	args->mlgym_root = root ? args_absolute(a, root) : "";
 	args->task_config_path = args_absolute(a, task);
 	args->tasks_dir = args_absolute(a, p->places->tasks_dir);
 	args->web_hosts = env->web_hosts ? env->web_hosts : "none";
-	/* args.yaml always names an agent, because MLGym refuses a file without one. A run without
-	 * an agent records MLGym's default. */
+	/* Record MLGym's default agent if the run had none: MLGym refuses an args.yaml that names
+	 * no agent. */
 	if (p->agent)
 		args->agent_config_path = p->agent->config->place;
 	else if (root)

@@ -10,7 +10,7 @@
 struct run_asked {
 	const struct episode_plan *plan;
 	const struct run_name *name;
-	/* the run's language model; NULL: another kind of model plays */
+	/* the run's language model; NULL: none plays, but for example a baseline */
 	const struct chat_model *chat;
 	int max_steps;
 	const int *gpus; /* GPUs of the episode; NULL: not chosen yet */
@@ -22,10 +22,11 @@ struct run_asked {
 void run_args_add(struct buf *out, const struct run_asked *asked);
 int run_args_write(const char *dir, const struct run_asked *asked, struct fh_error *err);
 
-/* A model's URL as args.yaml shows it: ARGS_HIDDEN replaces the query, which may hold a key. */
+/* Returns a model's URL as args.yaml shows it: ARGS_HIDDEN replaces the query, which may hold a
+ * key. */
 const char *run_args_shown_url(struct arena *a, const char *url);
 
-/* Whether ARGS_HIDDEN or the mark of a hidden API key replaces a part of the text. */
+/* Returns true if ARGS_HIDDEN or the mark of a hidden API key replaces a part of the text. */
 bool run_args_is_hidden(const char *text);
 
 #endif

@@ -40,8 +40,8 @@ static int env_protocol_answer_error(struct env_protocol *p, const char *code, c
 	return 0;
 }
 
-/* Handles the failure r of a request. Answers a client's mistake (-EINVAL, -E2BIG) with an error
- * and returns 0. Answers any other failure too, but returns it. */
+/* Handles the failure r of a request to `fumehood env`. Answers a client's mistake (-EINVAL,
+ * -E2BIG) with an error and returns 0. Answers any other failure too, but returns it. */
 static int env_protocol_answer_failure(struct env_protocol *p, int r, const struct fh_error *err)
 {
 	bool bad_request = r == -EINVAL || r == -E2BIG;
@@ -72,7 +72,8 @@ static int env_protocol_do_reset(
 
 	if (given && given->kind != PYJSON_NULL && !pyjson_i64(given, &seed))
 		seed = -1;
-	/* seed < 0: the request's seed is wrong, or missing after a reset with the largest seed. */
+	/* Refuse the seed if it is below 0. The request's seed is wrong then, or it has none and
+	 * the last reset had the largest. */
 	if (seed < 0)
 		return error_say(err, EINVAL, "'seed' should be a whole number from 0 to %" PRId64,
 				INT64_MAX);
@@ -146,7 +147,7 @@ static int env_protocol_do_close(
 
 struct env_op {
 	const char *name;
-	/* members of the request's JSON object that are allowed beside "op" */
+	/* members of a request's JSON object that are allowed beside "op" */
 	const char *members[3];
 	int (*run)(struct env_protocol *p, const struct pyjson *request, struct fh_error *err);
 };
@@ -170,7 +171,7 @@ static int env_protocol_check_once(
 	return n > 1 ? error_say(err, EINVAL, "'%s' is given twice", key) : 0;
 }
 
-/* Refuses a request with a member that its operation does not have: the name may be misspelt. */
+/* Refuses a request with a member that the operation does not know: the name may be misspelt. */
 static int env_protocol_check_members(
 		const struct env_op *op, const struct pyjson *request, struct fh_error *err)
 {

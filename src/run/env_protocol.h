@@ -17,10 +17,10 @@
  * out the requests: see env_server.c.
  */
 struct env_service {
-	/* Each function returns 0 or a negative errno. -EINVAL and -E2BIG: the request was the
-	 * client's mistake, and changed nothing. Pointers in `out` are valid until the next
-	 * call. A failed reset leaves no episode. step() is called only while an episode goes
-	 * on. */
+	/* Operations of a service for `fumehood env`. Each function returns 0 or a negative errno.
+	 * -EINVAL and -E2BIG: the request was the client's mistake, and changed nothing. Pointers
+	 * in `out` are valid until the next call. A failed reset leaves no episode. step() is
+	 * called only while an episode goes on. */
 	int (*reset)(void *data, uint64_t seed, struct fh_step *out, struct fh_error *err);
 	int (*step)(void *data, const struct fh_action *action, struct fh_step *out,
 			struct fh_error *err);
@@ -31,7 +31,7 @@ struct env_protocol {
 	const struct env_service *service;
 	void *data; /* passed to each function of the service */
 	enum { ENV_NOT_RESET, ENV_GOING_ON, ENV_OVER } state;
-	uint64_t next_seed; /* seed of the next reset that names no seed */
+	uint64_t next_seed; /* seed of the next reset whose request names none */
 	struct buf answer;  /* answer to the last request, with its newline */
 	bool closed;        /* the client asked to close: read no more requests */
 };
@@ -41,8 +41,8 @@ void env_protocol_init(struct env_protocol *p, const struct env_service *service
 void env_protocol_release(struct env_protocol *p);
 
 /*
- * Carries out a request line, and puts the answer into p->answer. Returns 0, also after a mistake
- * of the client, or the service's error. The answer tells of both.
+ * Carries out a line with a request, and puts the answer into p->answer. Returns 0, also after a
+ * mistake of the client, or the service's error. The answer reports both.
  */
 int env_protocol_line(struct env_protocol *p, const char *line, size_t n, struct fh_error *err);
 

@@ -16,8 +16,8 @@
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* Waits for the result of a reset or step. -EINTR: stop_fd became readable, or the client has
- * closed its end of out_fd. */
+/* Waits for the result of a reset or step. -EINTR: stop_fd became readable, or the client stopped
+ * reading answers. */
 static int env_server_wait(struct env_server *s, struct fh_step *step, struct fh_error *err)
 {
 	struct pollfd fds[] = {
@@ -95,7 +95,7 @@ static int env_server_add(struct env_server *s, const char *action, const struct
 	return env_server_end(s, step->exit_status, err);
 }
 
-/* Handles the result r of writing the episode's record, and returns it. After a failure sets
+/* Takes the result r of writing the episode's record, and returns it. After a failure sets
  * s->unrecorded. */
 static int env_server_recorded(struct env_server *s, int r)
 {
@@ -194,7 +194,8 @@ static int env_server_open_gym(
 		log_record(NULL, LOG_WARN, fh_gym_warning(s->gym), NULL, 0);
 	if (!out)
 		return 0;
-	/* Hide the folder of all records: an agent must not read other episodes. */
+	/* Hide the folder of all records from the sandbox: an agent must not read other
+	 * episodes. */
 	if (path_mkdirs(out, 0777, err) < 0)
 		return error_wrap(err, "--out");
 	return fh_gym_hide(s->gym, out, err);

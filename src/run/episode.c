@@ -29,8 +29,8 @@ void episode_give_up(struct episode *e, const struct fh_error *why)
 }
 
 /*
- * If a step's observation is longer than this, a thread records it, because escaping and writing
- * take long.
+ * If a step's observation has more bytes than this, a thread records it, because escaping and
+ * writing take long.
  */
 #define RECORDED_AT_ONCE_BYTES (64 << 10)
 
@@ -80,8 +80,8 @@ void episode_release(struct episode *e)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Ends the record and writes its files. A job_work, because syncing files to the disk takes
- * long. */
+/* Ends the record and writes its files. A job runs it in a thread, because syncing files to the
+ * disk takes long. */
 static int episode_end_record(void *episode, struct fh_error *err)
 {
 	struct episode *e = episode;
@@ -105,7 +105,7 @@ static void episode_leave(struct episode *e)
 		episode_end(e);
 }
 
-/* Takes the result r of writing the record's files. If writing failed, the episode fails. */
+/* Takes the result r of writing the record's files. If that failed, the episode fails. */
 static void episode_take_record(struct episode *e, int r, const struct fh_error *err)
 {
 	e->recorded = r == 0;
@@ -125,7 +125,7 @@ static void episode_finish(struct episode *e, const char *exit_status)
 		xstrset(&e->exit_status, exit_status);
 	if (in->chat)
 		chat_model_stats(in->chat, &e->stats);
-	/* Don't touch the record of a run that failed to resume. */
+	/* Leave the record of a run unchanged if it could not be resumed. */
 	if (!in->record.recorder || (e->plan.past && !in->resumed)) {
 		episode_leave(e);
 		return;
@@ -142,7 +142,7 @@ static void episode_finish(struct episode *e, const char *exit_status)
 
 void episode_fail(struct episode *e)
 {
-	/* Give the exit status the form that MLGym gives it for an exception. */
+	/* Write the exit status in MLGym's form for an exception. */
 	auto_free char *status = xasprintf("environment_error, %s, (%s)", e->error.message,
 			e->action ? e->action : "");
 
@@ -167,8 +167,8 @@ static int episode_begin_step(struct episode *e, const struct model_turn *turn)
 	return fh_env_step_start(e->inside->env, &action, &e->error);
 }
 
-/* Opens the agent that leads the language model. Call it after the reset, because its conversation
- * begins with the first observation. */
+/* Opens the agent that controls the language model. Call it after the reset, because the agent's
+ * conversation begins with the first observation. */
 static int episode_open_agent(struct episode *e)
 {
 	const struct episode_plan *p = &e->plan;
@@ -202,7 +202,8 @@ static int episode_act(struct episode *e)
 }
 
 /*
- * Ends the replay of a resumed run's recorded steps. From now on the model decides on the actions.
+ * Ends the phase of a resumed run in which recorded steps are played again. From now on the model
+ * decides on the actions.
  */
 static int episode_end_past(struct episode *e)
 {
@@ -282,7 +283,8 @@ static int episode_take_thought(struct episode *e)
 
 void episode_thought(struct episode *e)
 {
-	/* free `trouble` first: another try may fail at once and set it */
+	/* Clear the last failed request's message first: the next request may fail at once and set
+	 * it again. */
 	free(take_ptr(e->trouble));
 	if (episode_take_thought(e) < 0)
 		episode_fail(e);
@@ -293,8 +295,8 @@ static bool episode_step_ends(const struct fh_step *step)
 	return (step->terminated || step->truncated) && step->outcome != FH_OUTCOME_INTERRUPTED;
 }
 
-/* Stores the result of the reset or step in the episode. True: the result is to be recorded.
- * False: it was replayed from the record. */
+/* Stores the result of the reset or step in the episode. Returns true if it must be recorded, false
+ * if it was replayed from the record. */
 static bool episode_note(struct episode *e)
 {
 	struct episode_inside *in = e->inside;
@@ -320,7 +322,7 @@ static int episode_record_reset(struct episode *e)
 	return r < 0 ? r : recorder_reset(in->record.recorder, e->plan.seed, &in->step, &e->error);
 }
 
-/* A job_work. Records the step, and adds it to the agent's conversation. */
+/* Records the step, and adds it to the agent's conversation. A job runs it in a thread. */
 static int episode_record_step(void *episode, struct fh_error *err)
 {
 	const struct episode *e = episode;
@@ -335,8 +337,8 @@ static int episode_record_step(void *episode, struct fh_error *err)
 }
 
 /*
- * Continues the episode once the last result is recorded. Model and callbacks get the result only
- * now.
+ * Continues the episode once the last result is recorded. Only then do model and callbacks get the
+ * result.
  */
 static void episode_go_on(struct episode *e)
 {
@@ -346,15 +348,15 @@ static void episode_go_on(struct episode *e)
 
 	if (episode_step_ends(step)) {
 		xstrset(&e->exit_status, step->exit_status ? step->exit_status : "");
-		/* An unreachable server, a wrong key or a cost limit makes the episode fail. It is
-		 * no result of the model. */
+		/* Let the episode fail if the server is unreachable, a key is wrong or a cost limit
+		 * is reached. These are no results of the model. */
 		e->failed = in->agent && agent_failure(in->agent);
 		if (e->failed)
 			e->error = *agent_failure(in->agent);
 		episode_finish(e, NULL);
 		return;
 	}
-	/* After a stop the episode ends here, and its record can be resumed. */
+	/* After a request to stop, the episode ends here. It can be resumed from its record. */
 	r = in->stopping || step->terminated || step->truncated ? -EINTR : episode_decide(e, step);
 	if (r == -EINTR)
 		episode_finish(e, "early_exit");
@@ -374,8 +376,8 @@ static void episode_take_recorded_step(struct episode *e, int r)
 }
 
 /*
- * If recording the step takes long, starts a job that does it. False: no job runs, so the caller
- * records the step.
+ * If recording the step takes long, starts a job that does it. Returns false if no job runs, so the
+ * caller records the step.
  */
 static bool episode_begin_recording(struct episode *e)
 {
@@ -450,7 +452,7 @@ void episode_recorded(struct episode *e)
 void episode_stop(struct episode *e)
 {
 	if (e->phase == EPISODE_OPENING)
-		/* leave the thread's data to the thread, which can't be stopped; see opening.h */
+		/* Leave the opening's data to its thread, which can't be stopped; see opening.h. */
 		e->inside->opening = NULL;
 	if (e->phase == EPISODE_OPENING || e->phase == EPISODE_THINKING) {
 		episode_finish(e, "early_exit");
@@ -462,7 +464,8 @@ void episode_stop(struct episode *e)
 	}
 }
 
-/* --- for those who watch ---------------------------------------------------------------------- */
+/* --- functions for those who watch the episode
+ * ------------------------------------------------- */
 
 bool episode_has_env(const struct episode *e, const struct fh_env *env)
 {

@@ -20,7 +20,7 @@ enum episode_phase {
 	EPISODE_PLANNED,
 	EPISODE_GIVEN_UP, /* the episode was cancelled before it began: `error` says why */
 	/*
-	 * an earlier run has played this episode to its end: the fields are read from that run's
+	 * not played, because an earlier run has played this episode: fields come from that run's
 	 * record
 	 */
 	EPISODE_FOUND,
@@ -38,7 +38,7 @@ enum episode_phase {
  * Pointers are valid until episode_release(). */
 struct episode {
 	struct episode_plan plan;
-	/* Resources while the episode is running; NULL before and after. */
+	/* resources of the episode while it is running; NULL before and after */
 	struct episode_inside *inside;
 	enum episode_phase phase;
 	bool failed;
@@ -47,8 +47,9 @@ struct episode {
 
 	int number; /* number in the name of the folder with the episode's record */
 	int steps, max_steps;
-	char *action; /* last action that the model chose; NULL before the first */
-	/* thought and reply that led to `action`, while its step runs; NULL: none */
+	char *action; /* last action that the model chose; NULL before the first one */
+	/* thought and reply of the model from which `action` came, while its step runs; NULL:
+	 * none */
 	const char *thought, *response;
 	/*
 	 * why the last request to the language model failed, while it is repeated; NULL: no failure
@@ -60,20 +61,20 @@ struct episode {
 	char *variant;
 	struct run_scores scores;
 	/*
-	 * clock_now_ns() at the episode's start and end; 0: not yet. EPISODE_FOUND: nanoseconds
-	 * since 1970
+	 * times of clock_now_ns() at the episode's start and end; 0: not yet. In the phase
+	 * EPISODE_FOUND: nanoseconds since 1970
 	 */
 	int64_t begun_ns, ended_ns;
 	struct chat_stats stats; /* the language model's calls, tokens and cost */
 };
 
-/* Whether a report names the episode: it was started, or an earlier run had finished it. */
+/* Returns true if a report names the episode: it was started, or an earlier run had finished it. */
 static inline bool episode_was_begun(const struct episode *e)
 {
 	return e->phase > EPISODE_GIVEN_UP;
 }
 
-/* Whether the episode is in a final phase and will not change any more. */
+/* Returns true if the episode is in a final phase and will not change any more. */
 static inline bool episode_is_settled(const struct episode *e)
 {
 	return e->phase == EPISODE_GIVEN_UP || e->phase == EPISODE_FOUND ||
@@ -83,12 +84,12 @@ static inline bool episode_is_settled(const struct episode *e)
 void episode_init(struct episode *e, const struct episode_plan *plan);
 void episode_release(struct episode *e);
 
-/* Cancels an episode that has not begun. No folder is made. */
+/* Cancels an episode that has not begun, before it has a folder. */
 void episode_give_up(struct episode *e, const struct fh_error *why);
 
 /*
- * Whether the thread has ended that writes the record in EPISODE_WRITING and EPISODE_RECORDING. If
- * so, call episode_recorded(). False in other phases.
+ * Returns true if the thread that writes the episode's record has ended. Then call
+ * episode_recorded(). False in phases without such a thread.
  */
 bool episode_is_recorded(const struct episode *e);
 void episode_recorded(struct episode *e);
@@ -99,8 +100,8 @@ void episode_advance(struct episode *e);
 /* Continues an episode whose language model has replied. */
 void episode_thought(struct episode *e);
 
-/* Stores in e->trouble that a request to the language model failed and is repeated. A
- * chat_retry_fn whose `user` is the episode. */
+/* Stores in e->trouble why a request to the language model failed and is repeated. A chat_retry_fn
+ * whose `user` is the episode. */
 void episode_retried(void *episode, const struct chat_retry *retry);
 
 /*
@@ -109,15 +110,15 @@ void episode_retried(void *episode, const struct chat_retry *retry);
  */
 void episode_stop(struct episode *e);
 
-/* Whether the episode is played in this environment. */
+/* Returns true if the episode is played in this environment. */
 bool episode_has_env(const struct episode *e, const struct fh_env *env);
 
-/* Warning of the episode's environment; NULL: none. */
+/* Returns the warning of the episode's environment; NULL: none. */
 const char *episode_warning(const struct episode *e);
 
 /*
- * Shows a person who plays the new output of the command that they typed. False: no step runs, or a
- * language model plays.
+ * Shows a person who plays the new output of the command that they typed. Returns false if no step
+ * runs, or a language model plays.
  */
 bool episode_watch(const struct episode *e);
 

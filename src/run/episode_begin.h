@@ -8,7 +8,7 @@
  * episode_advance() and episode_thought() change the phase: read it afterwards. */
 void episode_start(struct episode *e);
 
-/* In EPISODE_OPENING: whether the environment has opened or failed to. If so, call
+/* In EPISODE_OPENING, returns true if the thread that opens the environment has ended. Then call
  * episode_opened(). */
 bool episode_is_open(const struct episode *e);
 void episode_opened(struct episode *e);

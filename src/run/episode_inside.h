@@ -20,18 +20,15 @@ struct episode_inside {
 	/* result of the last step or reset; its strings belong to the environment */
 	struct fh_step step;
 	struct job *recording; /* thread that writes the step, or the record's files; NULL: none */
-	bool stopping;         /* true: the episode is to end after the running step */
-	/*
-	 * the step that is being recorded does not end the episode: the agent then gets its
-	 * observation
-	 */
+	bool stopping;         /* the episode is to end after the running step */
+	/* the recorded step does not end the episode, so the agent gets the step's observation */
 	bool observes;
-	bool resumed; /* for a resumed run: all recorded steps were played again */
-	/* for a resumed run: number of observations that differ from the record */
+	bool resumed; /* a resumed run has played all recorded steps again */
+	/* number of replayed observations that differ from the record, for a resumed run */
 	size_t different;
 };
 
-/* Ends the episode as failed. episode->error has the reason. */
+/* Ends the episode as failed; episode->error has the reason already. */
 void episode_fail(struct episode *e);
 
 #endif

@@ -21,8 +21,8 @@
 #define FIELDS(...) ((const struct log_field[]){ __VA_ARGS__, {} })
 
 /*
- * Writes a log record with the fields task, episode and step, and those of `more` that have a
- * value.
+ * Writes a record with the fields task, episode and step to the log, and those of `more` that have
+ * a value.
  */
 static void episode_log_write(const struct episode_log *l, enum log_level level,
 		const char *message, const struct log_field *more)
@@ -68,7 +68,8 @@ int episode_log_open(
 		return 0;
 	l->file.level = LOG_INFO;
 	l->file.time = true;
-	/* Follow no link, and don't block on a pipe. The folder of a resumed run is untrusted. */
+	/* Open the log file without following a link or blocking on a pipe. The folder of a resumed
+	 * run is untrusted. */
 	l->file.fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
 			0666);
 	if (l->file.fd < 0)
@@ -169,7 +170,8 @@ void episode_log_step(struct episode_log *l, const struct fh_step *step)
 	episode_log_events(l, step);
 }
 
-/* Logs a retry. Only the first try of a request is a warning: an outage brings many retries. */
+/* Logs that a request to the model is retried. Only the first failure is a warning: an outage
+ * brings many retries. */
 void episode_log_retry(struct episode_log *l, const struct chat_retry *retry)
 {
 	char tries[NUMBER_BYTES], pause[NUMBER_BYTES];

@@ -29,29 +29,29 @@ struct episode_log_place {
 	const char *task; /* name of the task, like "titanic:micro" */
 	int episode;
 	const char *dir; /* folder of the run; NULL: no log file */
-	/* Warnings to write at the start of the log file; NULL: none. */
+	/* Warnings to write at the start of the episode's log file; NULL: none. */
 	const char *warnings[LOG_WARNINGS_MAX];
 };
 
-/* Starts the log of the next episode, with its file. */
+/* Starts the log of the next episode, with a file in its folder. */
 int episode_log_open(
 		struct episode_log *l, const struct episode_log_place *place, struct fh_error *err);
 
 void episode_log_begun(struct episode_log *l, const char *model, uint64_t seed, int max_steps);
 void episode_log_reset(struct episode_log *l, const struct fh_step *step);
-/* Says that the task's or agent's files have changed since a run was recorded. */
+/* The files of a task or agent that have changed since a run was recorded, to be logged. */
 struct episode_log_change {
 	const char *what;           /* part whose files have changed: "task" or "agent" */
-	const char *recorded, *now; /* hash of the files in the record, and their hash now */
+	const char *recorded, *now; /* hash of the files in the record, and of the files now */
 };
 void episode_log_changed(struct episode_log *l, const struct episode_log_change *change);
 /*
- * Logs that the run was recorded by a build with another SECRET_KEYS_VERSION, whose value is
- * `recorded`.
+ * Logs that the run was recorded by a build with another list of secret keys. `recorded` is that
+ * build's SECRET_KEYS_VERSION.
  */
 void episode_log_other_keys(struct episode_log *l, int64_t recorded);
-/* Logs that all recorded steps were played again. `different`: number of observations that differ
- * from the record. */
+/* Logs that a resumed run has played all recorded steps again. `different`: number of observations
+ * that differ from the record. */
 void episode_log_resumed(struct episode_log *l, size_t different);
 void episode_log_action(struct episode_log *l, const char *action);
 void episode_log_step(struct episode_log *l, const struct fh_step *step);

@@ -166,7 +166,8 @@ int episode_env_options(const struct episode_options *options, struct arena *are
 
 int64_t episode_recorded_keys(const struct pyjson *open)
 {
-	int64_t version = 1; /* builds with version 1 did not record the key "keys" */
+	/* version to assume if there is none: builds with version 1 did not record it */
+	int64_t version = 1;
 
 	pyjson_i64(pyjson_get(open, "keys"), &version);
 	return open ? version : 0;

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-/* Options that all commands share that play episodes. */
+/* Options of all commands that play episodes. */
 struct episode_options {
 	const char *variant;
 	uint64_t seed, judge_salt, data_seed;
@@ -23,13 +23,13 @@ struct episode_options {
 	const char *tasks_dir, *mlgym_root, *web_hosts, *aliases, *python;
 	struct {
 		bool seed, data_seed, reward;
-	} given; /* true for options that the user set; others have their defaults */
+	} given; /* true for each option that the user set; other options have their defaults */
 };
 
 extern const char *const episode_rewards[];
 
-/* Index into episode_rewards of a recorded reward's name. Returns `otherwise` for an unknown
- * name. */
+/* Returns the index into episode_rewards of a recorded reward's name, or `otherwise` if the name is
+ * unknown. */
 int episode_reward_of(const char *name, int otherwise);
 
 /* largest seed of an episode: the protocol of `fumehood env` accepts none above it */
@@ -62,24 +62,24 @@ int episode_gpus(const struct texts *list, struct arena *arena, const int **out,
 		struct fh_error *err);
 
 /*
- * SECRET_KEYS_VERSION that a run recorded in its "open" event. 1 if the event has none: version 1
- * was not recorded. 0 if `open` is NULL.
+ * Returns the SECRET_KEYS_VERSION, the version of the list of secret keys, that a run's "open"
+ * event records. 1 if the event has none: version 1 was not recorded. 0 if `open` is NULL.
  */
 int64_t episode_recorded_keys(const struct pyjson *open);
 
 /*
- * The salt of a recorded "reset" event: a number from which the judge's random numbers are derived.
- * 0: the event has none.
+ * Returns the salt of a recorded "reset" event: a number from which the judge's random numbers are
+ * derived. 0: the event has none.
  */
 uint64_t episode_recorded_salt(const struct pyjson *reset);
 
-/* The seed for generated data in a recorded "open" event. 0 if the event has none: older builds
- * did not record it. */
+/* Returns the seed for generated data in a recorded "open" event. 0 if the event has none: older
+ * builds did not record it. */
 uint64_t episode_recorded_data_seed(const struct pyjson *open);
 
-/* The --web-hosts option: hosts that the agent's tools may connect to. If the option is not
- * given: "papers" if the agent has tools that read papers, else NULL (no hosts). `agent` may be
- * NULL. */
+/* Returns the value of the --web-hosts option: hosts that the agent's tools may connect to. If the
+ * option is not given: "papers" if the agent has tools that read papers, else NULL (no host).
+ * `agent` may be NULL. */
 const char *episode_web_hosts(
 		const struct episode_options *options, const struct agent_config *agent);
 

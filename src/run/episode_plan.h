@@ -14,7 +14,7 @@ struct episode;
 struct openings;
 struct run_past;
 
-/* Plan of one episode. All pointers stay valid until the episode ends. */
+/* All that is needed to play one episode. All pointers stay valid until the episode ends. */
 struct episode_plan {
 	struct fh_gym *gym;
 	struct openings *openings;
@@ -24,18 +24,20 @@ struct episode_plan {
 	/* Agent whose configuration the model follows. NULL: the model follows none. */
 	const struct run_agent *agent;
 	const char *aliases; /* path of a script that the episode's shells source; NULL: none */
-	bool edits_at_once;  /* start the editor's linter before the first edit */
+	/* start the linter of the agent's editor before the first edit, because it takes long */
+	bool edits_at_once;
 	const char *out, *suffix;
 	const char *reward;
 	uint64_t seed;
 	/* If a run is resumed or replayed: recorded hashes of the files of task and agent. NULL:
 	 * no such run, or the user chose another task or agent. */
 	const char *task_hash, *agent_hash;
-	/* if a run is resumed or replayed: its recorded SECRET_KEYS_VERSION; else 0 */
+	/* SECRET_KEYS_VERSION in the record of the run that is resumed or replayed; 0: no such
+	 * run */
 	int64_t keys;
 	const struct run_past *past; /* recorded run that this episode resumes; NULL: none */
 	int human_in, human_out, stop_fd;
-	/* Called with each step's result after it was recorded. NULL: not called. */
+	/* Callback with each step's result after it was recorded. NULL: not called. */
 	void (*played)(void *user, const struct episode *e, const struct fh_step *step);
 	void *played_user;
 };

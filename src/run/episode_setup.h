@@ -25,11 +25,11 @@ extern const char *const episode_tools[];
 void episode_say_tools(const struct agent_config *agent, const struct warner *warner);
 
 /* Sets up an episode's shells. Call it before the reset. agent and aliases may be NULL.
- * edits_at_once: start the editor's linter now (see struct command_setup). */
+ * edits_at_once: start the linter of the agent's editor now (see struct command_setup). */
 int episode_set_up(struct fh_env *env, const struct agent_config *agent, const char *aliases,
 		bool edits_at_once, struct fh_error *err);
 
-/* Checks an agent's commands and aliases as episode_set_up() does, but without an environment.
+/* Checks an agent's commands and aliases before there is an environment, as episode_set_up() does.
  * -EINVAL: something is wrong. */
 int episode_check_setup(
 		const struct agent_config *agent, const char *aliases, struct fh_error *err);

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #define RESULTS_BYTES_MAX (64L * 1024 * 1024)
-/* Text with which the line of a "resumed" event in events.jsonl begins. */
+/* Beginning of the line of a "resumed" event in events.jsonl. */
 #define RESUMED "\n{\"event\":\"resumed\""
 
 struct run_found {
@@ -37,11 +37,12 @@ static const char *existing_text_of(const struct pyjson *object, const char *key
 	return pyjson_text(pyjson_get(object, key));
 }
 
-/* --- whether it is the same ------------------------------------------------------------------- */
+/* --- comparing a recorded run with the planned one
+ * --------------------------------------------- */
 
 /*
- * Makes the arguments that the planned run would record in args.yaml. Writes them as YAML and reads
- * this again, so that API keys are hidden as in a record.
+ * Makes the arguments that the planned run would record in args.yaml. They are written as YAML and
+ * read again, so that API keys are hidden as in a record.
  */
 static int existing_read_wanted(struct arena *a, const struct run_wanted *w,
 		const struct run_name *name, struct run_args *out, struct fh_error *err)
@@ -72,7 +73,7 @@ static int existing_read_wanted(struct arena *a, const struct run_wanted *w,
 	return 0;
 }
 
-/* Whether a recorded event's hash `key` equals `wanted`. True if an older build recorded no
+/* Returns true if a recorded event's hash `key` equals `wanted`, or if an older build recorded no
  * hash. */
 static bool existing_has_hash(const struct pyjson *event, const char *key, const char *wanted)
 {
@@ -81,8 +82,8 @@ static bool existing_has_hash(const struct pyjson *event, const char *key, const
 	return !*recorded || str_eq(recorded, wanted);
 }
 
-/* Whether a recorded "open" or "resumed" event has the same hashes of task and agent as the
- * planned episode. */
+/* Compares a recorded "open" or "resumed" event with the planned episode. Returns true if the
+ * hashes of task and agent are equal. */
 static bool existing_has_files(const struct run_wanted *w, const struct pyjson *event)
 {
 	const struct run_agent *agent = w->plan->agent;
@@ -92,8 +93,8 @@ static bool existing_has_files(const struct run_wanted *w, const struct pyjson *
 }
 
 /*
- * Whether all "resumed" events of a recorded run have the same hashes of task and agent as the
- * planned episode.
+ * Compares all "resumed" events of a recorded run with the planned episode. Returns true if the
+ * hashes of task and agent are equal.
  */
 static bool existing_was_resumed_alike(const struct run_wanted *w, const char *dir)
 {
@@ -103,7 +104,8 @@ static bool existing_was_resumed_alike(const struct run_wanted *w, const char *d
 	const char *line;
 
 	if (!w->plan->agent)
-		/* a run without an agent can't have been resumed: only language models' runs can */
+		/* A run without an agent can't have been resumed: only runs of language models
+		 * can. */
 		return true;
 	if (fd_read_plain(path, &log, NULL) < 0 || log.truncated)
 		return false;
@@ -121,9 +123,11 @@ static bool existing_is_same(const struct run_wanted *w, const struct run_args *
 		const struct run_found *found)
 {
 	const struct glance *g = &found->glance;
-	uint64_t salt = w->plan->env->judge_salt; /* 0: each episode draws a random salt */
+	/* salt that the user fixed; 0: each episode draws a random salt */
+	uint64_t salt = w->plan->env->judge_salt;
 	auto_arena struct arena arena = ARENA_INIT;
-	struct run_args args = *wanted; /* older builds did not record all arguments */
+	/* start from the wanted arguments, because older builds did not record all */
+	struct run_args args = *wanted;
 
 	if (!g->over || !existing_has_files(w, g->open) ||
 			(salt && salt != episode_recorded_salt(g->reset)) ||
@@ -172,8 +176,8 @@ void run_existing_release(struct run_existing *all)
 
 /* --- its results ------------------------------------------------------------------------------ */
 
-/* The object in results.json of a run, whose events don't list its scores. NULL: the file can't be
- * read. */
+/* Returns the object in results.json of a run whose events don't list its scores. NULL: the file
+ * can't be read. */
 static const struct pyjson *existing_read_results(struct arena *a, const char *dir)
 {
 	auto_free char *path = path_join(dir, EXPORT_RESULTS);

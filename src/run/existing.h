@@ -10,12 +10,14 @@
  */
 struct run_existing {
 	struct arena arena;
-	struct run_found *items; /* runs found, sorted by the number in the name of their folders */
+	/* runs found, sorted by the numbers in the names of their folders */
+	struct run_found *items;
 	size_t n;
 };
 
 struct run_wanted {
-	const struct episode_plan *plan; /* the episode to look for, with any seed */
+	/* planned episode that a recorded run must equal; its seed does not count */
+	const struct episode_plan *plan;
 	const struct task *task;
 	const char *task_hash;
 	const char *label; /* name of the model in the names of runs' folders */
@@ -25,8 +27,8 @@ int run_existing_read(
 		const struct run_wanted *wanted, struct run_existing *out, struct fh_error *err);
 void run_existing_release(struct run_existing *all);
 
-/* Looks for a finished run that equals the planned episode. Returns whether there is one. If so,
- * the episode becomes EPISODE_FOUND and gets the results of that run. */
+/* Looks for a finished run that equals the planned episode, and returns true if there is one. The
+ * episode then becomes EPISODE_FOUND and gets the results of that run. */
 bool run_existing_take(const struct run_existing *all, struct episode *e);
 
 #endif

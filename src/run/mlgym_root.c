@@ -17,12 +17,12 @@
 static const char *const mlgym_root_variables[] = { "MLGYM_CONFIG_ROOT", "MLGYM_TASK_CONFIG_DIR" };
 
 /*
- * Folders that a user may name a checkout by: its own, configs, configs/tasks. These are the ends
- * of their paths.
+ * Ends of the paths by which a user may name an MLGym checkout: the checkout itself, or folders in
+ * it.
  */
 static const char *const inside[] = { "", "/configs", "/configs/tasks" };
 
-/* Whether a folder is an MLGym checkout: it has a task, configs/tasks/NAME.yaml. */
+/* Returns true if a folder is an MLGym checkout: it has a task, configs/tasks/NAME.yaml. */
 static bool mlgym_root_is_checkout(const char *dir)
 {
 	char **names = NULL;
@@ -71,7 +71,7 @@ char *mlgym_root_of_file(const char *path)
 }
 
 /*
- * Whether the current folder is an MLGym checkout. If so, warns that it is used. MLGym's own
+ * Returns true if the current folder is an MLGym checkout, and warns that it is used. MLGym's own
  * commands are run in a checkout.
  */
 static bool mlgym_root_is_here(const struct warner *warner)

@@ -22,8 +22,8 @@ int mlgym_root(struct arena *arena, const char *option, const struct warner *war
 int mlgym_root_find(struct arena *arena, const char *name, const char *folder, const char **out,
 		struct fh_error *err);
 
-/* Returns the MLGym checkout in whose configs/tasks the file `path` lies. `path` is a real path.
- * The result is on the heap. NULL: the file is in no checkout. */
+/* Returns the MLGym checkout in whose configs/tasks the file `path` lies, as a heap string. `path`
+ * is a real path. NULL: the file is in no checkout. */
 char *mlgym_root_of_file(const char *path);
 
 #endif

@@ -38,10 +38,7 @@ bool openings_came(struct openings *o)
 	return read(o->fd, &count, sizeof(count)) == sizeof(count);
 }
 
-/*
- * Opens the model and the environment of an opening. A job_work: it runs in the opening's own
- * thread.
- */
+/* Opens the model and the environment for an episode. A job runs it in a thread of its own. */
 static int opening_work(void *arg, struct fh_error *err)
 {
 	struct opening *o = arg;

@@ -20,11 +20,13 @@
 struct openings {
 	/* becomes readable when a thread has ended that opens an environment or writes a record */
 	int fd;
-	size_t n; /* number of openings that were started and not yet taken by opening_take() */
+	/* number of threads that open environments, started and not yet taken by opening_take() */
+	size_t n;
 };
 
 /*
- * Most environments that are opened at the same time: more threads would only wait for each other.
+ * Most environments that are opened at the same time: with more, threads would only wait for each
+ * other.
  */
 #define OPENINGS_MAX 64
 
@@ -32,7 +34,8 @@ int openings_open(struct openings *o, struct fh_error *err);
 void openings_close(struct openings *o);
 
 /*
- * Whether a thread that opens an environment, or writes to a record, has ended since the last call.
+ * Returns true if a thread that opens an environment, or writes a record, has ended since the last
+ * call.
  */
 bool openings_came(struct openings *o);
 
@@ -43,7 +46,8 @@ struct opening_request {
 	const struct model_request *model;
 	const struct agent_config *agent;
 	const char *aliases;
-	bool edits_at_once; /* start the editor's linter before the first edit */
+	/* start the linter of the agent's editor before the first edit, because it takes long */
+	bool edits_at_once;
 };
 
 struct opening;
@@ -54,8 +58,8 @@ int opening_start(struct openings *all, const struct opening_request *request, s
 		struct fh_error *err);
 bool opening_is_over(const struct opening *opening);
 
-/* Takes the environment, or the error, of an opening whose thread has ended. Frees the opening.
- * Sets *out_model if the request had a model. */
+/* Takes the environment, or the error, from a thread that has opened it and ended. Frees the
+ * opening. Sets *out_model if the request had a model. */
 int opening_take(struct opening *opening, struct fh_env **out_env, struct model **out_model,
 		struct fh_error *err);
 

@@ -10,13 +10,14 @@
 struct run_options {
 	struct episode_options episode;
 	struct texts tasks;
-	const char *task_config; /* MLGym's --task_config_path: file of the task */
+	const char *task_config; /* MLGym's --task_config_path: path of the task's file */
 	struct texts models;
 	/* MLGym's --replay_path: path of the record that the model `replay` plays */
 	const char *replay_path;
 	struct texts mounts; /* MLGym's --container_mounts: folders to bind as /NAME */
 	const char *out, *suffix;
-	const char *sweep; /* path of a sweep file (sweep.h); only it sets the next five fields */
+	/* path of a sweep file (sweep.h), the only source of the next five fields */
+	const char *sweep;
 	struct texts agent_configs;
 	const double *temperatures;
 	const uint64_t *seeds;

@@ -73,14 +73,15 @@ static int past_read(struct run_past *p, double cost_limit, struct fh_error *err
 
 	if (r < 0)
 		return r;
-	/* The recorded cost lacks a reply that was under way when the recorded run was killed. */
+	/* Take the model's costs from the record. They lack a reply that was under way when the
+	 * recorded run was killed. */
 	p->spent = run_record_stats(p->recorded.traj->info.model_stats);
 	r = past_check(p, cost_limit, err);
 	if (r < 0)
 		return r;
 	/*
-	 * If a cost limit ended the recorded run, its last step only reports that. Don't play it
-	 * again.
+	 * Leave out the last recorded step if a cost limit ended the run: this step only reports
+	 * the limit.
 	 */
 	p->n_steps = p->recorded.n_played - p->recorded.over;
 	r = past_find_messages(p, err);
@@ -126,7 +127,7 @@ void run_past_release(struct run_past *p)
 
 struct past_apply {
 	struct run_past *past;
-	/* options to fill from the record; those that the user set stay */
+	/* options of the resumed run to fill from its record; those that the user set stay */
 	struct run_options *options;
 	const struct run_args *args;
 	/* recorded options that take effect only if the user repeats them on the command line */
@@ -135,7 +136,7 @@ struct past_apply {
 
 /*
  * Adds a recorded option to q->wishes, the options that the user has to repeat. Skips it if the
- * user gave it, or if the record has none.
+ * user gave the option, or if the record has none.
  */
 static void past_wish(
 		struct past_apply *q, const char *option, const char *given, const char *value)
@@ -144,8 +145,8 @@ static void past_wish(
 		untrusted_wish(&q->wishes, option, value);
 }
 
-/* Whether the model's recorded URL is also its default here: that of the provider's environment
- * variable, or the provider's own. */
+/* Returns true if the model's recorded URL is also its default here. The default is that of the
+ * provider's environment variable, or the provider's own. */
 static bool past_is_own_address(struct past_apply *q)
 {
 	struct arena *a = &q->past->arena;
@@ -248,8 +249,8 @@ static void past_apply_environment(struct past_apply *q)
 					o->gpus_per_agent, o->gpus_per_agent);
 	}
 	/*
-	 * "" in the record means that the run used no MLGym checkout. Use none now, even if the
-	 * current folder is one.
+	 * Use no MLGym checkout if the record has "": the run used none. The current folder may be
+	 * a checkout, but is not used then.
 	 */
 	if (!o->episode.mlgym_root && args->mlgym_root && !*args->mlgym_root)
 		o->episode.mlgym_root = "";
@@ -260,8 +261,7 @@ static void past_apply_environment(struct past_apply *q)
 }
 
 /*
- * The record leaves out values that may be secret. Fails if the user did not give such an option
- * again.
+ * Fail if the record left out an option's value, because it may be secret, and the user gave none.
  */
 static int past_check_hidden(struct past_apply *q, struct fh_error *err)
 {
@@ -357,11 +357,13 @@ int run_past_apply(struct run_past *p, struct run_options *o, struct fh_error *e
 	if (o->agent.recorded)
 		o->agent.config = agent;
 	else
-		p->agent_hash = NULL; /* the user chose another agent: don't compare hashes */
+		/* don't compare hashes of the agent: the user chose another */
+		p->agent_hash = NULL;
 	return past_apply_args(p, o, err);
 }
 
-/* --- while it is played again ----------------------------------------------------------------- */
+/* --- comparing with the record while it is played again
+ * ---------------------------------------- */
 
 struct model_turn run_past_turn(const struct run_past *p, size_t i)
 {

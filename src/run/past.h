@@ -13,7 +13,7 @@
  */
 struct run_past {
 	char *dir;
-	int number; /* number in the name of the run's folder */
+	int number; /* number in the name of the recorded run's folder */
 	uint64_t seed;
 	struct arena arena;
 	struct exported recorded;
@@ -51,7 +51,8 @@ const char *run_past_agent(const struct pyjson *open);
 /* Returns recorded action i, counted from 0, with the thought and reply that led to it. */
 struct model_turn run_past_turn(const struct run_past *past, size_t i);
 
-/* Whether the observation of a replayed step differs from the recorded one. Step 0 is the reset. */
+/* Returns true if the observation of a replayed step differs from the recorded one. Step 0 is the
+ * reset. */
 bool run_past_differs(const struct run_past *past, const struct fh_step *step);
 
 #endif

@@ -31,11 +31,11 @@
 struct planning {
 	struct run_plan *plan;
 	const struct run_options *given; /* options as the user gave them on the command line */
-	/* copy of `given`, with values of the resumed run's record or of the sweep file */
+	/* copy of `given` with the values of a resumed run's record or of the sweep file */
 	struct run_options *options;
 	struct texts tasks;
 	struct fh_env_options env; /* options that the environments of all tasks share */
-	/* Hash of the files of the task that is being planned. Only set for --skip-existing. */
+	/* Hash of the files of the task that is being planned; only set for --skip-existing. */
 	char task_hash[SHA256_HEX_BYTES];
 	/* number of episodes of each agent with each task: --runs, times the number of seeds */
 	int runs;
@@ -45,8 +45,8 @@ struct planning {
 /* --- models ----------------------------------------------------------------------------------- */
 
 /*
- * Whether any model of the run follows an agent's configuration. If so, the user gets warnings
- * about the configuration when that model is planned.
+ * Returns true if any model of the run follows an agent's configuration. If so, the user gets the
+ * configuration's warnings when that model is planned.
  */
 static bool plan_has_speaker(const struct planning *p)
 {
@@ -68,7 +68,7 @@ static int plan_open_agent(struct planning *p, const struct run_agent_options *o
 
 	for (size_t i = 0; i < plan->n_agents; i++)
 		if (plan->agents[i].config && str_eq(plan->agents[i].spec, o->config))
-			warner = NULL; /* pass on the warnings of a configuration only once */
+			warner = NULL; /* pass on the warnings of each configuration only once */
 	plan->agents = xrealloc(plan->agents, plan->n_agents + 1, sizeof(*plan->agents));
 	agent = &plan->agents[plan->n_agents++];
 	*agent = (struct run_agent){ .model = model, .spec = o->config };
@@ -98,8 +98,9 @@ static int plan_open_agent(struct planning *p, const struct run_agent_options *o
 	return 0;
 }
 
-/* Adds the agents (configurations) that a model plays with. A language model plays with each
- * agent at each temperature. Recorded replies have no temperature. Other models have no agent. */
+/* Adds the agents (configurations of a language model) that a model plays with. A language model
+ * plays with each agent at each temperature. Recorded replies have no temperature. Other models
+ * have no agent. */
 static int plan_open_model(struct planning *p, const char *model)
 {
 	const struct run_options *o = p->options;
@@ -124,8 +125,8 @@ static int plan_open_model(struct planning *p, const char *model)
 	return 0;
 }
 
-/* If no model plays with an agent's configuration: fails if --tools original was given, and warns
- * if --agent was. */
+/* Refuses --tools original if no model plays with an agent's configuration. Warns if --agent was
+ * given then. */
 static int plan_check_agents(const struct planning *p)
 {
 	const struct run_agent_options *o = &p->options->agent;
@@ -266,8 +267,8 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 	return 0;
 }
 
-/* Sets p->task_hash. Leaves it empty while the task's data is missing: no such run can have been
- * played. */
+/* Sets p->task_hash, the hash of the task's files. Leaves it empty while the task's data is
+ * missing: no run with it can have been played. */
 static int plan_hash_task(struct planning *p, const struct task *task)
 {
 	*p->task_hash = '\0';
@@ -386,7 +387,7 @@ static int plan_find_tasks(struct planning *p)
 	return r;
 }
 
-/* Refuses seeds that count up beyond the largest. */
+/* Refuses seeds of a run that count up beyond the largest possible seed. */
 static int plan_check_seeds(const struct planning *p)
 {
 	const struct run_options *o = p->options;

@@ -27,7 +27,7 @@ struct run_plan {
 	size_t n_agents;
 	struct run_past past; /* with --resume: the recorded run of the only episode */
 	struct episode *episodes;
-	bool all_tasks; /* the task is `all`, so tasks that can't be played are left out */
+	bool all_tasks; /* the task `all` was given, so tasks that can't be played are left out */
 	/*
 	 * Number of planned episodes, and of those that an earlier run has finished
 	 * (--skip-existing).
