@@ -73,8 +73,8 @@ const char *pyjson_string(const struct pyjson *v);
 /* Returns the text of a JSON string. It is "" if v is no string, or contains a NUL. */
 const char *pyjson_text(const struct pyjson *v);
 
-/* Functions that read a JSON number into *out. They return false and leave *out unchanged if v is
- * no number, is not finite, or is no integer of that type. */
+/* Functions that read a JSON number into *out. They return false and leave *out unchanged unless v
+ * is a finite number of that type. */
 bool pyjson_double(const struct pyjson *v, double *out);
 bool pyjson_i64(const struct pyjson *v, int64_t *out);
 

@@ -21,8 +21,8 @@
 #define FIELDS(...) ((const struct log_field[]){ __VA_ARGS__, {} })
 
 /*
- * Writes a record with the fields task, episode and step to the log, and those of `more` that have
- * a value.
+ * Writes a record to the log. It has the fields task, episode and step, and those of `more` that
+ * have a value.
  */
 static void episode_log_write(const struct episode_log *l, enum log_level level,
 		const char *message, const struct log_field *more)

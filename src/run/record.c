@@ -15,7 +15,7 @@
 
 #define STATS_BYTES_MAX 4096
 
-/* --- the beginning ---------------------------------------------------------------------------- */
+/* --- opening a record ------------------------------------------------------------------------- */
 
 struct run_name run_record_name(const struct episode_plan *p, const char *model, const char *task)
 {
@@ -139,7 +139,8 @@ int run_record_memory(const struct run_record *r, const struct fh_env *env, stru
 	return memory ? fd_write_file(path, buf_str(memory), memory->len, 0666, err) : 0;
 }
 
-/* --- cost, and the end ------------------------------------------------------------------------ */
+/* --- recording the model's cost and the end of the run
+ * ----------------------------------------- */
 
 static const struct pyjson *record_make_stats(struct arena *arena, const struct chat_stats *stats)
 {

@@ -13,7 +13,7 @@ struct run_record {
 	struct episode_log log;
 	/* number in the name of the run's folder, or the caller's number if there is no folder */
 	int number;
-	char *dir; /* path of the folder; NULL: none */
+	char *dir; /* path of the run's folder; NULL: none */
 };
 
 struct run_record_start {
@@ -24,7 +24,7 @@ struct run_record_start {
 	const struct episode_plan *plan;
 	const struct fh_env_info *info;
 	const char *model; /* name of the model in the folder's name */
-	/* the run's language model; NULL: another kind of model plays */
+	/* the run's language model; NULL: none plays, but for example a baseline */
 	const struct chat_model *chat;
 	const char *warning;    /* warning of the environment to write into the log; NULL: none */
 	const char *resume_dir; /* folder of the run to resume; NULL: a new folder is made */
@@ -51,7 +51,8 @@ int run_record_open(
  * File in the run's folder: a copy of the agent's memory file at the episode's start, for replays.
  */
 #define RUN_MEMORY_FILE "memory.json"
-/* Copies the agent's memory file into the run's folder. Call it before the reset is recorded. */
+/* Copies the agent's memory file (its notes) into the run's folder. Call it before the reset is
+ * recorded. */
 int run_record_memory(const struct run_record *r, const struct fh_env *env, struct fh_error *err);
 
 /* Reads the language model's calls, tokens and cost from a record. All are 0 if model_stats is
@@ -61,8 +62,8 @@ struct chat_stats run_record_stats(const struct pyjson *model_stats);
 /* Records the language model's calls, tokens and cost so far. */
 int run_record_spent(struct run_record *r, const struct chat_stats *stats, struct fh_error *err);
 
-/* Ends the record and writes its last files. Sets end->model_stats, which the caller leaves
- * NULL, from `stats`. `stats` may be NULL. */
+/* Ends the record and writes its last files. Sets end->model_stats from `stats`, which may be NULL.
+ * The caller leaves end->model_stats NULL. */
 int run_record_end(struct run_record *r, const struct recorder_end *end,
 		const struct chat_stats *stats, struct fh_error *err);
 

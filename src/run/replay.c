@@ -39,7 +39,7 @@ static int replay_wait(struct replay *r, int stop_fd, struct fh_error *err)
 	return n;
 }
 
-/* Whether a line of any recorded action begins with the command `name`. */
+/* Returns true if a line of any recorded action begins with the command `name`. */
 static bool replay_has_command(const struct traj *t, const char *name)
 {
 	size_t n = strlen(name);

@@ -18,10 +18,11 @@
  */
 struct replay_options {
 	struct episode_options episode;
-	/* NULL: the recorded task and agent, and the default folder for the new record */
+	/* options of a replay; NULL: the recorded task and agent, and the default folder for the
+	 * new record */
 	const char *task, *agent, *out;
 	struct texts gpus;
-	int tools; /* value of --tools: index into episode_tools */
+	int tools; /* value of the option --tools, as an index into episode_tools */
 	bool tools_given;
 	const struct warner *warner;
 };
@@ -37,24 +38,25 @@ struct replay {
 	char *path;       /* path of the .traj file of the recorded run */
 	const char *model;
 	char *out;
-	const char *own_root;   /* MLGym checkout that the user who replays named; NULL: none */
-	const char *aliases;    /* path of a file that the sandbox's shells source; NULL: none */
-	const char *agent_spec; /* agent's configuration to load; NULL: no agent played */
-	/* web hosts that the recorded agent's tools could use; NULL: not recorded */
+	const char *own_root; /* MLGym checkout that the user who replays named; NULL: none */
+	const char *aliases;  /* path of a file that the sandbox's shells source; NULL: none */
+	/* name or path of the agent's configuration to load; NULL: no agent played */
+	const char *agent_spec;
+	/* hosts in the web that the recorded agent's tools could use; NULL: not recorded */
 	const char *web_hosts;
 	/* recorded hashes of the task's and agent's files; NULL: not recorded */
 	const char *task_hash, *agent_hash;
-	int64_t keys; /* SECRET_KEYS_VERSION of the build that recorded the run */
-	/*
-	 * an earlier replay of this process has given some warnings, which this replay does not
-	 * repeat
-	 */
+	/* version of the list of secret keys (SECRET_KEYS_VERSION) in the build that recorded the
+	 * run */
+	int64_t keys;
+	/* true: an earlier replay of this process has given warnings that need no repetition */
 	bool is_next;
-	/* The record or the user's options tell if the task is of an MLGym checkout or our own. */
+	/* True: the record or the user's options tell whether the task is MLGym's or Fumehood's
+	 * own. */
 	bool place_is_known;
 	uint64_t seed;
 	/*
-	 * Time at which the recorded run and the replay started, in seconds since 1970; 0: not
+	 * Times at which the recorded run and the replay started, in seconds since 1970; 0: not
 	 * recorded.
 	 */
 	int64_t recorded_s, now_s;
@@ -77,8 +79,8 @@ int replay_prepare(struct replay *r, struct fh_error *err);
 /* Plays the recorded actions, until the last or until stop_fd becomes readable. */
 int replay_play(struct replay *r, int stop_fd, struct fh_error *err);
 
-/* Whether a thread still opens the environment after a stop. If so, call no function to close it,
- * and end the process with _exit(). */
+/* Returns true if a thread still opens the environment after a stop. If so, call no function to
+ * close it, and end the process with _exit(). */
 bool replay_is_opening(const struct replay *r);
 
 struct replay_verdicts {

@@ -13,8 +13,8 @@ static struct replay_step replay_step_of(
 	return s;
 }
 
-/* Compares the meaning of two differently worded observations. MLGym's texts differ from
- * Fumehood's. The verdict for equal meanings is COMPARE_NORMALISED at best. */
+/* Compares two observations by meaning, because MLGym's texts differ from Fumehood's. The verdict
+ * for equal meanings is COMPARE_NORMALISED at best. */
 static void replay_translate(struct replay_step *s, const struct traj *recorded, size_t i,
 		struct buf *then, struct buf *now)
 {
@@ -53,7 +53,8 @@ int replay_compare(struct replay *r,
 		struct replay_step step = replay_step_of(r, then->observation, now->observation);
 		struct replay_step state = replay_step_of(r, then->state, now->state);
 
-		/* no hash is recorded: a run of MLGym, whose texts differ from Fumehood's */
+		/* If the record has no hash, MLGym made it: compare meanings, because its texts
+		 * differ from Fumehood's. */
 		if (step.verdict == COMPARE_DIFFERENT && !r->task_hash)
 			replay_translate(&step, r->recorded, i, &told_then, &told_now);
 		if (then->state && state.verdict > step.verdict)

@@ -76,7 +76,7 @@ static int replay_choose_root(struct replay *r, const char *recorded, struct fh_
 	if (o->episode.mlgym_root || !recorded)
 		return 0;
 	r->places.mlgym_root = NULL;
-	if (!*recorded) /* "": the run used no MLGym checkout */
+	if (!*recorded) /* "" in the record: the run used no MLGym checkout */
 		return 0;
 	return mlgym_root_find(
 			&r->arena, "the run's checkout", recorded, &r->places.mlgym_root, err);
@@ -188,7 +188,7 @@ static int replay_load_agent(struct replay *r, struct fh_error *err)
 
 	if (n < 0 && r->options->agent)
 		return n;
-	/* The texts of warnings belong to the configuration, so there are none if it failed. */
+	/* On failure, pass on no warnings: their text belonged to the agent's configuration. */
 	for (size_t i = 0; n >= 0 && i < warnings.n; i++)
 		warner_say(r->is_next && r->options->agent ? NULL : r->options->warner, "%s",
 				warnings.items[i]);
@@ -206,9 +206,9 @@ static int replay_load_agent(struct replay *r, struct fh_error *err)
 	return 0;
 }
 
-/* Chooses the web hosts that the agent's tools may use: those of the user's option. Without the
- * option it takes the default of an agent that the user named, unless the record says "none". Warns
- * if the recorded run could use other hosts. */
+/* Chooses the web hosts that the agent's tools may use: those that the user gave. Otherwise takes
+ * the default of the agent that the user named, unless the record says "none". Warns if the
+ * recorded run could use other hosts. */
 static void replay_choose_web_hosts(struct replay *r)
 {
 	const struct episode_options *o = &r->options->episode;

@@ -22,7 +22,7 @@ static void run_on(struct run *run, enum run_event event, const struct episode *
 
 /* --- one episode ------------------------------------------------------------------------------ */
 
-/* Whether all language models together have reached the total cost limit. */
+/* Returns true if all language models together have reached the total cost limit. */
 static bool run_is_spent(const struct run *run, struct fh_error *why)
 {
 	return run->plan.chat && chat_service_is_spent(run->plan.chat, why);
@@ -45,7 +45,7 @@ static void run_went_on(struct run *run, struct episode *e)
 {
 	if (e->phase == EPISODE_THINKING || e->phase == EPISODE_WRITING ||
 			e->phase == EPISODE_RECORDING || e->phase == EPISODE_LEAVING)
-		return; /* it is reported later: when it has another phase, or has ended */
+		return; /* report the episode later, when it is in another phase or has ended */
 	if (e->phase != EPISODE_ENDED) {
 		run_on(run, RUN_STEPPED, e);
 		return;
@@ -131,8 +131,8 @@ static void run_opened(struct run *run, struct episode *e)
 	const char *warning;
 
 	episode_opened(e);
-	/* Episodes of one task follow each other in the plan. Report their common warning once,
-	 * unless openings of two tasks mix. */
+	/* Report a warning that episodes of one task have in common only once. They follow each
+	 * other in the plan, but openings of two tasks may mix. */
 	warning = episode_warning(e);
 	if (warning && run->warned != e->plan.env->task)
 		log_record(NULL, LOG_WARN, warning, NULL, 0);
@@ -143,9 +143,9 @@ static void run_opened(struct run *run, struct episode *e)
 		run_on(run, RUN_BEGAN, e);
 }
 
-/* Continues each episode whose thread has ended. The thread opened its environment, or wrote to
- * its record. Episodes that differ only in seed begin in order, so that their folders' numbers
- * follow the seeds. */
+/* Continues each episode whose thread has ended. The thread opened the environment, or wrote to the
+ * record. Episodes that differ only in seed begin in order, so that their folders' numbers follow
+ * the seeds. */
 static int run_advance_jobs(struct run *run)
 {
 	const struct fh_env_options *held = NULL;

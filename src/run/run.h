@@ -6,7 +6,7 @@
 #include "run/plan.h"
 
 /*
- * A run: episodes of tasks that models play, by a plan (plan.h). A single thread plays up to `jobs`
+ * A run: models play episodes of tasks by a plan (plan.h). A single thread plays up to `jobs`
  * episodes at a time, in the order of the plan. It prints nothing. The callback `on` gets each
  * event.
  */
@@ -14,19 +14,19 @@ enum run_event {
 	RUN_BEGAN,   /* an episode's environment has opened */
 	RUN_STEPPED, /* an episode's model has acted, or its environment was reset */
 	RUN_AGAIN,   /* an episode failed, and is started again: its `error` has the reason */
-	/* an earlier run had finished the episode, or it was cancelled before it began */
+	/* an episode needs no playing: an earlier run had finished it, or it was cancelled */
 	RUN_FOUND,
 	RUN_ENDED,    /* an episode has ended: it has reached its final phase */
 	RUN_STOPPING, /* stop_fd became readable: all episodes are told to end */
-	RUN_WAITS,    /* the run has nothing to do until a model or sandbox reports */
+	RUN_WAITS,    /* the run has nothing to do until a model or a sandbox answers */
 };
 
 struct run_play {
-	/* Called with each event. The episode is NULL for RUN_STOPPING and RUN_WAITS. */
+	/* Callback for events of the run. The episode is NULL for RUN_STOPPING and RUN_WAITS. */
 	void (*on)(void *user, enum run_event event, const struct episode *e);
-	/* Called with the result of each step, after it was recorded. NULL: not called. */
+	/* Callback for the result of each step, after it was recorded. NULL: not called. */
 	void (*played)(void *user, const struct episode *e, const struct fh_step *step);
-	void *user; /* passed to both callbacks */
+	void *user; /* argument for both callbacks */
 	/* when readable, the run ends its episodes and completes their records; -1: none */
 	int stop_fd;
 	/*
@@ -50,7 +50,7 @@ struct run {
 	 */
 	size_t begun, ended;
 	bool stopping;
-	const char *warned; /* task of the environment that opened last: its warning was reported */
+	const char *warned; /* task whose environment's warning was reported last */
 	struct run_play play;
 };
 
@@ -71,8 +71,8 @@ int run_open(struct run *run, struct fh_error *err);
  * `error` of each episode has its failure: it is not returned. */
 int run_play(struct run *run, const struct run_play *play, struct fh_error *err);
 
-/* Whether, after a stop, threads are still opening environments. If so, don't call run_close(), and
- * end the process with _exit(). */
+/* Returns true if threads are still opening environments after a stop. If so, don't call
+ * run_close(), and end the process with _exit(). */
 bool run_is_opening(const struct run *run);
 
 void run_close(struct run *run);

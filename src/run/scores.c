@@ -34,12 +34,13 @@ void run_scores_release(struct run_scores *s)
 	buf_release(&s->validated);
 }
 
-/* --- of an environment ------------------------------------------------------------------------ */
+/* --- scores in an environment's results
+ * -------------------------------------------------------- */
 
 static double scores_value_of(const struct run_scores *s, const struct fh_metric *metrics, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		/* ignore case: evaluators differ in the case of metrics' names */
+		/* Compare names of metrics without case: evaluators differ in it. */
 		if (strcasecmp(metrics[i].name, s->metric) == 0)
 			return metrics[i].value;
 	return NAN;
@@ -99,7 +100,8 @@ static void scores_put(struct buf *json, const struct pyjson *value)
 	pyjson_put_value(&w, NULL, value);
 }
 
-/* Reads the scores of the episode's end and of its best validate, if the grader has `final`. */
+/* Reads two scores of a task that scores the end by other answers (`final`). These are the end's
+ * score and the best score of a `validate`. */
 static void scores_read_final(struct run_scores *s, const struct pyjson *final)
 {
 	const struct pyjson *score = pyjson_get(final, "score");
@@ -130,7 +132,8 @@ void run_scores_read(struct run_scores *s, const struct pyjson *open, const stru
 
 		w.filled = s->all.len > 0;
 		pyjson_put_value(&w, NULL, score);
-		/* If scores are equal, the first counts as the best, as in an environment. */
+		/* If scores are equal, the first one counts as the best; environments do the
+		 * same. */
 		if (isnan(v) || (s->maximize ? v <= s->best_value : v >= s->best_value))
 			continue;
 		s->best_value = v;

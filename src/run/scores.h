@@ -16,19 +16,20 @@ struct run_scores {
 	char *metric;
 	bool maximize;
 	struct buf all; /* all scores so far: JSON objects, separated by commas */
-	/* Scores as JSON, an object or null. `validated` is the best validate of a task whose
-	 * grader has `final`; then `best` is the score of the end. */
+	/* Scores as JSON, an object or null. If the task scores the end by other answers (`final`),
+	 * `best` is the end's score. Then `validated` is the best score of a `validate`. */
 	struct buf baseline, best, validated;
 	double baseline_value, best_value;
 	double last_value; /* value of the last step's score; NAN: that step had none */
-	bool final;        /* the episode has ended, and its task's grader has `final` */
-	double gap;        /* best_value minus the value of `validated`; NAN: not known */
+	/* the episode has ended, and its task scores the end by other answers (`final`) */
+	bool final;
+	double gap; /* best_value minus the value of `validated`; NAN: not known */
 };
 
 void run_scores_init(struct run_scores *s);
 void run_scores_release(struct run_scores *s);
 
-/* Collect an episode's scores. Call run_scores_begin() when the environment is open,
+/* Functions that collect an episode's scores. Call run_scores_begin() when the environment is open,
  * run_scores_add() after each step. */
 void run_scores_begin(struct run_scores *s, const struct fh_env_info *info);
 void run_scores_add(struct run_scores *s, const struct fh_step *step);

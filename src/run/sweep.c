@@ -113,9 +113,11 @@ static int sweep_check_repeats(
 
 struct sweep_kind {
 	const char *key;
-	/* Returns the path within an item of the list; NULL: the item has none. */
+	/* Returns the path that a list's item of the sweep file contains; NULL: the item has
+	 * none. */
 	const char *(*path_in)(const char *item);
-	/* Returns a string for an item that is the same for all items of equal meaning. */
+	/* Returns a string by which items of a list in the sweep file are compared. It is equal for
+	 * items of equal meaning. */
 	const char *(*resolve)(const struct sweep_read *q, const char *item);
 };
 
@@ -170,7 +172,7 @@ static const struct sweep_kind sweep_models = { "models", model_path, sweep_reso
 static const struct sweep_kind sweep_agents = { "agents", sweep_path_in_agent,
 	sweep_resolve_agent };
 
-/* Whether a task's path exists. ":VARIANT" may follow the path. */
+/* Returns true if the path of a task exists. ":VARIANT" may follow the path. */
 static bool sweep_path_exists(const char *path)
 {
 	const char *colon = strrchr(path, ':');
@@ -180,8 +182,8 @@ static bool sweep_path_exists(const char *path)
 	return path_exists(path) || (bare && path_exists(bare));
 }
 
-/* If an item's path exists in the sweep file's folder, puts that folder before the path. Other
- * items stay unchanged, and are looked up like those of an option. */
+/* If a path in the sweep file exists relative to the file's folder, puts that folder before it.
+ * Other items stay unchanged and are looked up like values of an option. */
 static const char *sweep_beside(
 		const struct sweep_read *q, const char *item, const char *(*path_in)(const char *))
 {

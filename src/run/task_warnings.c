@@ -7,7 +7,7 @@
 
 #define MISSING_BYTES_MAX 4096
 
-/* Whether the options give the task another Python than this machine's own. */
+/* Returns true if the options give the task another Python than this machine's own. */
 static bool task_warnings_has_python(const struct fh_env_options *env)
 {
 	for (size_t i = 0; i < env->n_binds; i++) {

@@ -48,7 +48,7 @@ static const char *tasks_name_of(const char *path)
 	return strchr(path, '/') ? NULL : path;
 }
 
-/* Warns that Fumehood's own task of this name is played because the file is missing. */
+/* Warns that a task's file is missing, so that Fumehood's own task of the same name is played. */
 static void tasks_warn_of_own(
 		const struct run_options *o, const struct task_places *places, const char *name)
 {
@@ -74,8 +74,8 @@ static int tasks_of_file(const struct run_options *o, const struct task_places *
 	auto_free char *real_root = root ? realpath(root, NULL) : NULL;
 	const char *name = of ? path_basename(path) : tasks_name_of(path);
 
-	/* Don't replace a missing file by Fumehood's own task if it may be a task of the
-	 * checkout in use. */
+	/* Report a missing file instead of playing Fumehood's own task, if the task may be one of
+	 * the MLGym checkout. */
 	if (root && !(of && str_eq(of, real_root))) {
 		*out = path;
 		return 0;

@@ -7,8 +7,8 @@
 
 /* The tasks of a run: names from --task, or a file from --task_config_path. */
 
-/* If *root is NULL, sets it to the MLGym checkout that holds the file of --task_config_path. Lives
- * in the arena. */
+/* If *root is NULL, sets it to the MLGym checkout in which the file of --task_config_path lies. The
+ * path lives in the arena. */
 int run_tasks_root(const struct run_options *o, struct arena *arena, const char **root,
 		struct fh_error *err);
 

@@ -18,15 +18,16 @@
 
 /* Plays a task's baseline and its solution as an agent would. */
 #define STEPS 1000
-/* judge's salt for the first seed; the salts of the next seeds are 2, 3 and so on */
+/* judge's salt (it seeds random numbers) for the first seed; the next seeds have the salts 2, 3,
+ * ... */
 #define FIRST_SALT 1
-#define SEARCH_TIMEOUT_S 300 /* timeout of the search for hidden files */
+#define SEARCH_TIMEOUT_S 300 /* seconds after which the search for hidden files times out */
 
-/* The trial of a task. */
+/* State while a task is tried out: its baseline and solution are played. */
 struct trying {
 	const struct trial *trial;
 	struct fh_gym *gym;
-	const struct task *task; /* the task with the data of the first seed */
+	const struct task *task; /* the task with the data that the first seed selects */
 	json_t *played;
 	struct trial_side baseline, solution;
 };
@@ -52,7 +53,7 @@ static void trial_add_scores(
 	json_object_set_new(played, what, scores);
 }
 
-/* Sets "problem" in `played` to "<what>: <message>", unless there is one. Returns false. */
+/* Sets the member "problem" of `played` to "<what>: <message>", unless it is set. Returns false. */
 static bool trial_failed(json_t *played, const char *what, const struct fh_error *err)
 {
 	auto_free char *text = xasprintf("%s: %s", what, err->message);
@@ -66,7 +67,7 @@ static bool trial_failed(json_t *played, const char *what, const struct fh_error
 static void trial_add_percent(struct buf *out, double percent)
 {
 	/*
-	 * zeros before the first significant digit, with the one before the decimal point; -1: 10
+	 * number of zeros from the one before the decimal point to the first other digit; -1: 10
 	 * percent or more
 	 */
 	int zeros = percent < 10 ? (int)-floor(log10(percent)) : -1;
@@ -83,7 +84,8 @@ static void trial_compare_with_published(struct attempt *a, const struct task *t
 	static const char *const words[] = { "worse than", "equal to", "better than" };
 	const double *now = trial_find_metric(a->step.score, a->step.n_score, task->metric);
 	const double *then = trial_find_metric(task->published, task->n_published, task->metric);
-	auto_buf struct buf text = BUF_INIT(512); /* a double has up to 309 digits */
+	/* large enough for a percentage: a double may have 309 digits */
+	auto_buf struct buf text = BUF_INIT(512);
 	int better;
 
 	if (!now || !then)
@@ -121,7 +123,8 @@ void trial_check_imports(const struct trial *trial, struct task_check *check)
 	int r;
 
 	if (task_load(trial->places, trial->spec, NULL, &task, NULL) < 0)
-		return; /* task_check() reports why the task can't be loaded */
+		/* don't report this here: task_check() reports why the task can't be loaded */
+		return;
 	options = trial_options_of(task, trial->python);
 	r = task->mlgym ? trial_open_gym(trial->places, &gym, &err) : 0;
 	if (gym)
@@ -138,7 +141,8 @@ void trial_check_imports(const struct trial *trial, struct task_check *check)
 
 /* --- playing ---------------------------------------------------------------------------------- */
 
-/* Adds a score of one side, baseline or solution. An unexpected score is a problem. */
+/* Adds a score of the baseline or the solution. If the task expects another score, adds a
+ * problem. */
 static void trial_add_score(struct trying *t, struct trial_side *side, const char *what,
 		const struct fh_metric *metrics, size_t n)
 {
@@ -164,8 +168,8 @@ static void trial_add_published(struct trying *t)
 }
 
 /*
- * Adds the baseline's score. Plays the baseline, unless fh_env_open() has played it with the
- * current seed.
+ * Adds the baseline's score to the report. Plays the baseline, unless fh_env_open() has played it
+ * with the current seed.
  */
 static bool trial_try_baseline(
 		struct trying *t, struct attempt *a, bool was_played, const char *what)
@@ -245,7 +249,8 @@ static bool trial_look_around(struct trying *t, struct attempt *a)
 {
 	if (fh_env_warning(a->env))
 		json_object_set_new(t->played, "note", json_text(fh_env_warning(a->env)));
-	/* Tasks of MLGym show the agent the program that scores them. */
+	/* Skip the search for hidden files: tasks of MLGym show the agent the program that scores
+	 * it. */
 	if (a->task->grader.kind == GRADER_MLGYM)
 		return true;
 	if (fh_env_reset(a->env, NULL, &a->step, &a->err) < 0)
@@ -263,7 +268,8 @@ static bool trial_is_generated(const struct task *task)
 	return false;
 }
 
-/* Plays a task with the seed at index `i`: of its data if that is generated, else of the judge. */
+/* Plays a task once more with the seed at index `i`. It is a seed of the data if that is generated,
+ * else of the judge. */
 static bool trial_try_task(struct trying *t, const struct task *task, int i)
 {
 	struct fh_env_options options = trial_options_of(task, t->trial->python);

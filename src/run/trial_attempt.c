@@ -10,7 +10,7 @@
 #include <math.h>
 
 /* Plays and scores baseline or solution, and grades the same submission twice. */
-#define SHOWN_BYTES_MAX 65536 /* most bytes of the output of sha256sum */
+#define SHOWN_BYTES_MAX 65536 /* most bytes of the output of sha256sum to read */
 
 int attempt_step(struct attempt *a, const char *command, double timeout_s)
 {
@@ -80,8 +80,8 @@ int attempt_solution(struct attempt *a)
 	return attempt_submit(a);
 }
 
-/* Compares the step's score with an earlier one, except for the metric of CPU time. -EDOM: they
- * differ. */
+/* Compares the last step's score with an earlier one, except for the metric of CPU time. -EDOM:
+ * they differ. */
 static int attempt_compare(struct attempt *a, const struct score *before)
 {
 	for (size_t i = 0; i < a->step.n_score; i++) {

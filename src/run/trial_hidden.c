@@ -19,8 +19,9 @@
  * a hidden file has another path, so that files are compared by size and hash here.
  */
 
-#define SECRETS_MAX 500     /* most hidden files to look for */
-#define SECRET_BYTES_MIN 16 /* smaller files may be equal by chance */
+#define SECRETS_MAX 500 /* most hidden files of a task to look for */
+/* files with fewer bytes are not searched: they may be equal by chance */
+#define SECRET_BYTES_MIN 16
 
 struct secret {
 	char *path;
@@ -32,7 +33,8 @@ struct trial_secrets {
 	size_t n;
 };
 
-/* True if the task shows the agent this file. If that is a mistake, task_check() reports it. */
+/* Returns true if the task itself shows the agent this file. If that is a mistake, task_check()
+ * reports it. */
 static bool secret_is_given(const struct task *task, const char *path)
 {
 	for (size_t i = 0; i < task->n_starter; i++)
@@ -44,7 +46,8 @@ static bool secret_is_given(const struct task *task, const char *path)
 	return false;
 }
 
-/* Adds a file, or all files of a folder, except those that the task shows the agent. */
+/* Adds a file, or all files of a folder, to the list of hidden files. Skips those that the task
+ * shows the agent. */
 static void secrets_add(struct trial_secrets *s, const struct task *task, const char *path)
 {
 	const char *const paths[] = { path, NULL };
@@ -86,8 +89,8 @@ void trial_secrets_free(struct trial_secrets *s)
 	free(s);
 }
 
-/* Makes the command that searches. It prints "HASH  PATH" for files with the size of a hidden file.
- * It also prints the paths of hidden files that exist. */
+/* Makes the shell command that searches for hidden files. It prints "HASH  PATH" for files with the
+ * size of a hidden file. It also prints the paths of hidden files that exist. */
 static void secrets_add_command(const struct trial_secrets *s, struct buf *out)
 {
 	buf_add_str(out,
@@ -126,7 +129,7 @@ static int secret_compare(const struct secret *secret, char *const *lines, struc
 	return 0;
 }
 
-/* Splits a text at newlines, in place. Heap array, ended by NULL. */
+/* Splits a text at newlines, in place. Returns a heap array of the lines, ended by NULL. */
 static char **secret_lines(char *text)
 {
 	size_t n = 0;

@@ -18,17 +18,18 @@ struct attempt {
 	struct fh_error err;
 };
 
-/* Runs a command as a step. timeout_s 0: the task's own timeout. -EINVAL: the command failed. */
+/* Runs a command in the environment as a step. timeout_s 0: the task's own timeout. -EINVAL: the
+ * command failed. */
 int attempt_step(struct attempt *a, const char *command, double timeout_s);
 
-/* Play the task's baseline or solution in an episode, and score it at the end. */
+/* Functions that play the task's baseline or solution in an episode, and score it at the end. */
 int attempt_baseline(struct attempt *a);
 int attempt_solution(struct attempt *a);
 
 /*
  * Plays the solution of a task with the grader csv. A validate and the episode's end grade the same
- * submission. With grader.final the end has other answers. Then the scores of two validates are
- * compared, if the task allows two. -EDOM: the scores differ.
+ * submission. With grader.final the end is scored by other answers. Then the scores of two
+ * validates are compared, if the task allows two. -EDOM: the scores differ.
  */
 int attempt_validate_twice(struct attempt *a);
 
@@ -61,21 +62,23 @@ struct trial_side {
 	const char *name;
 	const struct task_expect *expect;
 	size_t n;
-	/* `squares`: sum of the squared differences of the scores from their mean */
+	/* mean of the scores, and the sum of squared differences from it */
 	double mean, squares;
-	/* largest distance of a score from the expected mean, in expected standard deviations */
+	/* largest distance of a score from the mean that the task expects, in standard deviations
+	 * that it expects */
 	double moved;
 };
 
 /* Adds a score, and compares it with the expected one. -ERANGE: it differs too much. */
 int trial_side_add(struct trial_side *side, const char *metric, double score, struct fh_error *err);
 
-/* Compares the solution with the baseline. -ERANGE: the solution is no better, or the expected
- * means are too close. */
+/* Compares the solution's score with the baseline's. -ERANGE: the solution is no better, or the
+ * means that the task expects are too close. */
 int trial_sides_compare(
 		const struct task *task, double baseline, double solution, struct fh_error *err);
 
-/* Makes a JSON object of mean and deviation of each side's scores, and of their distance. */
+/* Makes a JSON object with the mean and deviation of baseline's and solution's scores, and the
+ * distance between them. */
 json_t *trial_sides_json(const struct trial_side *baseline, const struct trial_side *solution);
 
 #endif

@@ -6,13 +6,14 @@
 #include <math.h>
 
 /*
- * Checks the scores of a trial's episodes. Each must lie near the mean that the task states, and
- * the solution's far from the baseline's. Reports their mean and deviation over seeds.
+ * Checks the scores of a trial's episodes. Each must lie near the mean that the task states. The
+ * solution's mean must lie far from the baseline's. Reports their mean and deviation over seeds.
  */
 
-/* Most standard deviations between a score and the expected mean. */
+/* Most standard deviations that a score may lie from the mean that the task expects. */
 #define MOVED_MOST 4.0
-/* Fewest standard deviations between the expected means of both sides, by the larger deviation. */
+/* Fewest standard deviations between the means that the task expects of baseline and solution. The
+ * larger of the two deviations counts. */
 #define APART_LEAST 5.0
 
 int trial_side_add(struct trial_side *side, const char *metric, double score, struct fh_error *err)
@@ -20,7 +21,8 @@ int trial_side_add(struct trial_side *side, const char *metric, double score, st
 	const struct task_expect *expect = side->expect;
 	double before = score - side->mean, moved;
 
-	/* Welford's method: equal scores have a deviation of exactly 0. */
+	/* Update mean and deviation by Welford's method: equal scores have a deviation of exactly
+	 * 0. */
 	side->n++;
 	side->mean += before / (double)side->n;
 	side->squares += before * (score - side->mean);

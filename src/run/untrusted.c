@@ -16,7 +16,7 @@ void untrusted_wish(struct buf *wishes, const char *option, const char *value)
 	if (!value)
 		return;
 	buf_add_char(wishes, ' ');
-	/* quote it, because users copy the option into a shell */
+	/* Quote the option's value, because users copy the option into a shell. */
 	pytext_add_quoted(wishes, value);
 }
 
@@ -38,8 +38,8 @@ static const char *untrusted_gift(const struct task *task)
 {
 	if (task->network == NETWORK_HOST)
 		return "the network of this machine";
-	/* A task of MLGym copies files of its checkout into the workspace. A record may name any
-	 * folder as the checkout. */
+	/* Report a task of MLGym: it copies files of its checkout into the workspace. A record may
+	 * name any folder as the checkout. */
 	if (task->mlgym)
 		return "files of this machine";
 	for (size_t i = 0; i < task->n_binds; i++)

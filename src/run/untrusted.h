@@ -12,13 +12,15 @@
  * recorded option that would do so is called a wish. It takes effect only if the user gives it too.
  * If not, the record is refused, or the wish is ignored with a warning.
  */
-/* most bytes of all wishes, so that they fit into an error's text */
+/* most bytes of all recorded options that the user has to give again: they fit into an error's
+ * text */
 #define UNTRUSTED_WISHES_BYTES_MAX 512
 
-/* Adds a recorded option to the text of wishes, as " --option value", quoted for a shell. */
+/* Adds " --option value", quoted for a shell, to the text of recorded options that the user has to
+ * give again. */
 void untrusted_wish(struct buf *wishes, const char *option, const char *value);
 
-/* Returns -EPERM if there are wishes. The error lists them as options that the user may give. */
+/* Returns -EPERM if a record has options that only the user may give. The error lists them. */
 int untrusted_refuse(const struct buf *wishes, struct fh_error *err);
 
 struct untrusted_task {

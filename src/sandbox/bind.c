@@ -23,7 +23,8 @@ bool sandbox_bind_hides_needed(const char *target)
 {
 	if (str_eq(target, "/"))
 		return true;
-	if (str_starts(target, "/lib") && !strchr(target + 1, '/')) /* /lib, /lib64, /libx32 */
+	/* the targets /lib, /lib64 and /libx32 */
+	if (str_starts(target, "/lib") && !strchr(target + 1, '/'))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
 		if (path_is_within(needed[i], target))

@@ -20,8 +20,8 @@ struct sandbox_bind {
 int sandbox_bind_check(const struct sandbox_bind *bind, struct fh_error *err);
 
 /*
- * Whether a mount at `target`, a path inside a sandbox, would hide something that every sandbox
- * needs.
+ * Returns true if a mount at `target`, a path inside a sandbox, would hide something that every
+ * sandbox needs.
  */
 bool sandbox_bind_hides_needed(const char *target);
 

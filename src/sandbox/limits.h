@@ -7,8 +7,8 @@
 enum sandbox_network { NETWORK_NONE, NETWORK_HOST };
 
 /*
- * Storage of a sandbox' own files: memory or the disk. Files in memory count towards the memory
- * limit.
+ * Place of the files that a sandbox writes: memory or the disk. Files in memory count towards the
+ * memory limit.
  */
 enum sandbox_disk { DISK_MEMORY, DISK_DISK };
 
@@ -18,8 +18,8 @@ struct sandbox_limits {
 	int64_t pids;
 	double cpus; /* limit of CPU time per second, in cores: 1.5 */
 	/*
-	 * Limit of the sandbox' own files. Those in memory are also limited to three quarters of
-	 * memory_bytes.
+	 * Limit in bytes of the files that a sandbox writes. Files in memory are also limited to
+	 * three quarters of memory_bytes.
 	 */
 	int64_t disk_bytes;
 	int64_t disk_files;

@@ -5,9 +5,9 @@
 #include "sandbox/sandbox.h"
 
 /*
- * An implementation of sandboxes is one const struct. sandbox.h explains each operation: owner_x()
- * and sandbox_x() there call `x` here. An implementation's structs begin with struct owner and
- * struct sandbox.
+ * Table of functions of an implementation of sandboxes, which is one const struct. sandbox.h
+ * explains each operation: owner_x() and sandbox_x() there call `x` here. An implementation's
+ * structs begin with struct owner and struct sandbox.
  */
 struct owner {
 	const struct sandbox_ops *ops;

@@ -18,9 +18,9 @@
 
 #define CONFIG "pyvenv.cfg"
 #define CONFIG_BYTES_MAX 65536
-#define LINKS_MAX 40 /* most links to follow in a path: as many as the kernel follows */
+#define LINKS_MAX 40 /* most symbolic links to follow in a path: as many as the kernel follows */
 
-/* Paths of this machine that every sandbox sees at the same place. */
+/* Paths of this machine that every sandbox sees at the same path. */
 static const char *const visible[] = { "/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt" };
 
 struct python_finding {
@@ -45,7 +45,8 @@ static bool python_is_shown(const struct python_env *env, const char *path)
 	return python_is_visible(path);
 }
 
-/* Whether the folder is a Python installation or environment: it has a folder with packages. */
+/* Returns true if the folder is a Python installation or environment: it has a folder with
+ * packages. */
 static bool python_has_packages(const char *dir)
 {
 	auto_free char *pattern = xasprintf("%s/lib*/python3*", dir);
@@ -56,8 +57,8 @@ static bool python_has_packages(const char *dir)
 }
 
 /*
- * Whether the folder is too large to show to a sandbox: it is the root, or contains this user's
- * home.
+ * Returns true if the folder is too large to show to a sandbox. It is the root then, or contains
+ * this user's home.
  */
 static bool python_is_too_much(const char *real)
 {
@@ -107,8 +108,8 @@ static int python_show(struct python_finding *f, const char *place)
 }
 
 /*
- * Binds the environment at the path that the user gave, and at the path to which links in it lead.
- * A writable environment is bound even if every sandbox sees these paths.
+ * Binds the Python environment at the path that the user gave, and at the path behind symbolic
+ * links. A writable environment is bound even if every sandbox sees these paths.
  */
 static int python_show_itself(struct python_finding *f, const char *real)
 {
@@ -134,7 +135,7 @@ static void python_move_to_end(struct python_env *env, size_t n_own)
 	memcpy(env->binds + n_others, own, n_own * sizeof(*own));
 }
 
-/* Binds the folder that contains the program's `bin` folder. */
+/* Binds the folder that contains the `bin` folder of Python's interpreter. */
 static int python_show_around(struct python_finding *f, const char *program)
 {
 	auto_free char *bin = path_dirname(program);
@@ -143,8 +144,8 @@ static int python_show_around(struct python_finding *f, const char *program)
 	return python_show(f, dir);
 }
 
-/* Replaces the path of a symbolic link, a heap string, by the path that the link names. False: it
- * is no link. */
+/* If a path, a heap string, is a symbolic link, replaces it by the path that the link names. False:
+ * it is no link. */
 static bool python_follow(char **path)
 {
 	char link[PATH_MAX];
@@ -208,7 +209,8 @@ static int python_show_home(struct python_finding *f)
 	return 0;
 }
 
-/* Says why an environment's interpreter can't be run. `path` is its path. */
+/* Sets the error why a Python environment's interpreter can't be run. `path` is the interpreter's
+ * path. */
 static int python_say_not_there(const char *dir, const char *path, struct fh_error *err)
 {
 	int error = errno;

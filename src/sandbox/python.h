@@ -22,14 +22,14 @@ struct python_env {
 	/* absolute path of the environment, with ":rw" at its end if it may be written to */
 	const char *spec;
 	const char *dir;
-	const char *writable; /* source of those binds to which a sandbox may write; NULL: none */
+	const char *writable; /* source of the binds to which a sandbox may write; NULL: none */
 	struct sandbox_bind binds[PYTHON_BINDS_MAX];
 	size_t n_binds;
 };
 
 /*
- * Finds the binds that show an environment to a sandbox. They live in the arena. -ENOENT, -EINVAL:
- * the folder is no environment, or can't be shown; the error says why.
+ * Finds the binds that show a Python environment to a sandbox. They live in the arena. -ENOENT,
+ * -EINVAL: the folder is no environment, or can't be shown; the error says why.
  */
 int python_env_find(
 		struct arena *a, const char *spec, struct python_env *out, struct fh_error *err);

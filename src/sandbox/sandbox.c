@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-/* The functions of sandbox.h. Most call the implementation (ops.h). Others combine such calls. */
+/* The functions of sandbox.h. Most call the implementation's functions (ops.h); others combine such
+ * calls. */
 
 /* --- the owner ------------------------------------------------------------------------------- */
 
@@ -73,7 +74,7 @@ int owner_add_writable(struct owner *o, const char *source, struct fh_error *err
 	return o->ops->add_writable(o, source, err);
 }
 
-/* --- starting, events ------------------------------------------------------------------------ */
+/* --- starting sandboxes, and their events ----------------------------------------------------- */
 
 int sandbox_start(struct owner *o, const struct sandbox_options *options, struct sandbox **out,
 		struct fh_error *err)

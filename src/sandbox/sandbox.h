@@ -34,19 +34,21 @@ struct sandbox;
 #define GPU_NUMBER_MAX 254
 
 struct owner_gpus {
-	size_t wanted;      /* number of GPUs, reserved until the owner is closed */
+	size_t wanted;      /* number of GPUs to reserve until the owner is closed */
 	const int *numbers; /* GPUs to choose from, by the driver's numbers; NULL: any */
 	size_t n_numbers;
 };
 
 struct owner_options {
-	/* part of the names of control groups, which an administrator may see; NULL: "run" */
+	/* part of the names of the owner's control groups, which an administrator may see; NULL:
+	 * "run" */
 	const char *label;
 	struct owner_gpus gpus;
 };
 
 int owner_open(const struct owner_options *options, struct owner **out, struct fh_error *err);
-void owner_close(struct owner *owner); /* also ends sandboxes that are still open; NULL is fine */
+/* closes an owner and ends sandboxes that are still open; NULL is fine */
+void owner_close(struct owner *owner);
 
 /*
  * Hides a folder of this machine from all sandboxes that start from now on. Fumehood's own folders
@@ -58,8 +60,8 @@ int owner_hide(struct owner *owner, const char *folder, struct fh_error *err);
 int sandbox_hide_check(const char *folder, struct fh_error *err);
 
 /*
- * Returns a sentence about limits that options ask for and this machine can't enforce. The string
- * belongs to the owner. NULL: there are none.
+ * Returns a sentence about limits that were asked for but can't be enforced on this machine. The
+ * string belongs to the owner. NULL: there are none.
  */
 const char *owner_warning(const struct owner *owner);
 
@@ -75,10 +77,7 @@ void owner_give_gpus(struct owner *owner, const int *numbers, size_t n);
  */
 const char *sandbox_gpus_variable(struct arena *arena, size_t n);
 
-/*
- * Removes files and control groups left on this machine by processes that were killed. Returns how
- * many.
- */
+/* Removes files and control groups that killed processes left on this machine. Returns how many. */
 int owner_collect(void);
 
 /*
@@ -141,7 +140,7 @@ struct sandbox_options {
 	uint32_t random_seed; /* seed of the shell's variable RANDOM */
 };
 
-/* Most times that a caller tries to start a sandbox which ends before it is ready. */
+/* Most times to start a sandbox again that ends before it is ready. */
 #define SANDBOX_STARTS_MAX 4
 
 int sandbox_start(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
@@ -152,10 +151,11 @@ void sandbox_close(struct sandbox *sb);
 
 /* --- events ---------------------------------------------------------------------------------- */
 
-/* Adds to `w` the descriptors to poll for the next event, and the time by which to look for one. */
+/* Adds to `w` the descriptors to poll for a sandbox' next event, and a deadline to look for one. */
 void sandbox_waits(const struct sandbox *sb, struct waits *w);
 #define SANDBOX_FDS 2
-/* Writes the descriptors that sandbox_waits() may add at any time. -1 fills unused entries. */
+/* Writes into an array the descriptors that sandbox_waits() may add at any time. -1 fills unused
+ * entries. */
 void sandbox_fds(const struct sandbox *sb, int out_fds[SANDBOX_FDS]);
 
 enum sandbox_event_kind {
@@ -164,7 +164,8 @@ enum sandbox_event_kind {
 	SANDBOX_FAILED,  /* the sandbox could not be made: `text` says why; call sandbox_close() */
 	SANDBOX_EXITED,  /* a program of sandbox_run() has ended: `id`, `status` as of wait(2) */
 	SANDBOX_REQUEST, /* the agent asked for REQUEST_* (bits in `status`) */
-	/* work that a sandbox_..._begin() call started is done: `id`; call sandbox_take() */
+	/* work begun by a sandbox_..._begin() call is done: `id`; get the result by
+	 * sandbox_take() */
 	SANDBOX_DONE,
 	SANDBOX_HUNGRY, /* there is room for more of a program's input: call sandbox_feed() */
 	SANDBOX_GONE,   /* the sandbox has ended: call sandbox_close() */
@@ -190,23 +191,24 @@ struct sandbox_event {
  */
 void sandbox_next_event(struct sandbox *sb, struct sandbox_event *out);
 
-/* As sandbox_next_event(), but waits at most timeout_ms (-1: no timeout). */
+/* Returns the sandbox' next event, and waits for it at most timeout_ms (-1: no timeout). */
 void sandbox_wait_event(struct sandbox *sb, int timeout_ms, struct sandbox_event *out);
 
-/* Tells the sandbox that a request was handled, so that the next requests are reported. */
+/* Tells the sandbox that the agent's request was handled, so that new requests are reported. */
 int sandbox_clear_requests(struct sandbox *sb, struct fh_error *err);
 
 /* --- programs -------------------------------------------------------------------------------- */
 
-/* USER_ROOT: uid 0 of the sandbox, no capabilities. USER_PACKER runs no program, but packs a
- * folder with the agent's rights: it writes struct pack_entry (proto/guest.h) to descriptor 1.
- * The argv of USER_PACKER is the folder, then names in it to leave out. */
+/* Users that a program in a sandbox runs as. USER_ROOT: uid 0 of the sandbox, no capabilities.
+ * USER_PACKER runs no program, but packs a folder with the agent's rights: it writes struct
+ * pack_entry (proto/guest.h) to descriptor 1. The argv of USER_PACKER is the folder, then names in
+ * it to leave out. */
 enum sandbox_user { USER_AGENT, USER_ROOT, USER_PACKER };
 
-/* Values in run_request.fds that stand for a descriptor. */
+/* Values in run_request.fds in place of a descriptor. */
 enum {
-	RUN_NOTHING = -1,  /* gives /dev/null */
-	RUN_STREAM_1 = -2, /* a pipe whose output sandbox_on_output()'s callback gets */
+	RUN_NOTHING = -1,  /* the program gets /dev/null */
+	RUN_STREAM_1 = -2, /* a pipe whose output goes to the callback of sandbox_on_output() */
 	RUN_STREAM_2 = -3,
 	RUN_INPUT = -4, /* a pipe with the bytes of sandbox_feed(); for one program at a time */
 };
@@ -215,7 +217,7 @@ struct run_request {
 	const char *const *argv; /* argv[0] without a slash is looked up in the sandbox' PATH */
 	/* path of a static executable of this machine to run instead of argv[0]; NULL: none */
 	const char *program;
-	/* NULL-terminated; the whole environment; NULL: the agent's usual one */
+	/* the program's whole environment, NULL-terminated; NULL: the agent's usual environment */
 	const char *const *env;
 	/* working directory; NULL: /home/agent/workspace if it exists, else / */
 	const char *cwd;
@@ -227,13 +229,14 @@ struct run_request {
 	const int *fds;
 	size_t n_fds;
 	/*
-	 * The program does not begin before sandbox_go(), so that the caller can close its pipes
-	 * first.
+	 * True: the program begins only at sandbox_go(), so that the caller can close its pipes
+	 * before.
 	 */
 	bool held;
 };
 
-/* Starts a program without waiting. When it ends, SANDBOX_EXITED comes with *out_id. */
+/* Starts a program in a sandbox without waiting. When the program ends, the event SANDBOX_EXITED
+ * has *out_id. */
 int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t *out_id,
 		struct fh_error *err);
 int sandbox_go(struct sandbox *sb, uint32_t id, struct fh_error *err);
@@ -282,7 +285,7 @@ int sandbox_feed(struct sandbox *sb, const void *data, size_t n, struct fh_error
  * drain: output that the shell and programs have printed by now comes before SANDBOX_DONE.
  */
 struct sandbox_answer {
-	int fd; /* sealed copy that `get` made; the caller closes it */
+	int fd; /* sealed copy of the file that `get` made; the caller closes the descriptor */
 	uint8_t digest[SHA256_BYTES];
 };
 
@@ -294,19 +297,20 @@ int sandbox_put_text_begin(struct sandbox *sb, const char *folder, const char *p
 		const void *data, size_t n, mode_t mode, uint32_t *out_id, struct fh_error *err);
 int sandbox_drain_begin(struct sandbox *sb, uint32_t *out_id, struct fh_error *err);
 
-/* Takes the result after SANDBOX_DONE came; -EPIPE if the sandbox is gone. */
+/* Takes the result of a get, put or drain after SANDBOX_DONE came; -EPIPE if the sandbox is
+ * gone. */
 int sandbox_take(struct sandbox *sb, struct sandbox_answer *out, struct fh_error *err);
 
 /*
- * Whether the answer to the request `id` has come, or can't come any more. Other events are kept.
- * For a caller that waits for one answer.
+ * Returns true if the answer to the request `id` has come, or can't come any more. Other events are
+ * kept. Meant for a caller that waits for one answer.
  */
 bool sandbox_answered(struct sandbox *sb, uint32_t id);
 void sandbox_answer_waits(const struct sandbox *sb, struct waits *w);
 
 /*
- * Blocking forms of get and put, for threads that open a task and for tests. An episode's loop must
- * not block.
+ * Functions that get and put files and block until it is done. Threads that open a task and tests
+ * call them. An episode's loop must not block.
  */
 int sandbox_get(struct sandbox *sb, const char *folder, const char *path, int64_t max_bytes,
 		int *out_fd, struct fh_error *err);
@@ -316,7 +320,8 @@ int sandbox_put(struct sandbox *sb, const char *folder, const char *path, const 
 /* --- usage ----------------------------------------------------------------------------------- */
 
 /*
- * Counters of a sandbox, from the moment when it was ready. The first two take little time to read.
+ * Counters of a sandbox, which begin when the sandbox is ready. The first two take little time to
+ * read.
  */
 enum sandbox_counter {
 	SANDBOX_CPU_NS,

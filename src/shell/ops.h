@@ -4,7 +4,7 @@
 
 #include "shell/session.h"
 
-/* A kind of shell is one const struct. It belongs to a kind of sandboxes (sandbox/ops.h). The
+/* Table of functions for the shells of a kind of sandboxes (sandbox/ops.h): one const struct. The
  * structs of its sessions begin with struct session. session.h explains each operation. */
 struct session {
 	struct sandbox *sb;
@@ -13,7 +13,7 @@ struct session {
 };
 
 struct shell_ops {
-	/* Returns a zeroed session; the caller sets `sb` and `output`. */
+	/* Returns a zeroed session of a shell; the caller sets `sb` and `output`. */
 	struct session *(*open)(void);
 	void (*close)(struct session *s);
 	int (*begin)(struct session *s, const char *command, int64_t timeout_ms,

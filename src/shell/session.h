@@ -19,19 +19,20 @@
 struct session;
 
 /*
- * Shorter commands can't have filled a memory limit. After a command that ran, or used CPU time,
- * for less than this, don't read the slow counters.
+ * Time in nanoseconds in which a command can't fill a memory limit. If a command ran, or used CPU
+ * time, for less, its slow counters are not read.
  */
 #define SESSION_QUICK_NS 1000000
 
 enum session_outcome {
 	SESSION_OK,
-	/* The command was interrupted; the shell is the same unless `restarted`. */
+	/* The command was interrupted. The shell is the same one as before unless `restarted` is
+	 * set. */
 	SESSION_TIMEOUT,
 	SESSION_OUTPUT_LIMIT, /* output over the limit was dropped */
 	SESSION_RESTARTED,    /* the command ended the shell; a new one runs */
 	SESSION_MEMORY_LIMIT, /* the kernel killed a process of the episode for its memory limit */
-	/* The command does not parse: nothing was run, and the output is bash's message. */
+	/* The command has a syntax error: nothing was run, and the output is bash's message. */
 	SESSION_SYNTAX,
 	SESSION_GONE, /* the sandbox is gone: no further command is possible */
 };
@@ -44,14 +45,14 @@ struct session_result {
 	const char *cwd;    /* working directory after the command; untrusted */
 	struct buf *output; /* stdout and stderr as bytes, capped */
 	int64_t duration_ns;
-	int requests; /* REQUEST_* bits that the agent asked for */
-	/* A sentence if the shell's answer was tampered with; NULL: it was not. */
+	int requests; /* REQUEST_* bits of the requests that the agent made by commands */
+	/* sentence on how the shell's answer was tampered with; NULL: it was not */
 	const char *integrity;
 };
 
 /*
- * Opens the session of a sandbox, which must stay until session_free(). The first command waits for
- * SANDBOX_READY.
+ * Opens the shell session of a sandbox, which must stay until session_free(). The first command
+ * waits for SANDBOX_READY.
  */
 struct session *session_new(struct sandbox *sb, size_t output_bytes);
 void session_free(struct session *s); /* NULL is fine */
@@ -59,7 +60,8 @@ void session_free(struct session *s); /* NULL is fine */
 enum session_command_kind {
 	SESSION_PLAIN,
 	SESSION_CHECKED, /* parse the command first; if that fails, run nothing */
-	/* the environment's own command, not the agent's: leave LAST_ACTION and $? unchanged */
+	/* the command is the environment's, not the agent's: leave the shell's LAST_ACTION and $?
+	 * unchanged */
 	SESSION_ASIDE,
 };
 
@@ -70,10 +72,10 @@ int session_begin_aside(
 		struct session *s, const char *command, int64_t timeout_ms, struct fh_error *err);
 
 void session_waits(const struct session *s, struct waits *w);
-/* does what can be done without waiting; true: the command has ended */
+/* Goes on with a command as far as possible without waiting; true: the command has ended. */
 bool session_advance(struct session *s);
 
-/* Whether the shell claims that the command has ended. Takes little time. The shell may lie. */
+/* Returns true if the shell claims that the command has ended, maybe falsely. Takes little time. */
 bool session_answered(const struct session *s);
 /*
  * Waits for the command to end, for 2 ms at most and only once for each command. Meant for a caller
@@ -82,12 +84,12 @@ bool session_answered(const struct session *s);
  */
 bool session_await_quick(struct session *s);
 /*
- * As session_waits(), for a caller that polls session_answered(): the shell need not wake the
- * caller.
+ * Adds descriptors and deadlines to wait for, as session_waits(). The caller polls
+ * session_answered(), so that the shell need not wake it.
  */
 void session_waits_awake(const struct session *s, struct waits *w);
 
-/* Whether the command has made this request, a REQUEST_* bit. Clears the request. */
+/* Returns true if the command has made this request, a REQUEST_* bit, and clears the request. */
 bool session_take_request(struct session *s, int request);
 
 /* Returns the result of the last ended command; valid until the next session_begin(). */

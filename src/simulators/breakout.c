@@ -10,7 +10,7 @@
  */
 #define SIDE 10
 #define LAST (SIDE - 1)
-#define BRICKS_TOP 1 /* first row of bricks */
+#define BRICKS_TOP 1 /* row of the highest bricks */
 #define BRICKS_ROWS 3
 #define START_ROW 3
 #define START_PADDLE 4
@@ -20,7 +20,7 @@ enum breakout_plane { PADDLE, BALL, TRAIL, BRICK, PLANES };
 enum breakout_move { STAY, LEFTWARDS, RIGHTWARDS };
 
 struct breakout {
-	int x, y, dx, dy; /* the ball and its direction */
+	int x, y, dx, dy; /* place and direction of the ball */
 	int last_x, last_y;
 	int paddle;
 	int n_bricks;
@@ -48,7 +48,8 @@ static void breakout_reset(void *state, struct sim_random *random)
 		.last_x = right ? LAST : 0,
 		.last_y = START_ROW,
 		.paddle = START_PADDLE,
-		.last_action = game->last_action, /* not reset, as in MinAtar */
+		/* keep the last action at a reset, as MinAtar does */
+		.last_action = game->last_action,
 	};
 	breakout_fill(game);
 }
@@ -72,7 +73,7 @@ static void breakout_observe(const void *states, size_t n, void *observations)
 	}
 }
 
-/* The brick at a place, or NULL. */
+/* Returns the brick at a place, or NULL. */
 static bool *breakout_brick(struct breakout *game, int x, int y)
 {
 	int row = y - BRICKS_TOP;
@@ -82,15 +83,15 @@ static bool *breakout_brick(struct breakout *game, int x, int y)
 	return &game->bricks[row][x];
 }
 
-/* Lets the ball reach the last row in column x. Returns true if it is lost. Else the ball bounces,
- * and *y is set to the row that it was in. */
+/* Lets the ball reach the last row in column x. Returns true if the ball is lost. Otherwise it
+ * bounces, and *y is set to the row that it came from. */
 static bool breakout_reach_bottom(struct breakout *game, int x, int *y)
 {
 	if (game->n_bricks == 0)
 		breakout_fill(game);
 	if (game->x != game->paddle && x != game->paddle)
 		return true;
-	/* A ball that was not above the paddle goes back the way that it came. */
+	/* A ball that comes from the side of the paddle goes back the way that it came. */
 	if (game->x != game->paddle)
 		game->dx = -game->dx;
 	game->dy = -game->dy;
@@ -106,7 +107,8 @@ static void breakout_move_paddle(struct breakout *game, enum breakout_move move)
 		game->paddle++;
 }
 
-/* Moves the ball. Returns the reward. *out_lost says whether the episode ends. */
+/* Moves the ball of Breakout. Returns the reward. *out_lost is true if the ball is lost, which ends
+ * the episode. */
 static int breakout_move_ball(struct breakout *game, bool *out_lost)
 {
 	int x = game->x + game->dx, y = game->y + game->dy, reward = 0;
@@ -139,7 +141,8 @@ static int breakout_move_ball(struct breakout *game, bool *out_lost)
 	return reward;
 }
 
-/* Does one step of each game. moves[action] is the move of the paddle. */
+/* Does one step of each game of Breakout. moves[action] is by how much that action moves the
+ * paddle. */
 static void breakout_step(struct breakout *games, size_t n, const int32_t *actions, double sticky,
 		struct sim_random *random, const uint8_t *moves, double *rewards,
 		uint8_t *terminated)
@@ -169,7 +172,7 @@ static void breakout_step_gymnax(void *states, size_t n, const void *actions, do
 static void breakout_step_minatar(void *states, size_t n, const void *actions, double sticky,
 		struct sim_random *random, double *rewards, uint8_t *terminated)
 {
-	/* moves for the actions none, left, up, right, down, fire */
+	/* moves of the paddle for the actions none, left, up, right, down, fire */
 	static const uint8_t moves[] = { STAY, LEFTWARDS, STAY, RIGHTWARDS, STAY, STAY };
 
 	breakout_step(states, n, actions, sticky, random, moves, rewards, terminated);

@@ -16,10 +16,10 @@ struct sim_kind {
 	const char *name, *rules;
 	struct fh_sim_shape shape; /* sizes, and defaults of max_steps and sticky */
 	size_t state_size;
-	/* Begins an episode. `state` is that of the copy's last step, or zero. */
+	/* Begins an episode of one copy. `state` is from the copy's last step, or zero. */
 	void (*reset)(void *state, struct sim_random *random);
 	void (*observe)(const void *states, size_t n, void *observations);
-	/* Fills `rewards` and `terminated`. The actions are in range. */
+	/* Does a step of n copies: fills `rewards` and `terminated`. The actions are in range. */
 	void (*step)(void *states, size_t n, const void *actions, double sticky,
 			struct sim_random *random, double *rewards, uint8_t *terminated);
 };

@@ -16,8 +16,8 @@
 #define SIDE 11
 #define CENTRE 5
 #define N_FREE 65
-#define N_FREE_ODD 9   /* free cells of an odd row */
-#define N_FREE_PAIR 14 /* free cells of an odd row and of the even row below it */
+#define N_FREE_ODD 9   /* number of free cells in an odd row */
+#define N_FREE_PAIR 14 /* number of free cells in an odd row and the even row below it */
 #define GOAL_REWARD 10
 #define N_ACTIONS 4
 #define N_SEEN 9
@@ -33,7 +33,7 @@ static bool maze_is_free(int y, int x)
 	return y > 0 && y < SIDE - 1 && x > 0 && x < SIDE - 1 && (y % 2 == 1 || x % 2 == 1);
 }
 
-/* Finds the free cell with this index. Free cells are counted row by row. */
+/* Finds the free cell of the maze with this index. Free cells are counted row by row. */
 static void maze_cell(int index, int *out_y, int *out_x)
 {
 	int pair = index / N_FREE_PAIR, rest = index % N_FREE_PAIR;
@@ -76,7 +76,7 @@ static bool maze_at_goal(const struct maze *maze)
 
 static void maze_walk(struct maze *maze, int32_t action)
 {
-	/* changes of row and column for the actions up, right, down, left */
+	/* changes of the agent's row and column for the actions up, right, down, left */
 	static const int dy[N_ACTIONS] = { -1, 0, 1, 0 }, dx[N_ACTIONS] = { 0, 1, 0, -1 };
 
 	if (maze_is_free(maze->y + dy[action], maze->x + dx[action])) {

@@ -25,7 +25,7 @@
 
 struct car {
 	float position, speed;
-	double start; /* position before the first step, which gymnasium keeps as a double */
+	double start; /* car's position before the first step, which gymnasium keeps as a double */
 	bool moved;   /* true: the car has done its first step */
 };
 
@@ -54,7 +54,7 @@ static void car_observe(const void *states, size_t n, void *observations)
 
 /* --- gymnax ----------------------------------------------------------------------------------- */
 
-/* All terms are float32. */
+/* Computes all terms in float32, as gymnax does. */
 static void car_step_gymnax(void *states, size_t n, const void *actions, double sticky,
 		struct sim_random *random, double *rewards, uint8_t *terminated)
 {
@@ -79,8 +79,9 @@ static void car_step_gymnax(void *states, size_t n, const void *actions, double 
 /* --- gymnasium -------------------------------------------------------------------------------- */
 
 /*
- * The change of speed by the force and the slope, rounded as in Python under NumPy 2 (NEP 50). The
- * force is a float32, and so are its products. A clipped force is a Python float, a double.
+ * Returns the change of the car's speed by the engine's force and the slope. It is rounded as in
+ * Python under NumPy 2 (NEP 50). A force within limits is a float32, and so are its products. A
+ * clipped force is a Python float, a double.
  */
 static double car_push(float force, double slope)
 {
@@ -89,7 +90,8 @@ static double car_push(float force, double slope)
 	return force * (float)POWER - (float)slope;
 }
 
-/* The first step: the state is float64 before it and float32 after it. No wall is within reach. */
+/* Does the car's first step: the state is float64 before it and float32 after it. No wall is within
+ * reach. */
 static void car_move_first(struct car *car, float force)
 {
 	double speed = car_push(force, GRAVITY * cos(3 * car->start));

@@ -8,14 +8,15 @@
 /* Source of random numbers of one copy of an environment. */
 struct sim_random {
 	uint64_t state;
-	const double *fed; /* numbers given to fh_sim_feed() that were not drawn yet */
+	/* numbers that a test gave by fh_sim_feed() and that were not drawn yet */
+	const double *fed;
 	size_t n_fed;
 };
 
-/* Draws a number in [0, 1). */
+/* Draws a random number in [0, 1). */
 double sim_uniform(struct sim_random *random);
 
-/* Draws a whole number, 0 to limit - 1. */
+/* Draws a random whole number, 0 to limit - 1. */
 static inline int sim_below(struct sim_random *random, int limit)
 {
 	return (int)(sim_uniform(random) * limit);

@@ -114,7 +114,7 @@ PUBLIC const struct fh_sim_shape *fh_sim_shape(const struct fh_sim *sim)
 
 PUBLIC int fh_sim_configure(struct fh_sim *sim, int32_t max_steps, double sticky)
 {
-	/* The comparison of `sticky` is written so that NAN is refused, too. */
+	/* Refuse NAN as `sticky` too, by the form of the comparison. */
 	if (max_steps < 0 || max_steps > STEPS_MAX || !(sticky >= 0 && sticky <= 1))
 		return -EINVAL;
 	sim->shape.max_steps = max_steps;
@@ -143,7 +143,8 @@ PUBLIC void fh_sim_reset(struct fh_sim *sim, void *observations)
 
 /* --- a step ----------------------------------------------------------------------------------- */
 
-/* Checks actions in loops without a branch, so that the compiler makes vector instructions. */
+/* Checks that actions are in range, in loops without a branch, so that the compiler makes vector
+ * instructions. */
 static bool sim_actions_are_valid(const struct fh_sim *sim, const void *actions)
 {
 	const uint32_t limit = (uint32_t)sim->shape.n_actions;
@@ -154,7 +155,7 @@ static bool sim_actions_are_valid(const struct fh_sim *sim, const void *actions)
 	for (size_t i = 0; limit && i < sim->n; i++)
 		wrong |= (uint32_t)choices[i] >= limit;
 	for (size_t i = 0; !limit && i < sim->n; i++)
-		wrong |= !(fabsf(forces[i]) <= FLT_MAX); /* true for NAN too */
+		wrong |= !(fabsf(forces[i]) <= FLT_MAX); /* this is true for NAN too */
 	return !wrong;
 }
 

@@ -21,7 +21,7 @@
 struct fh_sim;
 
 struct fh_sim_shape {
-	int32_t observation[3]; /* dimensions of one observation; 0: not used */
+	int32_t observation[3]; /* dimensions of one observation; 0: the dimension is not used */
 	/* bytes of each number in an observation: 4 (a float32), or 1 (a byte that is 0 or 1) */
 	int32_t observation_size;
 	int32_t n_actions; /* actions are 0 to n_actions - 1; 0: an action is one float32 */
@@ -33,9 +33,10 @@ struct fh_sim_shape {
 struct fh_sim_results {
 	void *observations;
 	double *rewards;
-	uint8_t *terminated; /* 1: the rules ended the episode */
+	uint8_t *terminated; /* 1: the environment's rules ended the episode */
 	uint8_t *truncated;  /* 1: the episode has reached max_steps, and is not terminated */
-	/* Last observations of ended episodes. Rows of other copies stay as they are. */
+	/* Last observations of the episodes that ended. Rows of copies whose episode goes on stay
+	 * as they are. */
 	void *final_observations;
 };
 
@@ -50,7 +51,7 @@ void fh_sim_close(struct fh_sim *sim); /* `sim` may be NULL */
 
 const struct fh_sim_shape *fh_sim_shape(const struct fh_sim *sim); /* valid until fh_sim_close() */
 
-/* Sets two members of the shape. -EINVAL: out of range. */
+/* Sets max_steps and sticky of the batch's shape. -EINVAL: out of range. */
 int fh_sim_configure(struct fh_sim *sim, int32_t max_steps, double sticky);
 
 /* Seeds the random numbers of each copy. `seeds` has n numbers. */
@@ -61,7 +62,7 @@ void fh_sim_reset(struct fh_sim *sim, void *observations);
 
 /*
  * Does one step of every copy. `actions` has n float32 or int32. A copy whose episode ends begins
- * the next episode in the same step: `observations` has the first observation of that.
+ * the next one in the same step. Then `observations` has the first observation of the next episode.
  *
  * Returns the number of episodes that ended. -EINVAL: an action is out of range, or not finite;
  * then no copy has moved.
@@ -69,8 +70,8 @@ void fh_sim_reset(struct fh_sim *sim, void *observations);
 int fh_sim_step(struct fh_sim *sim, const void *actions, const struct fh_sim_results *results);
 
 /*
- * For tests: the first copy draws these numbers, in [0, 1), before it draws its own. fh_sim_seed()
- * drops the rest of them. The array must stay valid until then.
+ * For tests: has the first copy of an environment draw these numbers, in [0, 1), before its own
+ * random numbers. fh_sim_seed() drops the rest of them. The array must stay valid until then.
  */
 void fh_sim_feed(struct fh_sim *sim, const double *draws, size_t n);
 

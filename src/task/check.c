@@ -22,8 +22,8 @@
 #define DEMO_BYTES_MAX (4 * 1024 * 1024)
 #define REQUIREMENTS_BYTES_MAX 65536
 
-/* Adds a remark. If an equal remark is there, because it applies to several variants, adds none.
- * An equal note then becomes a problem if `problem` is true. */
+/* Adds a remark to the results of a task's check. If an equal remark is there, because it applies
+ * to several variants, adds none. An equal note then becomes a problem if `problem` is true. */
 void task_check_remark(struct task_check *check, bool problem, const char *format, ...)
 {
 	char text[FH_ERROR_MESSAGE_MAX];
@@ -52,7 +52,8 @@ void task_check_remark(struct task_check *check, bool problem, const char *forma
 #define problem(check, ...) task_check_remark(check, true, __VA_ARGS__)
 #define note(check, ...) task_check_remark(check, false, __VA_ARGS__)
 
-/* Adds a problem whose text names the line of a key in task.yaml. */
+/* Adds a problem to the results of a task's check. The text names the line of a key in
+ * task.yaml. */
 static __attribute__((format(printf, 4, 5))) void problem_at(struct task_check *check,
 		const struct task *task, const char *key, const char *format, ...)
 {
@@ -119,8 +120,7 @@ static void check_secrets(struct task_check *check, const struct task *task)
 	for (size_t i = 0; i < task->n_baseline_files; i++)
 		check_secret(check, task, task->baseline_files[i].source);
 	/*
-	 * If the folder lies beneath a path that agents see, the sandbox hides it. Check that this
-	 * is possible.
+	 * Check that a folder of the task can be hidden, if it lies beneath a path that agents see.
 	 */
 	if (sandbox_hide_check(task->dir, &err) < 0)
 		problem(check, "%s", err.message);
@@ -286,7 +286,7 @@ static void (*const checks[])(struct task_check *check, const struct task *task)
 	check_keys,
 };
 
-/* Adds the error with which loading a task failed. */
+/* Adds the error with which loading a task failed to the results of the task's check. */
 static void check_refusal(struct task_check *check, const struct fh_error *err)
 {
 	problem(check, "%s", err->message);

@@ -22,11 +22,13 @@ struct task_check {
 	struct task_remark remarks[TASK_REMARKS_MAX];
 	size_t n, n_problems;
 	/*
-	 * First error with which loading a variant failed, except for missing data; code 0: none.
+	 * First error with which loading a variant failed, except for missing data; code 0: no
+	 * variant failed.
 	 */
 	struct fh_error refusal;
 	struct arena arena; /* owns the remarks' texts */
-	const char *python; /* path of the user's Python environment; NULL: this machine's Python */
+	/* path of the Python environment that the user chose; NULL: this machine's Python */
+	const char *python;
 };
 
 /* Checks a task. Fails only if there is no such task, as task_load() does. The caller releases

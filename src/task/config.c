@@ -253,7 +253,7 @@ const struct schema task_schema = {
 const char *const task_keys_without_effect[] = { "task_entrypoint", "evaluation_paths",
 	"evaluation_read_only", "requirements_path", "use_generic_conda", NULL };
 
-/* --- datasets/<id>.yaml ----------------------------------------------------------------------- */
+/* --- the file datasets/<id>.yaml -------------------------------------------------------------- */
 
 static const struct field file_fields[] = {
 	{ "path", FIELD_TEXT, AT(data_file, path), "path in the data set's folder",

@@ -8,7 +8,8 @@
 
 #include <stdint.h>
 
-/* Structs for task.yaml and datasets/<id>.yaml. Names in a file are not looked up yet. */
+/* Structs for the contents of task.yaml and datasets/<id>.yaml. Names in these are not looked up
+ * yet. */
 struct metric_config {
 	const char *name;
 	enum { METRIC_MAXIMIZE, METRIC_MINIMIZE } direction;
@@ -77,7 +78,7 @@ struct task_config {
 	struct texts hidden, secret_files;
 	const struct node *variants;
 	const char *default_variant;
-	/* keys of MLGym's files; some have an effect only in a checkout of MLGym */
+	/* keys of MLGym's task files; some have an effect only in a checkout of MLGym */
 	const char *benchmark_name, *task_entrypoint, *requirements_path, *memory_path;
 	struct texts evaluation_paths;
 	bool evaluation_read_only, use_generic_conda;

@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DIR_DIGITS 16 /* digits of the hash in the name of a data set's folder */
+#define DIR_DIGITS 16 /* number of hash digits in the name of a data set's folder */
 
 struct dataset_loading {
 	struct arena *arena;
@@ -70,7 +70,8 @@ static int dataset_read_yaml(struct dataset_loading *l)
 	return 0;
 }
 
-/* --- where its files are ---------------------------------------------------------------------- */
+/* --- paths of a data set's files
+ * --------------------------------------------------------------- */
 
 char *dataset_store(const char *id, const char *tasks_dir)
 {
@@ -100,7 +101,7 @@ static int dataset_dir_made(struct dataset_loading *l, const char *state_dir)
 	if (r < 0)
 		return r;
 	l->dataset->make = make;
-	/* Go on without the machine's secret: no data exists yet, so any hash names a folder
+	/* Go on without the machine's secret. No data was generated yet, so any hash names a folder
 	 * that does not exist. */
 	r = secret_read(state_dir, &secret, l->err);
 	if (r < 0 && r != -ENOENT)
@@ -173,7 +174,8 @@ static void dataset_find_how(struct dataset_loading *l)
 	l->dataset->how_to_get = how;
 }
 
-/* Sets the error for a missing file; the message tells the user how to get the file. */
+/* Sets the error for a missing file of a data set. The message tells the user how to get the
+ * file. */
 static int dataset_say_missing(const struct dataset_loading *l, const char *path)
 {
 	const char *how = l->dataset->how_to_get;
@@ -244,9 +246,11 @@ static int dataset_add_files(struct dataset_loading *l)
 	return 0;
 }
 
-/* --- files to fetch --------------------------------------------------------------------------- */
+/* --- files of a data set to fetch
+ * -------------------------------------------------------------- */
 
-/* Chooses the file's name, and its folder: files that a layout reads lie apart. */
+/* Chooses name and folder of a fetched file. Files from which a layout program makes others lie in
+ * a folder of their own. */
 static int dataset_aim_source(struct dataset_loading *l, const struct fetch_config *config,
 		const struct node *at, struct dataset_source *out)
 {

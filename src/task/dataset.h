@@ -19,9 +19,9 @@
 struct node;
 
 struct dataset_file {
-	const char *path;   /* path of the file in the data set's folder */
+	const char *path;   /* path of the file, relative to the data set's folder */
 	const char *source; /* absolute path of the file on this machine */
-	const char *target; /* path of the file in the workspace's data folder */
+	const char *target; /* path of the file, relative to the workspace's data folder */
 	const char *sha256; /* expected hash, lower-case hexadecimal; NULL: not checked */
 	bool hidden;        /* the file is not put into the workspace */
 	/* line in datasets/<id>.yaml that names the file, for errors; NULL: none */
@@ -38,14 +38,15 @@ struct dataset_make {
 	const char *const *args;    /* arguments of the program, NULL-terminated */
 	int64_t timeout_ms;
 	/* hash of all inputs of the generated files, except the machine's secret */
-	const char *recipe; /* NULL for a layout */
+	/* hash as a hexadecimal string; NULL for a program that lays out fetched files */
+	const char *recipe;
 };
 
 /* A file to fetch, from Hugging Face or from a URL. A user brings a file that has neither. */
 struct dataset_source {
 	/* repository: "datasets/OWNER/NAME", or "OWNER/NAME" of a model; NULL: none */
 	const char *huggingface;
-	const char *path;     /* file of the repository */
+	const char *path;     /* path of the file in the repository */
 	const char *revision; /* branch, tag or commit of the repository */
 	const char *url;      /* URL of the file; NULL: none */
 	const char *name;     /* name of the fetched file, without folders */
@@ -57,8 +58,8 @@ struct dataset_source {
 struct dataset {
 	const char *id;
 	const char *name, *description;
-	/* Name of the data set's folder in <state>/data, from dataset_store(); NULL: its files came
-	 * with the tasks. */
+	/* Name of the folder in <state>/data with the data set's files, from dataset_store(); NULL:
+	 * its files came with the tasks. */
 	const char *store;
 	const char *dir; /* absolute path of the folder with the files */
 	/* How to generate the files; NULL: they are not generated. */
@@ -68,11 +69,12 @@ struct dataset {
 	const struct dataset_source *sources; /* files to fetch */
 	size_t n_sources;
 	const char *fetched; /* absolute path of the folder of fetched files; NULL: none */
-	/* how to make the files from fetched ones; NULL: no program does that */
+	/* program that makes the data set's files from fetched ones; NULL: none */
 	const struct dataset_make *layout;
-	/* Python packages that the layout needs, NULL-terminated; NULL: there is no layout */
+	/* Python packages that the program `layout` needs, NULL-terminated; NULL: there is no such
+	 * program */
 	const char *const *packages;
-	const char *how_to_get; /* a sentence for users; NULL: none */
+	const char *how_to_get; /* sentence that tells users how to get the data set; NULL: none */
 };
 
 /*
@@ -84,7 +86,7 @@ struct dataset_places {
 	const char *root;      /* folder with `datasets` and `tasks`; NULL: none */
 	const char *state_dir; /* the state folder; NULL: the user's default */
 	uint64_t data_seed;    /* selects generated data: another seed gives another key */
-	bool missing_ok;       /* load data sets whose files are missing, too */
+	bool missing_ok;       /* load data sets although files of theirs are missing */
 };
 
 /*
@@ -106,14 +108,14 @@ int dataset_load(struct arena *a, const struct dataset_places *places, const cha
  */
 char *dataset_store(const char *id, const char *tasks_dir);
 
-/* False if a program generates the data set's files, and has not done so yet. */
+/* Returns false if a program generates the data set's files and has not done so yet. */
 bool dataset_is_there(const struct dataset *dataset);
 
-/* Returns the first file that is missing; NULL: all files exist. */
+/* Returns the first file of the data set that is missing; NULL: all files exist. */
 const struct dataset_file *dataset_missing(const struct dataset *dataset);
 
-/* Compares each file with its sha256, if it has one. -EINVAL: a file differs; the message names
- * the first. */
+/* Compares each file of the data set with its sha256, if it has one. -EINVAL: a file differs; the
+ * message names the first. */
 int dataset_verify(const struct dataset *dataset, struct fh_error *err);
 
 #endif

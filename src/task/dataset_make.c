@@ -10,8 +10,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Adds the path of a module. All files of a program lie in one folder when it runs, so that their
- * names have to differ. */
+/* Adds the path of a Python module that a generating program imports. When the program runs, all
+ * its files lie in one folder, so their names have to differ. */
 static int dataset_make_add_module(struct arena *a, const char *path,
 		const struct dataset_make *make, const char **modules, struct fh_error *err)
 {

@@ -79,7 +79,7 @@ static int names_compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Sorts the names and drops duplicates. */
+/* Sorts a list of tasks' names and drops duplicates. */
 static void names_sort(struct names *names)
 {
 	size_t kept = 0;
@@ -132,7 +132,8 @@ int task_list(const struct task_places *places, char ***out, struct fh_error *er
 
 /* --- aliases ---------------------------------------------------------------------------------- */
 
-/* Adds the aliases in a task.yaml. Adds none if the file can't be read. */
+/* Adds the other names (aliases) that a task.yaml gives its task. Adds none if the file can't be
+ * read. */
 static void names_add_aliases(const char *file, struct names *names)
 {
 	auto_arena struct arena arena = ARENA_INIT;

@@ -10,33 +10,33 @@
 /* Name that selects a task without a variant. */
 #define TASK_FULL "full"
 
-/* Name of a task's variant for users: TASK_FULL for "", the task without a variant. */
+/* Returns the name of a task's variant for users: TASK_FULL for "", the task without a variant. */
 static inline const char *task_variant_name(const char *variant)
 {
 	return *variant ? variant : TASK_FULL;
 }
 
 struct task_places {
-	/* Folder of tasks that is searched before the installed tasks; NULL: none. */
+	/* folder of tasks that is searched before the installed tasks; NULL: none */
 	const char *tasks_dir;
 	const char *mlgym_root; /* MLGym checkout whose tasks are searched first; NULL: none */
-	/* The state folder, which has data/<dataset>/. NULL: $FUMEHOOD_STATE, or else the user's
-	 * default. */
+	/* State folder, in which data/<dataset>/ has generated and fetched files. NULL:
+	 * $FUMEHOOD_STATE, or else the user's default. */
 	const char *state_dir;
 	uint64_t data_seed; /* number that selects generated data (task.h) */
 };
 
-/* True if `name` may name a task, a variant or a data set. Names have at most 64 letters, digits,
- * '_', '-' and '.', and don't begin with a dot. */
+/* Returns true if `name` may name a task, a variant or a data set. Names have at most 64 letters,
+ * digits, '_', '-' and '.', and don't begin with a dot. */
 bool task_name_is_valid(const char *name);
 
-/* A task that task_find() found. Heap strings. */
+/* A task that task_find() found by its name. All strings are on the heap. */
 struct task_found {
-	/* real path of the task's folder; for an MLGym task, real path of the checkout */
+	/* real path of the task's folder; for a task of MLGym, real path of the checkout */
 	char *dir;
 	char *file; /* path of the task's YAML file */
 	bool mlgym;
-	char *variant; /* variant that `spec` names; NULL: it names none */
+	char *variant; /* variant that the searched name includes; NULL: it names none */
 	/*
 	 * Warning that the MLGym checkout lacks the task, so that Fumehood's own is used; NULL:
 	 * none.

@@ -15,7 +15,7 @@
 
 /* --- warnings --------------------------------------------------------------------------------- */
 
-/* Reads the keys of a YAML tree only to get warnings about unknown keys. */
+/* Reads the keys of a YAML tree and drops their values, to get warnings about unknown keys. */
 static void task_find_unknown_keys(
 		struct task_loading *l, const struct node *root, struct warnings *out)
 {
@@ -24,8 +24,8 @@ static void task_find_unknown_keys(
 	schema_read(&l->task->arena, &task_schema, root, out, &ignored, NULL);
 }
 
-/* Frees a task that can't be loaded, and returns `r`. For an MLGym task, adds mistyped keys to
- * the error: they may be the cause. */
+/* Frees a task that can't be loaded, and returns the error `r`. For an MLGym task, adds mistyped
+ * keys to the message: they may be the cause. */
 static int task_give_up(struct task_loading *l, int r)
 {
 	struct warnings warnings = { 0 };
@@ -156,7 +156,7 @@ static int task_apply_variant(struct task_loading *l, const char *name)
 #define DATASET_DOCS "{dataset_docs}"
 #define TRAINING_TIMEOUT "{training_timeout}"
 
-/* Whether the agent gets any file of the data set. */
+/* Returns true if the agent gets any file of the data set. */
 static bool task_shows_data(const struct dataset *dataset)
 {
 	for (size_t i = 0; i < dataset->n_files; i++)

@@ -26,7 +26,8 @@ static int baseline_add_published(const struct task_loading *l, const struct nod
 	return 0;
 }
 
-/* Loads the published scores: a mapping, or a list of mappings as in MLGym's files. */
+/* Loads the published scores of a task's baseline: a mapping, or a list of mappings as in MLGym's
+ * files. */
 static int baseline_load_published(struct task_loading *l)
 {
 	const struct node *scores = l->config.baseline_scores;
@@ -56,7 +57,7 @@ static bool baseline_has_published(const struct task *task, const char *metric)
 	return false;
 }
 
-/* Loads a stated score, the list [mean, sd] under `key`. */
+/* Loads a score that the task expects, from the list [mean, sd] under `key`. */
 static int baseline_load_expect(const struct task_loading *l, const char *key,
 		const struct texts *numbers, struct task_expect *out)
 {
@@ -97,9 +98,7 @@ int task_load_baseline(struct task_loading *l)
 	r = baseline_load_expected(l);
 	if (r < 0)
 		return r;
-	/*
-	 * An empty `baseline` counts as missing, so that a variant can remove its task's command.
-	 */
+	/* Treat an empty `baseline` as missing, so that a variant can remove its task's command. */
 	if (c->baseline && *c->baseline) {
 		task->baseline_command = c->baseline;
 	} else if (path) {

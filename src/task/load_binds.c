@@ -32,7 +32,8 @@ static bool bind_touches_files(const char *source, const struct task_file *files
 int task_check_bind(const struct task *task, const char *state_dir, const char *source,
 		struct fh_error *err)
 {
-	/* The state folder, which has the machine's secret and the data of other tasks. */
+	/* Folder that no task may show to agents: the state folder, which has the machine's secret
+	 * and data of tasks. */
 	auto_free char *state = NULL;
 	bool shows = bind_touches(source, task->grader.answers) ||
 			bind_touches(source, task->grader.program) ||
@@ -71,7 +72,7 @@ static int bind_load(struct task_loading *l, const struct node *at, const char *
 				"'%s': expected SRC:DST, or the absolute path of a SRC that is seen "
 				"at the same place",
 				text);
-	if (*path != '/') { /* a relative path is in the task's folder */
+	if (*path != '/') { /* a relative path starts at the task's folder */
 		r = task_path(&l->folder, at, path, &out->source, l->err);
 		if (r < 0)
 			return r;

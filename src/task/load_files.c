@@ -65,7 +65,7 @@ int task_load_datasets(struct task_loading *l)
 	return load_data(l);
 }
 
-/* Appends the files that task.yaml lists under `key`. */
+/* Appends the files of a list in task.yaml; `key` is the name of the list. */
 static int load_paths(struct task_loading *l, const char *key, const struct texts *paths,
 		struct task_files *files)
 {
@@ -94,8 +94,8 @@ static int load_starter(struct task_loading *l)
 	return 0;
 }
 
-/* Stores the path of the agent's memory file. The file need not exist yet. Each write to it
- * checks the path again. */
+/* Stores the path of the agent's memory file (its notes). The file need not exist yet. Each write
+ * to it checks the path again. */
 static int load_memory(struct task_loading *l)
 {
 	auto_free char *path = NULL, *real = NULL;

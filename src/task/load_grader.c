@@ -9,7 +9,7 @@
 #define DUEL (1u << GRADER_DUEL)
 
 /*
- * Keys of `grader` in task.yaml, each with the kinds of graders that accept it, and those that
+ * Keys of `grader` in task.yaml. Each has the kinds of graders that accept it, and those that
  * require it.
  */
 static const struct {
@@ -55,7 +55,7 @@ static int check_grader_keys(const struct task_loading *l)
 	return 0;
 }
 
-/* Makes the path of a file of the grader absolute. A NULL path stays NULL. */
+/* Makes the path of a grader's file absolute. A NULL path stays NULL. */
 static int grader_path(
 		const struct task_loading *l, const char *key, const char *path, const char **out)
 {

@@ -7,7 +7,7 @@
 #include "task/find.h"
 
 /*
- * A task while it is loaded. Each task_load_...() sets a part of `task` from `config`. Error
+ * State while a task is loaded. Each task_load_...() sets a part of `task` from `config`. Error
  * messages name the line of a key: task_at() finds it in `root`.
  */
 struct task_loading {
@@ -21,8 +21,8 @@ struct task_loading {
 	struct fh_error *err;
 };
 
-/* Returns the YAML node at a path of keys like "grader.answers". If a key is missing, returns
- * the deepest node that exists on the path. */
+/* Returns the YAML node at a path of keys like "grader.answers". If a key is missing, returns the
+ * last node that exists on the way. */
 const struct node *task_at(const struct task_loading *l, const char *path);
 
 /* Adds a warning to the task. If an equal warning is there, adds none. `text` must live as long

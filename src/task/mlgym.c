@@ -31,8 +31,8 @@ static const char *const mlgym_entrypoints[] = {
 
 /* --- defaults --------------------------------------------------------------------------------- */
 
-/* Returns the name of the metric by which scores are compared. It is r2 if the published scores
- * have it, as in MLGym's tables, else the first metric. */
+/* Returns the name of the metric by which an MLGym task's scores are compared. It is r2 if the
+ * published scores have it, as in MLGym's tables, else the first metric. */
 static const char *mlgym_metric_of(const struct node *root)
 {
 	const struct node *scores = node_get(root, "baseline_scores");
@@ -81,8 +81,8 @@ int mlgym_complete(struct task_loading *l)
 	return 0;
 }
 
-/* Reads a timeout from an environment variable. MLGym's code and its README name two different
- * variables; the code's comes first. */
+/* Reads a task's timeout from an environment variable. MLGym's code and its README name two
+ * different variables; the code's comes first. */
 static int64_t mlgym_timeout_of(const char *code, const char *readme, int64_t otherwise_ms)
 {
 	const char *text = getenv(code);
@@ -129,7 +129,8 @@ struct mlgym_dataset {
 	const char *name, *description, *data_path;
 	bool is_local;
 	const struct node *train_split, *valid_split,
-			*test_split; /* keys that have no effect in MLGym either */
+			/* keys of MLGym's task files that have no effect in MLGym either */
+			*test_split;
 };
 
 static const struct field dataset_fields[] = {
@@ -150,7 +151,7 @@ static const struct schema mlgym_dataset_schema = {
 	.fields = dataset_fields,
 };
 
-/* Adds the files of a local data set to the workspace's data folder. */
+/* Adds the files of an MLGym task's local data set to the workspace's data folder. */
 static int mlgym_add_local(struct task_loading *l, const struct mlgym_dataset *config,
 		const char *dir, struct task_files *files)
 {
@@ -246,10 +247,11 @@ int mlgym_load_datasets(struct task_loading *l)
 	return 0;
 }
 
-/* --- the evaluator ---------------------------------------------------------------------------- */
+/* --- the evaluator of an MLGym task
+ * ------------------------------------------------------------ */
 
-/* Returns the absolute path of the checkout's file that the task puts at `path` in the workspace.
- * NULL: there is none. */
+/* Returns the absolute path of the file in the MLGym checkout that the task copies to `path` in the
+ * workspace. NULL: there is none. */
 static const char *mlgym_source_of(struct task *task, const char *path)
 {
 	for (size_t i = 0; i < task->n_starter; i++) {
@@ -299,8 +301,8 @@ static bool mlgym_is_evaluator(const struct task *task, const char *target)
 	return false;
 }
 
-/* Guesses which file the agent of a Python task writes. No key names the file, but MLGym's tasks
- * use a few names. */
+/* Guesses which file the agent writes in an MLGym task of the class for Python. No key names the
+ * file, but MLGym's tasks use a few names. */
 static const char *mlgym_python_submission(struct task *task)
 {
 	static const char *const names[] = { "strategy.py", "heuristic.py", "submission.py" };
@@ -315,8 +317,8 @@ static const char *mlgym_python_submission(struct task *task)
 	return "target.py";
 }
 
-/* In a Python task, adds the starter's files to those of the evaluator, except the file that the
- * agent writes. */
+/* In an MLGym task of the class for Python, adds the starter's files to those of the evaluator.
+ * Leaves out the file that the agent writes. */
 static void mlgym_own_the_rest(struct task *task)
 {
 	struct task_grader *g = &task->grader;
@@ -405,12 +407,14 @@ int mlgym_load_binds(struct task_loading *l)
 	return 0;
 }
 
-/* --- the description -------------------------------------------------------------------------- */
+/* --- the description of an MLGym task
+ * ---------------------------------------------------------- */
 
 #define DESCRIPTION_BYTES_MAX (4 * 1024 * 1024)
 #define DATASET_DOCS "{dataset_docs}"
 
-/* Replaces {dataset_docs} in the description, and turns doubled braces into single ones. */
+/* Replaces {dataset_docs} in an MLGym task's description, and turns doubled braces into single
+ * ones. */
 void mlgym_load_description(struct task_loading *l)
 {
 	auto_buf struct buf out = BUF_INIT(DESCRIPTION_BYTES_MAX);

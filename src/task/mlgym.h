@@ -15,11 +15,11 @@
 #define MLGYM_CONDA_ENV "/home/agent/miniconda3/envs/mlgym_generic"
 #define MLGYM_CONDA_PYTHON MLGYM_CONDA_ENV "/bin/python"
 
-/* Merges the task's keys over default values: MLGym's network and grader, and a guess of the
- * metric. */
+/* Merges the keys of an MLGym task over default values: MLGym's network and grader, and a guess of
+ * the metric. */
 int mlgym_complete(struct task_loading *l);
 
-/* Load parts of an MLGym task. These functions replace those of load_parts.h for keys that have
+/* Functions that load parts of an MLGym task. They replace those of load_parts.h for keys that have
  * another meaning in MLGym. */
 int mlgym_load_plain(struct task_loading *l);
 int mlgym_load_datasets(struct task_loading *l);
@@ -27,8 +27,8 @@ int mlgym_load_grader(struct task_loading *l); /* call it after task_load_files(
 int mlgym_load_binds(struct task_loading *l);
 void mlgym_load_description(struct task_loading *l);
 
-/* Appends hints about a data set's missing files: their names in programs, their format, and
- * scripts that make them. `path` is the data set's folder, relative to the checkout. */
+/* Appends hints about a data set's missing files: names that programs use, formats, and scripts
+ * that make the files. `path` is the data set's folder, relative to the checkout. */
 void mlgym_say_missing(const struct task_loading *l, const char *path, struct buf *out);
 
 /* Checks the files of each local data set. A folder must have at least one file, and all files

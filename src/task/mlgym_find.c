@@ -41,7 +41,7 @@ int mlgym_list(const char *root, char ***out, struct fh_error *err)
 		const char *name = entries[i]->d_name;
 		auto_free char *path = path_join(dir, name);
 
-		/* Adds existing files only, so that broken links are skipped. */
+		/* Add existing files only: this skips broken links. */
 		if (n_names < TASKS_MAX && path_exists(path) && !path_is_dir(path))
 			names[n_names++] = xstrndup(name, strlen(name) - strlen(YAML));
 		free(entries[i]);
@@ -92,7 +92,7 @@ char *mlgym_find(const char *root, const char *name)
 		found = mlgym_existing(xasprintf("%s/" TASKS_DIR "/%s" YAML, root, name));
 		return found ? found : mlgym_find_by_id(root, name);
 	}
-	if (*name != '/') { /* MLGym takes a relative path as relative to configs/ */
+	if (*name != '/') { /* a relative path in MLGym's files starts at configs/ */
 		auto_free char *configs = path_join(root, "configs");
 
 		found = mlgym_existing(path_join(configs, name));

@@ -4,11 +4,12 @@
 
 #include "base/error.h"
 
-/* Finds the file of a task by "NAME", "tasks/NAME.yaml", the path of a file, or the `id` in a file.
- * Returns a heap string; NULL: there is no such task. */
+/* Finds the file of an MLGym task. It is given by "NAME", "tasks/NAME.yaml", the path of a file, or
+ * the `id` in a file. Returns a heap string; NULL: there is no such task. */
 char *mlgym_find(const char *root, const char *name);
 
-/* Lists the names of all tasks of a checkout, sorted, in an array for xfree_strings(). */
+/* Lists the names of all tasks of an MLGym checkout, sorted, in an array that xfree_strings()
+ * frees. */
 int mlgym_list(const char *root, char ***out, struct fh_error *err);
 
 #endif

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /*
- * Hints about missing files of a data set. Two kinds of programs name the files that they read: the
+ * Hints about missing files of a data set. Names of files are found in programs that read them: the
  * task's programs, and programs beside the data set's folder. The formats of MLGym's own data sets
  * are known. Some data sets have scripts that make the files, in a folder _helpers.
  */
@@ -23,13 +23,14 @@
 #define NAMES_BYTES_MAX 300
 #define HINTS_BYTES_MAX 700 /* most bytes of all hints, so that they fit into an error message */
 #define HELPERS "_helpers"
-/* Bytes of a program before a string that are searched to tell how the string is used. */
+/* Number of bytes before a string in a program that are searched to tell how the program uses the
+ * string. */
 #define LINE_SHOWN 16
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* Returns the length of a prefix like "data/" at the start of a path, which means the
- * workspace's data folder. 0: it has no such prefix. */
+/* Returns the length of a prefix like "data/" at the start of a path in a program. The prefix means
+ * the workspace's data folder. 0: the path has no such prefix. */
 static size_t missing_prefix(const char *text)
 {
 	static const char *const prefixes[] = { "data/", "./data/", "/home/agent/workspace/data/" };
@@ -55,8 +56,9 @@ static bool missing_is_named(const struct buf *names, const char *name, size_t n
 	return false;
 }
 
-/* Whether a program may run without the file that a string names: `open("data/x", "w")` makes it,
- * and `exists("data/x")` asks for it. `before` and `after` are the program around the quotes. */
+/* Returns true if a program may run without the file that a string names. `open("data/x", "w")`
+ * makes the file, and `exists("data/x")` asks for it. `before` and `after` are the program's text
+ * around the quotes. */
 static bool missing_is_optional(const char *program, const char *before, const char *after)
 {
 	static const char *const questions[] = { "exists(", "isfile(", "isdir(" };
@@ -194,7 +196,7 @@ void mlgym_say_missing(const struct task_loading *l, const char *path, struct bu
 		buf_add_str(out, "; no script of the checkout makes them");
 }
 
-/* --- folders that lack files ------------------------------------------------------------------ */
+/* --- folders of data sets that lack files ----------------------------------------------------- */
 
 /*
  * Returns the path of a local data set's folder, relative to the checkout. NULL: the data set is
@@ -208,7 +210,7 @@ static const char *missing_path_of(const struct task_loading *l, const struct da
 					    : dataset->dir + n + strspn(dataset->dir + n, "/");
 }
 
-/* Whether the folder has a file with this name. The name may be a pattern. */
+/* Returns true if the folder has a file with this name. The name may be a pattern. */
 static bool missing_has(const char *dir, const char *name)
 {
 	auto_buf struct buf pattern = BUF_INIT(PROGRAM_BYTES_MAX);
@@ -225,7 +227,7 @@ static bool missing_has(const char *dir, const char *name)
 	return has;
 }
 
-/* Appends those names of a list, separated by commas, that no local data set has. */
+/* Appends the names of a list, separated by commas, that are in no local data set. */
 static void missing_add_lacking(const struct task_loading *l, const struct dataset *datasets,
 		size_t n, const char *names, struct buf *out)
 {
@@ -244,7 +246,8 @@ static void missing_add_lacking(const struct task_loading *l, const struct datas
 }
 
 /*
- * Reads the evaluators that an entry of starter_code, a file or a folder, puts into the workspace.
+ * Reads the evaluators that an entry of an MLGym task's starter_code, a file or a folder, puts into
+ * the workspace.
  */
 static void missing_read_evaluators(
 		const struct task_loading *l, const char *starter, struct buf *names)
@@ -274,7 +277,8 @@ static void missing_find_needed(const struct task_loading *l, struct buf *names)
 
 	for (size_t i = 0; i < starter->n; i++)
 		if (str_eq(path_basename(starter->items[i]), "data"))
-			/* the starter's own folder `data` may have these files */
+			/* Skip files in the starter code's own folder `data`: it may have the data
+			 * set's missing files. */
 			return;
 	for (size_t i = 0; i < starter->n; i++)
 		missing_read_evaluators(l, starter->items[i], names);
@@ -296,7 +300,7 @@ int mlgym_check_data(const struct task_loading *l, const struct dataset *dataset
 			if (str_eq(path, formats[k].path))
 				missing_add_lacking(l, &datasets[i], 1, formats[k].files, &lacks);
 		missing_add_lacking(l, datasets, n, buf_str(&needed), &lacks);
-		/* the missing files are reported only once, for the first data set */
+		/* report the missing files only once, for the task's first data set */
 		buf_clear(&needed);
 		if (!lacks.len && !missing_has(datasets[i].dir, "*"))
 			buf_add_str(&lacks, "its files");

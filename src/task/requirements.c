@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define PYTHON "/usr/bin/python3"
-/* Line of a virtual environment's pyvenv.cfg that lets it use this machine's packages. */
+/* Line in the file pyvenv.cfg of a virtual environment that lets it use this machine's packages. */
 #define SEES_SYSTEM "include-system-site-packages = true"
 #define FILE_BYTES_MAX (1 << 20)
 #define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
@@ -35,8 +35,8 @@ static char *requirement_normalise(struct arena *a, const char *name, size_t n)
 	return text;
 }
 
-/* Finds the folders and files with metadata of this machine's packages: "Name-1.0.dist-info" and
- * "Name-1.0-py3.11.egg-info". */
+/* Finds the metadata of this machine's Python packages: folders and files like "Name-1.0.dist-info"
+ * and "Name-1.0-py3.11.egg-info". */
 static void requirements_find_system(int flags, glob_t *out)
 {
 	static const char *const homes[] = { "/usr/lib", "/usr/lib64", "/usr/local/lib",
@@ -93,7 +93,8 @@ static size_t requirement_name_length(const char *line, size_t n)
 	if (!length || length > n || *line == '-' || memchr(line, ';', n) || line[length] == ':' ||
 			line[length] == '/' || line[length] == '+')
 		/*
-		 * skip an address or a path, such as "https://...", "./folder", "git+https://..."
+		 * skip a line with an address or a path, such as "https://...", "./folder",
+		 * "git+https://..."
 		 */
 		return 0;
 	return length;

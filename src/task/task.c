@@ -131,8 +131,8 @@ static int hash_add_task(struct sha256 *h, const struct task *task, struct fh_er
 		const char *source = task->binds[i].source;
 
 		/*
-		 * Skip binds of files outside the task's folder: the machine's fingerprint includes
-		 * them (env/fingerprint.h).
+		 * Leave binds of files outside the task's folder out of the task's hash: the
+		 * machine's fingerprint includes them (env/fingerprint.h).
 		 */
 		if (!str_starts(source, task->dir) || source[dir] != '/')
 			continue;

@@ -22,7 +22,7 @@
 
 enum grader_kind { GRADER_CSV, GRADER_SCRIPT, GRADER_DUEL, GRADER_MLGYM };
 
-/* How MLGym's task classes call an evaluator. */
+/* How an MLGym task's evaluator is called, by MLGym's task classes. */
 enum mlgym_call { MLGYM_CSV, MLGYM_PYTHON, MLGYM_MODEL, MLGYM_LM };
 
 struct node;
@@ -31,8 +31,8 @@ struct dataset;
 struct task_file {
 	const char *source; /* absolute path of the file on this machine */
 	/*
-	 * Path of the file relative to the workspace. For a file of the grader, relative to the
-	 * grader's folder.
+	 * Path where the file is put, relative to the workspace. For a file of the grader, relative
+	 * to the grader's folder.
 	 */
 	const char *target;
 	bool read_only; /* the agent can't write to the file */
@@ -41,11 +41,11 @@ struct task_file {
 struct task_grader {
 	enum grader_kind kind;
 	const char *submission;   /* path of the graded file in the workspace: "strategy.py" */
-	int64_t submission_bytes; /* upper limit of the graded file's size */
+	int64_t submission_bytes; /* most bytes of the graded file */
 	int64_t timeout_ms;
-	/* most validations that the agent may request in an episode; 0: unlimited */
+	/* how often the agent may request a `validate` in an episode; 0: unlimited */
 	int validations;
-	/* The end of an episode is scored by other hidden answers than its validates. Only its
+	/* True: other hidden answers score the end of an episode than a `validate`. Only the end's
 	 * score counts. */
 	bool final;
 	/* The members from here to `csv_metric` are for the kind csv only. */
@@ -53,10 +53,11 @@ struct task_grader {
 	/* column by which rows are matched; NULL: rows match by their order */
 	const char *id_column;
 	const char *target_column;
-	const char *csv_metric; /* name of the metric: accuracy f1 rmse r2 mae log_loss auc bleu */
-	/* `program` and `args` are for the kinds script and duel. `program` is the absolute path of
-	 * the judge, which runs as `python3 PROGRAM ARGS` in the grader's sandbox. The path may
-	 * also be among task.hidden. */
+	/* name of the metric that the grader computes: accuracy f1 rmse r2 mae log_loss auc bleu */
+	const char *csv_metric;
+	/* Members for graders of the kinds script and duel. `program` is the absolute path of the
+	 * judge, which runs as `python3 PROGRAM ARGS` in the grader's sandbox. The path may also be
+	 * among task.hidden. */
 	const char *program;
 	const char *const *args; /* arguments of the judge, NULL-terminated */
 	/* only for kind duel: the program that runs the submission. It is called as `python3
@@ -68,8 +69,8 @@ struct task_grader {
 	/* Only for kind duel: number of players. Each runs in a sandbox of its own, after the one
 	 * before it has ended. */
 	int players;
-	/* Only for kind duel: name of the metric for CPU time in seconds. The CPU times of the
-	 * judge's and the players' sandboxes are added. NULL: none. */
+	/* Only for kind duel: name of a metric that is added to the score. It is the CPU time in
+	 * seconds of judge and players together. NULL: none. */
 	const char *cpu_metric;
 	/* only for kind mlgym: how to call the first evaluator, and all files of the evaluator. A
 	 * file's target is its path in the workspace. `submission` may be "" for the whole
@@ -87,7 +88,8 @@ struct task_expect {
 };
 
 struct task {
-	const char *id, *variant; /* name of the task; name of the variant, or "" for none */
+	/* id: name of the task; variant: name of the variant, "" for none */
+	const char *id, *variant;
 	const char *name;
 	/* text for the agent, with {dataset_docs} and {training_timeout} filled in */
 	const char *description;
@@ -106,9 +108,9 @@ struct task {
 	int64_t short_timeout_ms;
 	struct sandbox_limits limits;
 	int64_t output_bytes; /* most bytes of output that an observation has */
-	int64_t wall_ms;      /* most milliseconds of an episode; 0: unlimited */
+	int64_t wall_ms;      /* milliseconds that an episode may take; 0: unlimited */
 	enum sandbox_network network;
-	/* Files and folders of this machine that each episode sees, besides the data. */
+	/* Files and folders of this machine that each episode sees, besides the task's data. */
 	const struct sandbox_bind *binds;
 	size_t n_binds;
 	/* sandboxes of the agent and the grader have the Python module `simulators` */
@@ -127,7 +129,8 @@ struct task {
 	const struct task_file *baseline_files;
 	size_t n_baseline_files;
 	/*
-	 * Published scores of the baseline. If there is no baseline_command, they include `metric`.
+	 * Published scores of the baseline. If there is no baseline_command, they include the
+	 * task's metric.
 	 */
 	const struct fh_metric *published;
 	size_t n_published;
@@ -150,8 +153,8 @@ struct task {
 	const struct node *keys;
 	const struct dataset *datasets; /* data sets that the task names */
 	size_t n_datasets;
-	/* Number that selects generated data: a generator makes other files for each. 0 if no
-	 * data set is generated. */
+	/* Number that selects generated data: the generator makes other files for each number. 0 if
+	 * no data set is generated. */
 	uint64_t data_seed;
 	struct arena arena;
 };
@@ -165,9 +168,9 @@ void task_free(struct task *task); /* `task` may be NULL */
  */
 int task_hash(const struct task *task, char hex[SHA256_HEX_BYTES], struct fh_error *err);
 
-/* Checks a bind that the user asks for. `source` is a real path. -EPERM: the bind would show the
- * agent hidden files: of grader, solution, baseline, data, demo or state. `state_dir` is as in
- * struct task_places. */
+/* Checks a path of this machine that the user wants to show to agents. `source` is a real path.
+ * -EPERM: the bind would show the agent hidden files: of grader, solution, baseline, data, demo or
+ * state. `state_dir` is as in struct task_places. */
 int task_check_bind(const struct task *task, const char *state_dir, const char *source,
 		struct fh_error *err);
 

@@ -20,11 +20,12 @@ enum arg_kind { ARG_GROUP, ARG_TEXT, ARG_NUMBER, ARG_INT, ARG_SEED, ARG_FLAG, AR
 /* How a field counts when the arguments of two runs are compared. */
 enum arg_weight {
 	ARG_ANY,     /* may differ */
-	ARG_DECIDES, /* equal if args.yaml has the same text for both */
-	ARG_COUNTS,  /* equal if both lists have the same number of items */
-	ARG_AS_JSON, /* equal as JSON: members in any order */
+	ARG_DECIDES, /* fields are equal if args.yaml has the same text for both */
+	ARG_COUNTS,  /* fields are equal if both lists have the same number of items */
+	ARG_AS_JSON, /* fields are equal if they are the same JSON: members in any order */
 	/*
-	 * equal if the paths are; within an MLGym checkout only the part behind its folder counts
+	 * fields are equal if the paths are; in an MLGym checkout only the part behind its folder
+	 * counts
 	 */
 	ARG_AS_PATH,
 };
@@ -76,7 +77,7 @@ static const struct args_field table[] = {
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Appends a text as a JSON string, which is valid YAML. */
+/* Appends a text to args.yaml as a JSON string, which is valid YAML. */
 static void args_add_text(struct buf *out, const char *text)
 {
 	if (text)
@@ -172,8 +173,8 @@ static void args_add_json(struct buf *out, const struct node *node)
 		buf_add_char(out, node->kind == NODE_MAP ? '}' : ']');
 }
 
-/* Reads a mapping and gives it as JSON text. Older versions wrote a text with JSON instead. An
- * empty mapping gives NULL. */
+/* Reads a mapping in args.yaml and gives it as JSON text. Older versions wrote a text with JSON
+ * instead. An empty mapping gives NULL. */
 static void args_read_json(struct arena *a, const struct node *node, const char **out)
 {
 	auto_buf struct buf text = BUF_INIT(YAML_FILE_BYTES_MAX);
@@ -185,8 +186,8 @@ static void args_read_json(struct arena *a, const struct node *node, const char 
 	*out = arena_strdup(a, buf_str(&text));
 }
 
-/* Reads a value into a field of `struct run_args`. Ignores a value of another type: another program
- * may have written the file. */
+/* Reads a value of args.yaml into a field of `struct run_args`. Ignores a value of another type:
+ * another program may have written the file. */
 static void args_read_value(struct arena *a, const struct node *node, enum arg_kind kind, void *out)
 {
 	int64_t number;
@@ -223,7 +224,8 @@ static void args_read_value(struct arena *a, const struct node *node, enum arg_k
 	}
 }
 
-/* Finds the node at a path such as "agent.model". NULL: a key of the path is missing. */
+/* Finds the node of args.yaml at a path such as "agent.model". NULL: a key of the path is
+ * missing. */
 static const struct node *args_find(const struct node *root, const char *path)
 {
 	const struct node *node = root;
@@ -266,8 +268,8 @@ int args_yaml_parse(struct arena *a, const char *name, const struct buf *text,
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
-/* True if both texts are JSON of the same value. False if a text is no JSON, such as NULL or
- * ARGS_HIDDEN. */
+/* Returns true if both texts are JSON with the same value. False if a text is no JSON, such as NULL
+ * or ARGS_HIDDEN. */
 static bool args_is_same_json(const char *x, const char *y)
 {
 	auto_json json_t *one = NULL, *other = NULL;
@@ -276,8 +278,8 @@ static bool args_is_same_json(const char *x, const char *y)
 			json_parse("", y, strlen(y), &other, NULL) == 0 && json_equal(one, other);
 }
 
-/* Returns the part of `path` after the folder `root` of a checkout. Returns `path` if it lies
- * elsewhere. `path` has no symbolic links, and may be NULL. */
+/* Returns the part of `path` behind the folder `root` of an MLGym checkout. Returns `path` if it
+ * lies elsewhere. `path` has no symbolic links, and may be NULL. */
 static const char *args_behind_root(const char *path, const char *root)
 {
 	auto_free char *real = root && *root ? realpath(root, NULL) : NULL;
@@ -296,8 +298,8 @@ static bool args_is_same_path(const char *x, const char *x_root, const char *y, 
 	return x && y && str_eq(x, y);
 }
 
-/* Compares a field of two runs by its weight. A field of ARG_DECIDES is compared as the text that
- * args.yaml has for it. */
+/* Compares an option of two runs by its weight, an ARG_ value. With ARG_DECIDES, the texts in
+ * args.yaml are compared. */
 static bool args_is_same(
 		const struct args_field *arg, const struct run_args *x, const struct run_args *y)
 {

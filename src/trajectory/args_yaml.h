@@ -15,22 +15,24 @@
 #define ARGS_FILE "args.yaml"
 #define ARGS_HIDDEN "[hidden]"
 
-/* Options of a run. A text that is NULL or "" stands for an option that was not given. */
+/* Options of a run, for args.yaml. A text that is NULL or "" stands for an option that was not
+ * given. */
 struct run_args {
-	/* options of the agent */
-	/* name of the configuration: its file's name without ".yaml" */
+	/* options of the agent that plays */
+	/* name of the agent's configuration: its file's name without ".yaml" */
 	const char *agent_config;
-	const char *agent_config_path; /* path of the configuration; NULL: an installed one */
+	/* path of the agent's configuration; NULL: an installed one */
+	const char *agent_config_path;
 	/* the agent uses MLGym's own commands, not Fumehood's equivalents */
 	bool original_tools;
-	const char *model; /* model as on the command line: "actions:FILE" */
+	const char *model; /* model as given on the command line: "actions:FILE" */
 	const char *url, *api_version, *completion_kwargs, *prices;
 	double cost_limit, temperature, top_p;
 	int max_tokens, context_tokens; /* limits in tokens; 0: unlimited */
 	struct texts stop;
 	bool stream;
 
-	/* options of the environment */
+	/* options of the environment in which the agent plays */
 	const char *task; /* task and variant: "titanic:micro" */
 	/* Path of the task's file in the MLGym checkout, so that MLGym can load the task. NULL: the
 	 * task is not from a checkout. */
@@ -60,7 +62,8 @@ bool args_yaml_same(const struct run_args *a, const struct run_args *b);
  * malformed. -ELOOP: it is a symbolic link. */
 int args_yaml_read(struct arena *a, const char *dir, struct run_args *args, struct fh_error *err);
 
-/* Does the same as args_yaml_read() with a text. `name` stands for the file in error messages. */
+/* Parses the text of an args.yaml, and does otherwise the same as args_yaml_read(). `name` stands
+ * for the file in error messages. */
 int args_yaml_parse(struct arena *a, const char *name, const struct buf *text,
 		struct run_args *args, struct fh_error *err);
 

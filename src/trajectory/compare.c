@@ -32,7 +32,8 @@ enum compare_verdict compare_texts(struct compare_text recorded, struct compare_
 	normalise(&a, recorded.text, recorded.at_s);
 	normalise(&b, now.text, now.at_s);
 	if (a.truncated || b.truncated)
-		return COMPARE_DIFFERENT; /* texts that don't fit into memory count as different */
+		/* count texts as different if they don't fit into memory */
+		return COMPARE_DIFFERENT;
 	return buf_equal(&a, &b) ? COMPARE_NORMALISED : COMPARE_DIFFERENT;
 }
 

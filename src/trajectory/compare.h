@@ -10,12 +10,13 @@
  * every run. A number counts as a time only if it is near the time of its run. */
 struct compare_text {
 	const char *text;
-	/* Time of the run in seconds since 1970. 0: not known; then no number counts as a time. */
+	/* Time at which the run started, in seconds since 1970. 0: not known; then no number counts
+	 * as a time. */
 	int64_t at_s;
 };
 
-/* Result of a comparison, best first. compare_texts() never returns COMPARE_UNKNOWN. It means
- * that MLGym's text and Fumehood's can't be compared: see original.h. */
+/* Result of a comparison, best first. compare_texts() never returns COMPARE_UNKNOWN.
+ * COMPARE_UNKNOWN means that MLGym's text and Fumehood's can't be compared: see original.h. */
 enum compare_verdict {
 	COMPARE_EQUAL,
 	COMPARE_NORMALISED,

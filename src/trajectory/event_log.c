@@ -16,7 +16,7 @@
 struct event_log {
 	struct flushed_file file;
 	char *path;
-	off_t end; /* offset in the file at which the last complete event ends */
+	off_t end; /* offset in the file of the end of the last complete event */
 	int error; /* errno of a write that failed; 0: none failed */
 };
 
@@ -103,8 +103,8 @@ int event_log_resume(const char *path, struct event_log **out, struct fh_error *
 
 static int event_log_fail(struct event_log *log, int error, struct fh_error *err)
 {
-	/* After a failed write the file may end in a part of an event. If ftruncate() can't cut it
-	 * off, readers skip it. */
+	/* Cut off a part of an event that a failed write left at the file's end. If ftruncate()
+	 * fails too, readers skip the part. */
 	if (!log->error && ftruncate(log->file.fd, log->end) < 0)
 		lseek(log->file.fd, 0, SEEK_END);
 	log->error = error;
@@ -134,7 +134,8 @@ int event_log_sync(struct event_log *log, struct fh_error *err)
 {
 	if (log->error)
 		return event_log_fail(log, log->error, err);
-	/* Ignore EINVAL, which fdatasync() returns for pipes and /dev/null, and EROFS. */
+	/* Ignore errors of fdatasync() on files that can't be synced: EINVAL for pipes and
+	 * /dev/null, and EROFS. */
 	if (fdatasync(log->file.fd) < 0 && errno != EINVAL && errno != EROFS)
 		return event_log_fail(log, errno, err);
 	return 0;

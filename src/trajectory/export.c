@@ -16,17 +16,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* State while the events of a run are read. */
+/* State while the events of a run are read from its events.jsonl. */
 struct export_reading {
 	const char *path;
 	struct traj *traj;
-	struct arena *arena; /* arena of `traj`, for all that is read */
+	struct arena *arena; /* arena of `traj`, for all strings and values that are read */
 	const struct pyjson *open, *end;
-	/* calls, tokens and cost of the model, from the last event that has them */
+	/* calls, tokens and cost of the model, from the last event that reports them */
 	const struct pyjson *stats;
-	const struct pyjson **told; /* reset event, then the events of the steps in `traj` */
+	const struct pyjson **told; /* the reset event, then the event of each step in `traj` */
 	struct export_score *scores;
-	/* n_scores: number of scores; messages: number of message events */
+	/* n_scores: number of scores in the events; messages: number of message events */
 	size_t n_scores, messages;
 };
 
@@ -73,7 +73,7 @@ static const struct pyjson *export_last_told(const struct export_reading *r)
 	return r->told ? r->told[r->traj->n_steps] : NULL;
 }
 
-/* Stores the event of the reset, or of the newest step, in r->told. */
+/* Stores the event of the reset, or of the newest step, in the list r->told. */
 static void export_set_told(struct export_reading *r, const struct pyjson *event)
 {
 	size_t at = r->traj->n_steps;
@@ -116,10 +116,7 @@ static void export_dump(struct buf *out, const struct pyjson *v)
 	buf_add_char(out, is_object ? '}' : ']');
 }
 
-/*
- * Returns the agent's state before the current step, as text that MLGym's state command would
- * print.
- */
+/* Returns the agent's state before the current step, as MLGym's state command would print it. */
 static const struct pyjson *export_state_text(struct export_reading *r)
 {
 	const struct pyjson *state = pyjson_get(pyjson_get(export_last_told(r), "info"), "state");
@@ -149,7 +146,8 @@ static const struct pyjson *export_agent_name(struct export_reading *r)
 					run && run->kind == PYJSON_NUMBER ? run->text : "0"));
 }
 
-/* --- the history of a run without a conversation ---------------------------------------------- */
+/* --- the history of a run whose model has no conversation
+ * -------------------------------------- */
 
 static void export_say(struct export_reading *r, const struct pyjson *content)
 {
@@ -278,7 +276,7 @@ static int export_on_end(struct export_reading *r, const struct pyjson *event, s
 	return export_on_spent(r, event, err);
 }
 
-/* A resumed run repeats some steps and messages. Drops those that the earlier run recorded. */
+/* Drops the steps and messages that the earlier run recorded, but that the resumed run repeats. */
 static int export_on_resumed(
 		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
@@ -462,8 +460,8 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 	out->n_told = r.told ? t->n_steps + 1 : 0;
 	last = export_last_told(&r);
 	status = export_exit_status(&r);
-	/* Check the status too: a timeout of the episode also sets `truncated`, but MLGym
-	 * records no extra step for it. */
+	/* Check the status too. A timeout of the episode also sets `truncated`, but MLGym records
+	 * no extra step then. */
 	if (export_is_true(last, "truncated") && strstr(status, "(max_steps)"))
 		export_add_limit_step(&r);
 	if (!r.messages)

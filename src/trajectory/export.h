@@ -16,15 +16,17 @@
 struct exported {
 	struct traj *traj;
 	const struct pyjson *baseline; /* the task's baseline score; lives as long as `traj` */
-	const struct pyjson *final; /* both scores of a task whose grader has `final`; NULL: none */
+	/* both scores of a task that scores the end by other answers (`final`); NULL: no such
+	 * task */
+	const struct pyjson *final;
 	const struct pyjson *open, *reset; /* events "open" and "reset"; reset is NULL if missing */
-	const struct pyjson *const *told;  /* reset event, then the events of the steps */
+	const struct pyjson *const *told;  /* the reset event, then the event of each step */
 	size_t n_told;
 	/* number of messages in traj->history; 0: the history was made from the steps */
 	size_t n_messages;
 	/* number of steps that a replay plays: a last step that an error ended does not count */
 	size_t n_played;
-	/* true: the episode ended by itself; it was not killed, stopped or ended by an error */
+	/* true: the episode ended by itself, so it was not killed, stopped or broken by an error */
 	bool over;
 	char *traj_name; /* file name of the .traj, a heap string */
 };
@@ -33,8 +35,8 @@ struct exported {
  * <why>" if the file is no event log. */
 int export_read(const char *dir, struct exported *out, struct fh_error *err);
 
-/* Like export_read(), but parses n bytes of `data`. `name` stands for the file in error
- * messages. */
+/* Parses n bytes of `data`, the text of an events.jsonl, as export_read() does. `name` stands for
+ * the file in error messages. */
 int export_parse(const char *name, const char *data, size_t n, struct exported *out,
 		struct fh_error *err);
 

@@ -19,12 +19,13 @@ struct flushed_file {
 	struct flushed_file *next;
 };
 
-/* Adds a file to the flusher. The file must stay open until flusher_remove(), which waits for a
- * running flush. */
+/* Adds a file to those that the thread syncs. It must stay open until flusher_remove(), which waits
+ * for a running sync. */
 int flusher_add(struct flushed_file *file, struct fh_error *err);
 void flusher_remove(struct flushed_file *file);
 
-/* Marks a file that was written to. Returns the errno of an earlier flush that failed, else 0. */
+/* Marks a file that was written to, so that it is synced soon. Returns the errno of an earlier sync
+ * that failed, else 0. */
 int flusher_mark(struct flushed_file *file);
 
 #endif

@@ -20,8 +20,8 @@
  */
 #define HEAD_BYTES (4L << 20)
 /*
- * Bytes to read at the end of events.jsonl. Only an "end" event with a very long error text is
- * longer.
+ * Bytes to read at the end of events.jsonl for the "end" event. Only one with a very long error
+ * text is longer.
  */
 #define TAIL_BYTES (64L << 10)
 

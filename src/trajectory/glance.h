@@ -6,9 +6,9 @@
 
 /* The first and last events of a run, to compare many runs fast. Events in between are not read. */
 struct glance {
-	/* the run's event of this kind; NULL: missing, or unreadable */
+	/* the event of this kind in events.jsonl; NULL: missing, or unreadable */
 	const struct pyjson *open, *reset, *end;
-	/* true: the episode ended by itself; it was not killed, stopped or ended by an error */
+	/* true: the episode ended by itself, so it was not killed, stopped or broken by an error */
 	bool over;
 };
 

@@ -61,7 +61,7 @@ static void info_put_state(struct pyjson_writer *w, const struct fh_step *step)
 	pyjson_end_object(w);
 }
 
-/* Writes both scores of a task whose grader has `final`, at the end of its episode. */
+/* Writes both scores of a task that scores the end of its episode by other answers (`final`). */
 static void info_put_final(struct pyjson_writer *w, const struct fh_step *step)
 {
 	if (!step->final)

@@ -12,7 +12,7 @@
 void info_put_metrics(struct pyjson_writer *w, const char *key, const struct fh_metric *metrics,
 		size_t n);
 
-/* Write members into the JSON object that is being written: observation and info.
+/* Functions that write members into the JSON object that was begun: observation and info.
  * info_put_step() also writes reward, terminated and truncated. */
 void info_put_reset(struct pyjson_writer *w, const struct fh_step *step);
 void info_put_step(struct pyjson_writer *w, const struct fh_step *step);

@@ -35,7 +35,8 @@ static bool norm_is_in(char c, const char *set)
 	return c && strchr(set, c);
 }
 
-/* Whether c is in a set like [a-z], of which `set` is the text after "[" and `end` the "]". */
+/* Returns true if c is in a set like [a-z] of a pattern. `set` is the text after "[" and `end` the
+ * "]". */
 static bool norm_is_in_set(char c, const char *set, const char *end)
 {
 	bool excluded = *set == '^', found = false;
@@ -52,13 +53,12 @@ static bool norm_is_in_set(char c, const char *set, const char *end)
 }
 
 /*
- * The functions below match a part of a pattern with the text at s. They return the end of the
- * match, or NULL. They move *pattern behind that part, even without a match. If s is NULL, nothing
- * matches.
+ * Functions that match a part of a pattern with the text at s. They return the end of the match, or
+ * NULL. They move *pattern behind that part, even without a match. If s is NULL, nothing matches.
  */
 static const char *norm_choice(const char **pattern, const char *s);
 
-/* Matches a character, a set or a choice once. */
+/* Matches a single character, set or choice of a pattern once. */
 static const char *norm_atom(const char **pattern, const char *s)
 {
 	const char *p = (*pattern)++;
@@ -86,7 +86,8 @@ static const char *norm_atom(const char **pattern, const char *s)
 	return matches ? s + 1 : NULL;
 }
 
-/* Matches a character, a set or a choice as often as possible, within the limits that follow it. */
+/* Matches a character, set or choice of a pattern as often as possible, within the limits that
+ * follow it. */
 static const char *norm_repeated(const char **pattern, const char *s)
 {
 	const char *atom = *pattern, *next = norm_atom(pattern, s);
@@ -110,7 +111,8 @@ static const char *norm_repeated(const char **pattern, const char *s)
 	return n < least ? NULL : s;
 }
 
-/* Matches the first alternative that fits, up to ")" or the end of the pattern. */
+/* Matches the first alternative of a choice that fits. The choice ends with ")" or at the pattern's
+ * end. */
 static const char *norm_choice(const char **pattern, const char *s)
 {
 	const char *found = NULL, *at = s;
@@ -140,36 +142,39 @@ static const char *norm_match(const char *pattern, const char *s)
 #define ZONE " [A-Z]{3,5}"
 #define HALF_DAY "( [AP]M)?"
 #define WEEKDAY "(Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +"
-/* Matches texts like "Nov 21 10:00:01 PM CET 2026", "Nov 21 10:00", "Nov 21  2025". */
+/* Matches dates like "Nov 21 10:00:01 PM CET 2026", "Nov 21 10:00", "Nov 21  2025". */
 #define MONTH_FIRST MONTH " +99? +(99?:99(:99" HALF_DAY "(" ZONE ")?( 9999)?)?|9999)"
-/* Matches texts like "21 Nov 2026 10:00:01 +0000". */
+/* Matches dates like "21 Nov 2026 10:00:01 +0000". */
 #define DAY_FIRST "99? " MONTH " 9999( 99:99:99( [-+]9999|" ZONE ")?)?"
 
-/* All rules, in the order in which they are applied to a line. */
+/* All rules for parts of a line that differ in every run, in the order in which they are
+ * applied. */
 static const struct norm_rule {
 	const char *firsts; /* characters with which a match may begin */
 	/*
-	 * Characters that must not stand just before a match; or LINE_START: a match is at the
+	 * Characters that must not stand just before a match. LINE_START: a match must be at the
 	 * line's start.
 	 */
 	const char *not_after;
 	const char *keep; /* pattern of text before the replaced text; it stays as it is */
-	const char *what; /* pattern of the text to replace */
+	const char *what; /* pattern of the text that is replaced */
 	const char *word;
 } rules[] = {
 	{ DIGITS, DIGITS, "", "9999-99-99([T ][0-9:.]+)?([-+]9999|Z)?", "<date>" },
 	{ UPPER, LETTERS, "", WEEKDAY MONTH_FIRST "|" MONTH_FIRST, "<date>" },
 	{ DIGITS "MTWFS", LETTERS DIGITS, "", WEEKDAY DAY_FIRST "|" DAY_FIRST, "<date>" },
 	{ DIGITS, DIGITS ":", "", "99?:99(:99)?([.,]9+)?" HALF_DAY, "<time>" },
-	{ DIGITS, DIGITS ".", "", "9+m[0-9.]+s", "<duration>" }, /* times like "0m1.2s" */
-	/* Longer units come before units with which they begin: "sec" before "s". */
+	/* matches durations like "0m1.2s" */
+	{ DIGITS, DIGITS ".", "", "9+m[0-9.]+s", "<duration>" },
+	/* List longer units before units with which they begin: "sec" before "s". */
 	{ DIGITS ".", DIGITS "." LETTERS, "",
 			"[0-9.]+ ?(seconds|secs|sec|s/it!|s|ms|us|minutes|it/s)!", "<duration>" },
 	{ "0", "", "0x", "[0-9a-f]{6,16}", "<address>" },
 	{ "Pp", WORD, "[Pp](id|ID)s?(\\(s\\))?[ =:]+", "9+(, 9+)*", "<pid>" },
 	{ "[", LINE_START, "\\[9+] ", "9+$", "<pid>" },
 	{ "l", WORD, "line ", "9+:", "<n>:" },
-	/* Size of a folder in `ls -l`: the pattern before it matches "drwxr-xr-x 2 a b ". */
+	/* Matches the size of a folder in `ls -l`. The pattern of the text before it matches
+	 * "drwxr-xr-x 2 a b ". */
 	{ "d", LINE_START, "d[-rwxsStT]{9,9}[.+]? +9+ +[^ ]+ +[^ ]+ +", "9+", "<size>" },
 	{ "t", LINE_START, "total ", "9+$", "<size>" },
 };
@@ -205,8 +210,8 @@ static void norm_apply(const struct norm_rule *rule, const char *line, struct bu
 #define SECONDS_DIGITS 10 /* number of digits of the seconds since 1970, from 2001 to 2286 */
 #define NEAR_S (7 * 24 * 3600)
 
-/* True if n digits are a time near at_s, in seconds, ms, us or ns since 1970. `before` is the
- * character before the digits. */
+/* Returns true if n digits are a time near at_s, in seconds, ms, us or ns since 1970. `before` is
+ * the character before the digits. */
 static bool norm_is_time(const char *digits, size_t n, char before, int64_t at_s)
 {
 	char seconds[SECONDS_DIGITS + 1] = "";

@@ -7,12 +7,12 @@
 
 #include <string.h>
 
-/* Text that MLGym prints when it has scored a file; the path of the file follows. */
+/* Text that MLGym prints when it has scored a file, before the path of the file. */
 #define ARTEFACT " valid submission artefact at "
 
 #define WINDOW "[File: "
 
-/* Texts in observations that mean the same: `ours` is Fumehood's, `its` is MLGym's. */
+/* Texts in observations that mean the same. `ours` is Fumehood's text, `its` is MLGym's. */
 static const struct {
 	const char *ours, *its;
 } outcomes[] = {
@@ -30,7 +30,7 @@ static const char *original_next_line(const char *line)
 
 /* --- ours ------------------------------------------------------------------------------------- */
 
-/* The lines about a score in an observation of Fumehood. NULL: there are none. `first` and
+/* Start of the lines about a score in an observation of Fumehood. NULL: no such line. `first` and
  * `last` differ if the step was scored twice: the agent validated, then the episode ended. */
 struct original_scorings {
 	const char *first, *last, *exited;
@@ -51,7 +51,7 @@ static struct original_scorings original_scorings_in(const char *text)
 	return s;
 }
 
-/* Appends the text up to `end`, or all of it, without the newlines at its end. */
+/* Appends a text up to `end`, or all of it if `end` is NULL, without newlines at its end. */
 static void original_add_until(struct buf *out, const char *text, const char *end)
 {
 	size_t n = end ? (size_t)(end - text) : strlen(text);
@@ -67,7 +67,8 @@ static void original_add_line(struct buf *out, const char *line)
 	buf_add(out, line, strcspn(line, "\n"));
 }
 
-/* Appends the first line with a score at or after `at`. Appends nothing if `at` is NULL. */
+/* Appends the first line of an observation with a score, from `at` on. Appends nothing if `at` is
+ * NULL. */
 static void original_add_our_score(struct buf *out, const char *at)
 {
 	while (at && !str_starts(at, WORDS_EVALUATION))
@@ -76,7 +77,8 @@ static void original_add_our_score(struct buf *out, const char *at)
 		original_add_line(out, at);
 }
 
-/* --- what was recorded ------------------------------------------------------------------------ */
+/* --- scores that MLGym recorded
+ * ---------------------------------------------------------------- */
 
 static const char *original_recorded_text(const struct traj *t, size_t step)
 {
@@ -155,13 +157,13 @@ enum original_words original_translate(const struct traj *recorded, size_t step,
 	bool ends;
 
 	if (artefact && memchr(then, '\n', (size_t)(artefact - then)))
-		artefact = NULL; /* the text counts only in the observation's first line */
+		artefact = NULL; /* this text counts only in the observation's first line */
 	ends = ours.exited && (!artefact || ours.last != ours.first);
 	if (original_is_same_outcome(then, now))
 		return ORIGINAL_UNKNOWN;
 	/*
-	 * Both observations show a part of a file, which the editors of MLGym and Fumehood
-	 * introduce by different words.
+	 * Extract what both observations show: a part of a file. The editors of MLGym and Fumehood
+	 * introduce it by different words.
 	 */
 	if (!ours.first && strstr(then, WINDOW) && strstr(now, WINDOW)) {
 		original_add_windows(out_recorded, then);
@@ -184,7 +186,8 @@ enum original_words original_translate(const struct traj *recorded, size_t step,
 		original_add_recorded_score(out_recorded, original_end_score(recorded));
 		original_add_our_score(out_now, ours.last);
 	}
-	/* At the step limit both MLGym and Fumehood add a line to the observation. */
+	/* Compare the line that both MLGym and Fumehood add to the observation at the step
+	 * limit. */
 	if (ends && theirs.exited) {
 		original_add_line(out_recorded, theirs.exited);
 		original_add_line(out_now, ours.exited);

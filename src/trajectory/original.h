@@ -11,14 +11,14 @@
  * extracts what both report: path, scores of the baseline, score.
  */
 enum original_words {
-	ORIGINAL_SAME,       /* compare the observations themselves */
+	ORIGINAL_SAME,       /* compare the two observations themselves */
 	ORIGINAL_TRANSLATED, /* compare out_recorded and out_now instead of the observations */
-	/* the observations can't be compared: they tell of equal outcomes in different words */
+	/* the observations can't be compared: they report equal outcomes in different words */
 	ORIGINAL_UNKNOWN,
 };
 
-/* Compares a recorded step with our observation `now`. Appends to out_recorded and out_now only if
- * it returns ORIGINAL_TRANSLATED. */
+/* Compares an observation that MLGym recorded with Fumehood's observation `now` of the same step.
+ * Appends to out_recorded and out_now only if it returns ORIGINAL_TRANSLATED. */
 enum original_words original_translate(const struct traj *recorded, size_t step, const char *now,
 		struct buf *out_recorded, struct buf *out_now);
 

@@ -15,18 +15,20 @@
 #include <stdlib.h>
 
 /*
- * Most bytes of an event. Output has 1 MiB at most, and a byte of it takes at most six bytes in
- * JSON.
+ * Most bytes of an event in events.jsonl. Output has 1 MiB at most, and a byte of it takes at most
+ * six bytes in JSON.
  */
 #define EVENT_BYTES_MAX (64L * 1024 * 1024)
 
 struct recorder {
 	struct event_log *log;
-	struct buf line; /* text of events that are not written yet; the memory is used again */
+	/* text of events that are not written yet; the buffer is kept for later events */
+	struct buf line;
 	char *dir;
 	char *traj;
-	char *agent;       /* name of the agent in MLGym's files: "primary_<run>" */
-	char *exit_status; /* exit status that the last step has; NULL: the episode has not ended */
+	char *agent; /* name of the agent in MLGym's files: "primary_<run>" */
+	/* exit status that the last step reported; NULL: the episode has not ended */
+	char *exit_status;
 	int steps;
 	bool over; /* true: the last step ended the episode by itself, not by a stop or an error */
 };
@@ -204,7 +206,7 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
 	}
 	recorder_put_state_error(r, step);
 	r->steps = step->step;
-	/* An episode that was interrupted, or whose sandbox was lost, has no final score. */
+	/* Record no final score if the episode was interrupted, or if its sandbox was lost. */
 	r->over = (step->terminated || step->truncated) &&
 			step->outcome != FH_OUTCOME_SANDBOX_GONE &&
 			step->outcome != FH_OUTCOME_INTERRUPTED;

@@ -23,18 +23,18 @@ struct recorder;
 #define RECORDER_TEXT_BYTES (64L * 1024 * 1024)
 
 struct recorder_options {
-	/* Folder of the run, which exists. It has no events.jsonl unless `resume` is set. */
+	/* path of the run's folder, which exists; it has no events.jsonl unless `resume` is set */
 	const char *dir;
 	const struct fh_env_info *env;
 	const char *model;
 	const char *agent_config; /* name of the agent's configuration; NULL: none */
-	/* path of the configuration's file; NULL: an installed one */
+	/* path of the agent's configuration; NULL: an installed one */
 	const char *agent_config_path;
-	/* hash of the configuration's contents; NULL: no configuration */
+	/* hash of the agent's configuration; NULL: the run has none */
 	const char *agent_hash;
 	int run;            /* number of the run, as in the name of its folder */
 	const char *reward; /* name of the reward: "delta", ... */
-	bool resume;        /* append to an existing events.jsonl */
+	bool resume;        /* append to an existing events.jsonl, because the run is resumed */
 };
 
 int recorder_open(const struct recorder_options *options, struct recorder **out,
@@ -43,7 +43,7 @@ int recorder_open(const struct recorder_options *options, struct recorder **out,
 int recorder_reset(struct recorder *r, uint64_t seed, const struct fh_step *step,
 		struct fh_error *err);
 
-/* How much of the earlier record a resumed run keeps. Record it before other events of the
+/* How much of the earlier record a resumed run keeps. Record this event before others of the
  * resumed run. */
 struct recorder_resumed {
 	int steps, messages; /* number of steps and messages that are kept */
@@ -57,18 +57,19 @@ struct recorder_resumed {
 int recorder_resumed(
 		struct recorder *r, const struct recorder_resumed *resumed, struct fh_error *err);
 
-/* Decision of a model. Response and thought are NULL if the model gives only actions. */
+/* Decision of a model on its next action. Response and thought are NULL if the model gives only
+ * actions. */
 struct recorder_turn {
 	const char *action;
 	const char *response;
 	const char *thought;
 };
 
-/* Records a step. */
+/* Records a step of the episode. */
 int recorder_step(struct recorder *r, const struct recorder_turn *turn, const struct fh_step *step,
 		struct fh_error *err);
 
-/* True if recorder_step() waits until the record is on the disk. It does so if the step was
+/* Returns true if recorder_step() waits until the record is on the disk. It does so if the step was
  * scored or ended the episode. */
 bool recorder_syncs(const struct fh_step *step);
 
@@ -76,7 +77,7 @@ bool recorder_syncs(const struct fh_step *step);
  * Without messages, the history is made from the steps. */
 struct recorder_message {
 	const char *role, *content;
-	const char *thought, *action; /* set if the role is "assistant", else NULL */
+	const char *thought, *action; /* set if the message's role is "assistant", else NULL */
 	bool is_demo;
 };
 

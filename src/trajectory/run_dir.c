@@ -39,7 +39,7 @@ char *run_dir_part(const char *text)
 		if (*p == ':' || *p == '/' || *p == '\\' || (unsigned char)*p <= ' ' || *p == 0x7f)
 			*p = '-';
 	}
-	/* avoid a name that is hidden, or is "." or ".." */
+	/* a name must not begin with a dot: it would be hidden, or be "." or ".." */
 	if (*part == '.')
 		*part = '-';
 	return part;

@@ -22,16 +22,17 @@ struct run_name {
 	const char *suffix; /* last part of the folder's name; NULL or "": no suffix */
 };
 
-/* Initial value of a struct run_name, with the numbers of a run without a language model. */
+/* Initial value of a struct run_name, with the numbers that a run without a language model has. */
 #define RUN_NAME_INIT                                                                              \
 	{                                                                                          \
 		.temperature = 0, .top_p = 0.95, .cost_limit = 3                                   \
 	}
 
-/* The default parent folder of runs, a heap string: "trajectories/<user>". */
+/* Returns the default parent folder of runs, a heap string: "trajectories/<user>". */
 char *run_dir_default(void);
 
-/* Copies a text as a part of a file name, onto the heap. Characters that don't fit become "-". */
+/* Returns a copy of a text for use in a file name, on the heap. Characters that don't fit become
+ * "-". */
 char *run_dir_part(const char *text);
 
 /* Makes a folder for a run in `out`, and missing parents. The folder gets the lowest free
@@ -48,7 +49,7 @@ char *run_dir_path(const char *out, const struct run_name *name, int number);
  * the heap. */
 size_t run_dir_numbers(const char *out, const struct run_name *name, int **out_numbers);
 
-/* Returns the path of a new log, a heap string: "<dir>/run-<YYYYmmddTHHMMSS>.log" with the
+/* Returns the path of a new log file, a heap string: "<dir>/run-<YYYYmmddTHHMMSS>.log" with the
  * current time in UTC. */
 char *run_dir_log(const char *dir);
 

@@ -22,7 +22,7 @@ enum need { REQUIRED, OPTIONAL };
 
 struct traj_member {
 	const char *name;
-	size_t offset; /* offset of the pointer to the member's value, in its struct */
+	size_t offset; /* offset in its struct of the pointer to the member's value */
 	unsigned kinds;
 	enum need need;
 	const char *wanted;
@@ -142,7 +142,7 @@ static int traj_read_root(
 	void *items = NULL;
 	int r = traj_read_members(name, root, root_members, ARRAY_SIZE(root_members), &parts, err);
 
-	/* r is negative if one of the three is missing, because all are REQUIRED */
+	/* r is negative if one of the three members is missing, because all are REQUIRED */
 	if (r < 0 || !parts.steps || !parts.history || !parts.info)
 		return r;
 	t->environment = parts.environment;

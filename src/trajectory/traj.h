@@ -13,7 +13,8 @@
  * pointers lead. */
 struct traj_step {
 	const struct pyjson
-			/* String that holds JSON: {"open_file": ..., "working_dir": ...}. */
+			/* agent's state, a string that holds JSON: {"open_file": ...,
+			 * "working_dir": ...} */
 			*state;
 	const struct pyjson *response;
 	const struct pyjson *thought;
@@ -22,12 +23,13 @@ struct traj_step {
 	const struct pyjson *observation;
 };
 
-/* A message to or from the model. Members that are NULL are not written. */
+/* A message to or from the model in a .traj. Members that are NULL are not written. */
 struct traj_message {
 	const struct pyjson *role; /* "system", "user" or "assistant" */
 	const struct pyjson *content;
-	const struct pyjson *thought, *action; /* set if the role is "assistant", else NULL */
-	const struct pyjson *agent;            /* name of the agent: "primary_<run>" */
+	/* set if the message's role is "assistant", else NULL */
+	const struct pyjson *thought, *action;
+	const struct pyjson *agent; /* name of the agent: "primary_<run>" */
 	const struct pyjson *is_demo;
 };
 
@@ -66,8 +68,8 @@ static inline void scope_traj(struct traj **t)
 int traj_read(const char *path, struct traj **out, struct fh_error *err);
 
 /*
- * Does the same as traj_read() with n bytes of `data`. `name` stands for the file in error
- * messages.
+ * Parses n bytes of `data`, the text of a .traj, as traj_read() does. `name` stands for the file in
+ * error messages.
  */
 int traj_parse(const char *name, const char *data, size_t n, struct traj **out,
 		struct fh_error *err);

@@ -21,7 +21,8 @@
 struct fetch {
 	TAILQ_ENTRY(fetch) link;
 	uint64_t who;
-	bool is_left;   /* the owner freed the fetch, but a thread still looks up a name for it */
+	/* the owner freed the fetch, but a thread still looks up its server's name */
+	bool is_left;
 	bool is_copied; /* this process is a fork: sockets and threads belong to its parent */
 	struct http *http;
 	struct http_call *call; /* current request; NULL: none */
@@ -36,11 +37,12 @@ struct fetch {
 	struct fh_error failure;
 };
 
-/* --- all of the process ----------------------------------------------------------------------- */
+/* --- list of all fetches of the process
+ * -------------------------------------------------------- */
 
 static pthread_mutex_t fetches_lock = PTHREAD_MUTEX_INITIALIZER;
 static TAILQ_HEAD(fetch_list, fetch) fetches = TAILQ_HEAD_INITIALIZER(
-		fetches); /* protected by fetches_lock */
+		fetches); /* list of all fetches; protected by fetches_lock */
 
 static void fetches_before_fork(void)
 {
@@ -72,8 +74,9 @@ static void fetches_watch_forks(void)
 	pthread_atfork(fetches_before_fork, fetches_after_fork, fetches_in_child);
 }
 
-/* Frees fetches that their owners gave up and whose name lookups have ended. Returns the number
- * of the others, and of those of `who` in *out_of_who. The caller holds fetches_lock. */
+/* Frees fetches that their owners gave up and whose name lookups have ended. Returns the number of
+ * all other fetches, and in *out_of_who the number of those with the same `who`. The caller holds
+ * fetches_lock. */
 static int fetches_count(uint64_t who, int *out_of_who)
 {
 	struct fetch *next;
@@ -96,7 +99,7 @@ static int fetches_count(uint64_t who, int *out_of_who)
 	return n;
 }
 
-/* Adds a new fetch to the process' list. -EBUSY: too many fetches go on. */
+/* Adds a new fetch to the process' list. -EBUSY: too many fetches are running. */
 static int fetch_enter(uint64_t who, struct fetch **out, struct fh_error *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -166,7 +169,8 @@ static void fetch_on_end(void *user, const struct http_end *end)
 	if (end->error == HTTP_ANSWERED && end->status == 200) {
 		f->over = true;
 	} else if (end->error == HTTP_ANSWERED && is_redirect) {
-		/* Drop the header with the API key: the redirect may lead to another server. */
+		/* Drop the request's header with the API key: the redirect may lead to another
+		 * server. */
 		http_headers_release(&f->headers);
 		f->tries = 0;
 		if (++f->redirects > REDIRECTS)
@@ -268,7 +272,8 @@ void fetch_free(struct fetch *f)
 		TAILQ_REMOVE(&fetches, f, link);
 	pthread_mutex_unlock(&fetches_lock);
 	if (is_left)
-		return; /* fetches_count() frees the fetch when its name lookup has ended */
+		/* fetches_count() frees the fetch when the lookup of its server's name has ended */
+		return;
 	if (!f->is_copied)
 		http_close(f->http);
 	free(f);

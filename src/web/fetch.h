@@ -19,11 +19,11 @@
 struct fetch;
 
 #define FETCHES_MAX 16       /* most fetches that a process runs at a time */
-#define FETCHES_OF_ONE_MAX 4 /* most fetches with the same `who` at a time */
+#define FETCHES_OF_ONE_MAX 4 /* most fetches at a time that have the same `who` */
 
 struct fetch_request {
 	uint64_t who;      /* number of the episode that asks, for FETCHES_OF_ONE_MAX */
-	const char *hosts; /* allow-list of hosts.h */
+	const char *hosts; /* allow-list of servers, in the form that hosts.h describes */
 	const char *url;
 	/*
 	 * Header of the request with an API key; NULL: none. It is not sent to the target of a
@@ -34,7 +34,7 @@ struct fetch_request {
 	int64_t timeout_ms; /* timeout of each try */
 };
 
-/* Whether FETCHES_MAX allows another fetch now. */
+/* Returns true if fewer than FETCHES_MAX fetches are running, so that another may begin. */
 bool fetch_has_room(void);
 
 /* Starts a fetch. The request may be freed afterwards. -EINVAL or -EACCES: the URL is not allowed.
@@ -43,14 +43,14 @@ bool fetch_has_room(void);
 int fetch_begin(const struct fetch_request *request, struct fetch **out, struct fh_error *err);
 void fetch_free(struct fetch *f); /* cancels the fetch if it is running; NULL is fine */
 
-/* Descriptor to poll for fetch_advance(). Remove it from an epoll before fetch_free(). */
+/* Returns a descriptor to poll for fetch_advance(). Remove it from an epoll before fetch_free(). */
 int fetch_fd(const struct fetch *f);
 
 #define FETCH_FDS 1
 void fetch_waits(const struct fetch *f, struct waits *w);
 bool fetch_advance(struct fetch *f); /* true: the fetch has ended */
 
-/* Bytes of the document that have arrived so far. */
+/* Returns how many bytes of the document have arrived so far. */
 size_t fetch_received(const struct fetch *f);
 
 /* Gives the document of a fetch that has ended; it belongs to the fetch. -EIO, -EACCES, -EFBIG

@@ -29,7 +29,8 @@ struct host_entry {
 	size_t n;
 };
 
-/* Takes the first entry of *list, and moves *list to the next one. False at the end. */
+/* Takes the first entry of an allow-list, and moves *list to the next one. Returns false at the
+ * end. */
 static bool hosts_next(const char **list, struct host_entry *out)
 {
 	if (!*list)
@@ -122,7 +123,7 @@ bool hosts_allow(const char *list, const char *scheme, const char *host, const c
 
 	if (!str_eq(scheme, "http") && !str_eq(scheme, "https"))
 		return false;
-	/* Refuse a name with letters outside of ASCII: IDNA would look up a different name. */
+	/* Refuse a host name with letters outside of ASCII: IDNA would look up a different name. */
 	if (host_entry_span(&(struct host_entry){ host, strlen(host) }) != strlen(host))
 		return false;
 	while (hosts_next(&list, &e))

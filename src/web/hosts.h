@@ -18,12 +18,12 @@
  */
 int hosts_check(const char *list, struct fh_error *err);
 
-/* True if an entry with a scheme names this place, so that the address may be private (loopback,
- * link-local). */
+/* Returns true if an entry of the allow-list with a scheme names this place. The place may then
+ * have a private address (loopback, link-local). */
 bool hosts_allow_private(const char *list, const char *scheme, const char *host, const char *port);
 
-/* True if the list allows the place with these parts of a URL, in lower case. A NULL list allows
- * nothing. */
+/* Returns true if the allow-list has the place with these parts of a URL, in lower case. A NULL
+ * list allows nothing. */
 bool hosts_allow(const char *list, const char *scheme, const char *host, const char *port);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Written over curl_multi, because no packaged HTTP library above libcurl offers streams, many
- * calls and a descriptor to poll. libcurl names its sockets and its timeout; epoll and a timer wait
- * for them.
+ * The HTTP client is written over curl_multi. No packaged HTTP library above libcurl offers
+ * streams, many calls and a descriptor to poll. libcurl names its sockets and its timeout; epoll
+ * and a timer wait for them.
  */
 #include "web/http.h"
 
@@ -44,7 +44,7 @@ struct http_call {
 	struct http_request request;
 	char sentence[CURL_ERROR_SIZE];
 	bool is_unwatched;
-	TAILQ_ENTRY(http_call) link; /* link in http.unwatched */
+	TAILQ_ENTRY(http_call) link; /* link in the list http.unwatched */
 	struct http_name name;
 };
 
@@ -77,8 +77,8 @@ static int http_on_timer(CURLM *multi, long timeout_ms, void *user)
 	return 0;
 }
 
-/* Called by libcurl. Adds a socket to the epoll, changes its events or removes it. `known` is
- * not NULL if the epoll has the socket already. */
+/* Callback of libcurl: adds a socket to the epoll, changes its events or removes it. `known` is not
+ * NULL if the epoll has the socket already. */
 static int http_on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
 {
 	struct http *h = user;
@@ -102,8 +102,8 @@ static int http_on_socket(CURL *easy, curl_socket_t fd, int what, void *user, vo
 	if (!call || call->is_unwatched)
 		return 0;
 	/*
-	 * The call gets no events. http_advance() has to end it, because libcurl, which runs now,
-	 * can't.
+	 * Let http_advance() end the call, which would get no events: libcurl, which runs now,
+	 * can't end it.
 	 */
 	call->is_unwatched = true;
 	snprintf(call->sentence, sizeof(call->sentence), "its socket can't be waited for: %s",
@@ -128,7 +128,8 @@ bool http_is_asking(const struct http *h)
 	return !TAILQ_EMPTY(&h->names.left);
 }
 
-/* --- open and close --------------------------------------------------------------------------- */
+/* --- opening and closing an HTTP client
+ * -------------------------------------------------------- */
 
 static void scope_http(struct http **h)
 {
@@ -198,8 +199,8 @@ void http_headers_add(
 		struct http_headers *h, const char *name, const char *prefix, const char *value)
 {
 	/*
-	 * Allocate the full size at once: growing would leave copies of the API key in freed
-	 * memory.
+	 * Allocate a header at its full size at once. Growing it would leave copies of the API key
+	 * in freed memory.
 	 */
 	size_t n = strlen(name) + strlen(": ") + strlen(prefix) + strlen(value) + 1;
 	char *line = xcalloc(1, n);
@@ -257,7 +258,7 @@ static void http_set_options(struct http_call *call, int64_t connect_ms)
 	}
 	libcurl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
 	libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	/* Don't wait for threads that look up names when libcurl frees a call. */
+	/* Have libcurl free a call without waiting for threads that look up names. */
 	libcurl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 	libcurl.easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	libcurl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, http_on_data);
@@ -283,8 +284,8 @@ int http_start(struct http *h, const struct http_request *request, struct http_c
 		.names = &h->names,
 		.call = call,
 		.easy = call->easy,
-		/* End the lookup before libcurl's own timeout: after that libcurl forgets the
-		 * lookup's thread. */
+		/* End a name lookup before libcurl's own timeout does: after that libcurl forgets
+		 * the lookup's thread. */
 		.deadline_ns = clock_now_ns() + connect_ms * 9 / 10 * NS_PER_MS,
 		.needs_public = request->is_public,
 	};
@@ -365,7 +366,8 @@ static int64_t http_retry_after_ms(CURL *easy)
 		return ms < 1e9 ? (int64_t)ms : 1000000000;
 	if (libcurl.easy_header(easy, "retry-after", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
 		return -1;
-	/* Retry-After has seconds or a date. libcurl gives 0 for a past date. */
+	/* Read the header Retry-After, which has seconds or a date. libcurl gives 0 for a past
+	 * date. */
 	libcurl.easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds);
 	return seconds < 1000000 ? seconds * 1000 : 1000000000;
 }

@@ -24,16 +24,17 @@ int http_open(struct http **out, struct fh_error *err);
 void http_close(struct http *h); /* end all calls of `h` first; NULL is fine */
 
 /*
- * True while threads still look up names for calls that were cancelled or timed out. Such a thread
- * can't be stopped. http_advance() frees the call when the thread ends. http_close() does not wait
- * for it.
+ * Returns true while threads still look up names for calls that were cancelled or timed out. Such a
+ * thread can't be stopped. http_advance() frees the call when the thread ends. http_close() does
+ * not wait for it.
  */
 bool http_is_asking(const struct http *h);
 
-/* A descriptor that is readable when http_advance() has something to do. */
+/* Returns a descriptor that is readable when http_advance() has something to do. */
 int http_fd(const struct http *h);
 
-/* Makes http_fd() readable when clock_now_ns() reaches when_ns, too. INT64_MAX: never. */
+/* Makes the descriptor of http_fd() readable also when clock_now_ns() reaches when_ns. INT64_MAX:
+ * never. */
 void http_wake_at(struct http *h, int64_t when_ns);
 
 /* Advances all calls without blocking, and runs their callbacks `data` and `end`. */
@@ -47,10 +48,10 @@ int http_check_url(const char *url, struct fh_error *err);
 struct http_url {
 	char *whole;
 	char *scheme, *host; /* scheme and host, in lower case */
-	char *port;          /* the scheme's default port if the URL names none */
+	char *port;          /* port in the URL, or else the default port of its scheme */
 };
 
-/* Parses a URL. -EINVAL: malformed. */
+/* Splits a URL into its parts. -EINVAL: malformed. */
 int http_url_parse(const char *url, struct http_url *out, struct fh_error *err);
 void http_url_release(struct http_url *url);
 
@@ -75,7 +76,7 @@ enum http_error {
 struct http_end {
 	enum http_error error;
 	const char *sentence;   /* reason of the failure; "" for HTTP_ANSWERED */
-	int status;             /* HTTP status; 0 if no answer came */
+	int status;             /* HTTP status of the answer; 0 if no answer came */
 	int64_t retry_after_ms; /* milliseconds that the server asks to wait; negative: none */
 	const char *location;   /* absolute URL of a redirect's target; NULL: no redirect */
 };
@@ -89,33 +90,35 @@ struct http_request {
 	size_t n_body;
 	bool head;
 	int64_t timeout_ms;
-	int64_t stall_ms; /* HTTP_TIMEOUT after this time without a byte; 0: none */
-	/* Refuse private, loopback and link-local addresses with HTTP_USELESS. They are not refused
-	 * if a proxy is set, because the proxy looks the name up. */
+	/* milliseconds without a byte after which the call times out; 0: no such timeout */
+	int64_t stall_ms;
+	/* Refuse private, loopback and link-local addresses with HTTP_USELESS. A set proxy turns
+	 * this off, because the proxy looks names up. */
 	bool is_public;
 	void *user;
-	/* Called with each piece of the answer's body, which libcurl has decompressed and which
+	/* Callback for each piece of the answer's body, which libcurl has decompressed and which
 	 * may be large. If it returns false, the call ends with HTTP_REFUSED. */
 	bool (*data)(void *user, const char *data, size_t n);
-	/* Called when the call has ended. The call is freed afterwards. */
+	/* Callback when the call has ended, after which the call is freed. */
 	void (*end)(void *user, const struct http_end *end);
 };
 
 int http_start(struct http *h, const struct http_request *request, struct http_call **out,
 		struct fh_error *err);
 
-/* Ends the call; its callback `end` is not called. Don't use it within `data` or `end`. */
+/* Cancels the call, whose callback `end` is then not called. Don't use it within `data` or
+ * `end`. */
 void http_cancel(struct http_call *call);
 
 /*
- * Status of the server's answer, and whether its body is a stream of events. For use within the
- * callback `data`.
+ * Functions to call within the callback `data`. They return the status of the server's answer, and
+ * whether its body is a stream of events.
  */
 int http_status(const struct http_call *call);
 bool http_is_event_stream(const struct http_call *call);
 
-/* Value of a header of the server's answer; NULL: the answer lacks it. Use it within `data` and
- * `end`. The value is valid until the next call of http_header(). */
+/* Returns the value of a header of the server's answer; NULL: the answer lacks it. Use it within
+ * `data` and `end`. The value is valid until the next call of http_header(). */
 const char *http_header(const struct http_call *call, const char *name);
 
 #endif

@@ -18,8 +18,8 @@ void http_name_answered(struct http_name *n)
 	n->is_asking = false;
 }
 
-/* Called when libcurl begins to look up a name: adds the name to `asking`, sorted by deadline.
- * It searches the list from the end, because timeouts are similar. */
+/* Callback when libcurl begins to look up a name: adds the name to `asking`, sorted by deadline. It
+ * searches the list from the end, because timeouts are similar. */
 static int http_name_on_ask(void *resolver, void *reserved, void *user)
 {
 	struct http_name *n = user;
@@ -76,18 +76,18 @@ static bool http_name_is_public(const struct sockaddr *address)
 		return http_name_is_public4(a + offsetof(struct sockaddr_in, sin_addr));
 	if (address->sa_family != AF_INET6)
 		return false;
-	/* Public IPv6 addresses begin with the bits 001 (RFC 4291). If an address contains an IPv4
-	 * address, that address decides. */
+	/* IPv6 addresses are public if they begin with the bits 001 (RFC 4291). If an address
+	 * contains an IPv4 address, the IPv4 address decides. */
 	a += offsetof(struct sockaddr_in6, sin6_addr);
 	if (memcmp(a, mapped, sizeof(mapped)) == 0 ||
 			memcmp(a, translated, sizeof(translated)) == 0)
 		return http_name_is_public4(a + 12);
-	if (a[0] == 0x20 && a[1] == 0x02) /* 6to4, which contains an IPv4 address */
+	if (a[0] == 0x20 && a[1] == 0x02) /* a 6to4 address, which contains an IPv4 address */
 		return http_name_is_public4(a + 2);
 	return a[0] >> 5 == 1;
 }
 
-/* True if a proxy is set. The proxy looks names up, and its own address may be private. */
+/* Returns true if a proxy is set. The proxy looks names up, and its own address may be private. */
 static bool http_name_has_proxy(void)
 {
 	static const char *const names[] = { "http_proxy", "https_proxy", "all_proxy",
@@ -121,8 +121,8 @@ static curl_socket_t http_name_open_socket(
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* Called when a socket of libcurl is connected, which shows that the lookup has ended. With a
- * proxy, the socket may be older than the lookup. */
+/* Callback when a socket of libcurl is connected: the name lookup has ended then. With a proxy, the
+ * socket may be older than the lookup. */
 static int http_name_on_connected(void *user, char *ip, char *own_ip, int port, int own_port)
 {
 	struct http_name *n = user;
@@ -155,6 +155,6 @@ void http_name_leave(struct http_name *n)
 	n->is_left = true;
 	libcurl.easy_setopt(n->easy, CURLOPT_TIMEOUT_MS, 0L);
 	libcurl.easy_setopt(n->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)INT_MAX);
-	/* Clear the headers, because the owner of the call frees them. */
+	/* Clear the headers of a call that goes on without its owner, who frees them. */
 	libcurl.easy_setopt(n->easy, CURLOPT_HTTPHEADER, NULL);
 }

@@ -16,7 +16,7 @@
 TAILQ_HEAD(http_name_list, http_name);
 
 struct http_names {
-	struct http_name_list asking; /* lookups of calls that go on, sorted by deadline */
+	struct http_name_list asking; /* name lookups of calls that go on, sorted by deadline */
 	struct http_name_list left;
 };
 
@@ -32,14 +32,14 @@ struct http_name {
 	TAILQ_ENTRY(http_name) link; /* link in `left` if is_left, or in `asking` if is_asking */
 };
 
-/* Sets callbacks of n->easy that tell when the lookup begins and ends. */
+/* Sets callbacks of the libcurl handle n->easy that tell when the name lookup begins and ends. */
 void http_name_follow(struct http_name *n);
 
-void http_name_answered(struct http_name *n); /* notes that the lookup has ended */
-/* Takes the lookup out of its list, before its call is freed. */
+void http_name_answered(struct http_name *n); /* notes that the name lookup has ended */
+/* Takes a name lookup out of its list, before its call is freed. */
 void http_name_forget(struct http_name *n);
 
-/* Moves a running lookup from `asking` to `left`: its call was cancelled or timed out. */
+/* Moves a running name lookup from `asking` to `left`: its call was cancelled or timed out. */
 void http_name_leave(struct http_name *n);
 
 #endif

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Use libcurl's parser of URLs, because libcurl sends the requests. A second parser might read a
- * URL differently. */
+/* Parse URLs by libcurl, because libcurl sends the requests. A second parser might read a URL
+ * differently. */
 
 static bool http_url_has(CURLU *parsed, CURLUPart part)
 {
@@ -22,8 +22,8 @@ static bool http_url_has(CURLU *parsed, CURLUPart part)
 	return has;
 }
 
-/* Heap copy of a part of a URL, in lower case except for the whole URL. "" if the URL lacks the
- * part. */
+/* Returns a heap copy of a part of a URL, in lower case except for the whole URL. "" if the URL
+ * lacks the part. */
 static char *http_url_part(CURLU *parsed, CURLUPart part)
 {
 	bool whole = part == CURLUPART_URL;

@@ -36,12 +36,12 @@ static void *libcurl_wiping_realloc(void *p, size_t n)
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
-static struct fh_error libcurl_load_error; /* result of loading; code 0: libcurl is loaded */
+static struct fh_error libcurl_load_error; /* result of loading libcurl; code 0: it is loaded */
 
 static void libcurl_load_once(void)
 {
 	struct fh_error *err = &libcurl_load_error;
-	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL); /* never unloaded */
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL); /* libcurl is never unloaded */
 	CURLcode result = CURLE_OK;
 
 	if (!library)

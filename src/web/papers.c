@@ -27,7 +27,7 @@ void papers_add_url(struct buf *out, const char *term, size_t most)
 		server = SERVER;
 	buf_printf(out, "%.*s%s?query=", (int)(strlen(server) - str_ends(server, "/")), server,
 			PATH);
-	/* Percent-encode all but unreserved characters (RFC 3986, 2.1). */
+	/* Percent-encode all characters of a query but the unreserved ones (RFC 3986, 2.1). */
 	for (const char *s = term; *s; s++) {
 		if (isalnum((unsigned char)*s) || strchr("-._~", *s))
 			buf_add_char(out, *s);

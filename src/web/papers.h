@@ -19,7 +19,8 @@
 #define PAPERS_MOST 100
 
 void papers_add_url(struct buf *out, const char *term, size_t most);
-const char *papers_key(void); /* API key from the environment; NULL: none */
+/* API key for the search of papers, from the environment; NULL: none */
+const char *papers_key(void);
 
 /* Appends the first `most` papers of the server's answer. Each paper is a line of JSON with
  * paperId, title, abstract and pdf_url. -EINVAL: the answer is malformed. */
