@@ -24,7 +24,7 @@ from making import data_key, main, read_parquet, write_rows
 # --- drawing the classes --------------------------------------------------------------------------
 
 CLASSES = 10
-CANDIDATES = 40  # outlines and textures that are drawn, of which those are kept that differ most
+CANDIDATES = 40  # outlines and textures to draw; those that differ most are kept
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Kind:
 
     outlines: int
     textures: int
-    pairs: int  # of an outline and a texture that a class has
+    pairs: int  # how many pairs of outline and texture a class has
     size: float = 0.6  # radius of an object, as a share of half the image
-    contrast: float = 0.2  # of a texture (grey)
+    contrast: float = 0.2  # strength of a texture, in shades of grey
     noise: float = 0.08
     bar: float = 1.2  # half the width of the bar across an image
 
@@ -46,7 +46,7 @@ KINDS = {
 }
 TRAIN, TEST = 3000, 2000
 SIDE = 20
-SHIFT, TURN, SCALE = 2.5, 0.25, 0.2  # largest, to either side
+SHIFT, TURN, SCALE = 2.5, 0.25, 0.2  # largest random changes, to either side
 OWN_HUE = 0.5  # share of objects that have a hue of their class
 
 
@@ -108,7 +108,7 @@ def draw_textures(draws: ArrayDraws, n: int) -> tuple[Array, Array]:
 def draw_pairs(draws: ArrayDraws, kind: Kind) -> Array:
     """Pairs of all classes. Neither an outline nor a texture tells the class."""
     outlines, textures = draws.order("of", kind.outlines), draws.order("by", kind.textures)
-    if kind.pairs == 1:  # each outline and each texture twice
+    if kind.pairs == 1:  # use each outline and each texture in two classes
         pairs = [(o, textures[(i + 2 * j) % 5]) for i, o in enumerate(outlines) for j in (0, 1)]
         return np.array(pairs)[draws.order("classes", CLASSES)][:, None]
     cells = np.array([(o, t) for o in outlines for t in textures])

@@ -199,7 +199,7 @@ class VectorEnv:
             wide = given.dtype.itemsize >= 4 and given.dtype != space.dtype
             if wide and (given.min() < 0 or given.max() >= space.n):
                 self._refuse_actions()
-        with np.errstate(over="ignore"):  # infinity, which the library refuses
+        with np.errstate(over="ignore"):  # overflow gives infinity, which the library refuses
             return np.ascontiguousarray(given, space.dtype)
 
     def _refuse_actions(self) -> NoReturn:

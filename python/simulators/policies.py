@@ -44,13 +44,13 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-Shape = tuple[int, ...]  # without checkpoints and games
+Shape = tuple[int, ...]  # an array's shape without the axes of checkpoints and games
 
 CHECKPOINTS = 5
 LAYERS_MAX = 8
 HEADER_BYTES_MAX = 1024
 MEMBERS_MAX = 4 * LAYERS_MAX
-WEIGHT_MAX = 1e6  # so that no sum of products overflows
+WEIGHT_MAX = 1e6  # largest weight, so that no sum of products overflows
 FORCE_MAX = 1e6
 LOG_STD_MAX = 5.0
 
@@ -116,7 +116,8 @@ def _read_arrays(path: Path, most_bytes: int) -> dict[str, Array]:
 
 # --- kinds of layers in a policy's network --------------------------------------------------------
 
-Take = Callable[..., Array]  # takes an array of a layer, by its last name and its shape without 5
+# Takes a layer's array by the last part of its name, and by its shape without the 5 checkpoints.
+Take = Callable[..., Array]
 
 
 class Dense:

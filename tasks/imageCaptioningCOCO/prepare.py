@@ -16,8 +16,8 @@ from pathlib import Path
 from arrays import Array, ArrayDraws, np
 from making import data_key, main, write_rows
 
-TRAIN, TEST = 1500, 1000  # pictures
-CAPTIONS = 5  # of a picture, as in COCO
+TRAIN, TEST = 1500, 1000  # numbers of pictures
+CAPTIONS = 5  # captions of each picture, as in COCO
 
 # --- drawing the made-up language -----------------------------------------------------------------
 
@@ -35,7 +35,7 @@ WORDS = {
     "scene": (2, 1),
     "particle": (2, 1),
 }
-SECOND = 0.35  # share of mentions that take the second word of a meaning
+SECOND = 0.35  # share of mentions that use the second of a meaning's two words
 
 # Rules for the object that a caption names first: the upper or lower one, or the larger or smaller
 # one.
@@ -52,13 +52,13 @@ class Language:
 
     outlines: Array  # [outline, 6]: coefficients of a radius, as a function of the angle
     hues: Array  # [hue], from 0 to 1
-    words: dict[str, list[list[str]]]  # kind, meaning, words
-    gender: list[int]  # of each outline: its article
+    words: dict[str, list[list[str]]]  # by kind of word and by meaning
+    gender: list[int]  # the article of each outline's nouns
     rule: str
     sign: int  # 1: the object with the smaller number comes first
     axis: int  # the relation tells where the first object lies: 0 from left to right, 1 from above
     phrase: list[str]  # the order of article, size, hue and noun
-    clauses: list[list[str]]  # of each template: the order of first, relation, second and scene
+    clauses: list[list[str]]  # each template's order of first, relation, second and scene
 
 
 def radius(outline: Array, angle: Array) -> Array:
@@ -128,8 +128,8 @@ def draw_language(draws: ArrayDraws) -> Language:
 # --- drawing the pictures -------------------------------------------------------------------------
 
 SIDE = 32
-SMALL, LARGE = 4.0, 6.2  # radii of objects
-TRIES = 40  # places that are drawn for two objects, of which the first good one is taken
+SMALL, LARGE = 4.0, 6.2  # radii of objects in pixels
+TRIES = 40  # random places for two objects; the first good pair is taken
 GRID = np.arange(SIDE) - (SIDE - 1) / 2
 Y, X = np.meshgrid(GRID, GRID, indexing="ij")
 
@@ -140,7 +140,7 @@ class Scenes:
 
     outline: Array
     hue: Array
-    large: Array  # 0 or 1
+    large: Array  # 1 for a large object, else 0
     radius: Array
     x: Array
     y: Array
@@ -154,7 +154,7 @@ def draw_places(draws: ArrayDraws, label: str, radii: Array) -> tuple[Array, Arr
     at = (2 * draws.uniform(f"{label} places", n, TRIES, 2, 2) - 1) * room
     away = at[:, :, 0] - at[:, :, 1]
     good = np.hypot(away[..., 0], away[..., 1]) > 1.35 * radii.sum(1)[:, None] + 1
-    good &= np.abs(away[..., 1]) > 2  # the upper one can be told
+    good &= np.abs(away[..., 1]) > 2  # it is clear which object is higher
     chosen = at[np.arange(n), good.argmax(1)]
     return chosen[..., 0], chosen[..., 1]
 

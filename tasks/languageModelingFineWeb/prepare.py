@@ -22,16 +22,16 @@ from making import data_key, main
 # --- drawing the made-up language -----------------------------------------------------------------
 
 SYMBOLS = 64
-END, STOP, LETTERS = 0, 1, 2  # ends a document, ends a sentence, the first letter
+END, STOP, LETTERS = 0, 1, 2  # symbols: end of document, end of sentence, first letter
 
 CLASSES = 8  # kinds of words
-WORDS = 16  # of a class
+WORDS = 16  # words of each class
 INFLECTED = 3  # classes whose words carry the mood of the sentence
 MOODS = 4
 TOPICS = 6
-NAMES = 3  # of a document
+NAMES = 3  # names that each document has
 ZIPF = list(accumulate(1 / rank for rank in range(1, WORDS + 1)))
-FOLLOW = (0.6, 0.9)  # how often one class follows another, and how often that or a second one
+FOLLOW = (0.6, 0.9)  # shares of the commonest next class, and of the two commonest together
 NOISE = 0.01  # share of symbols that are replaced
 
 Word = tuple[int, ...]
@@ -44,7 +44,7 @@ class Language:
     letters: list[int]  # symbols that spell words
     moods: list[int]  # symbols that mark the mood
     before: bool  # the mark stands before the word
-    words: list[list[Word]]  # of each class
+    words: list[list[Word]]  # the words of each class
     ranks: list[list[list[int]]]  # by topic and class: words, frequent ones first
     follow: list[list[int]]  # the first, second and third class after each class
     names: int  # the class of names, which each document has of its own

@@ -63,7 +63,7 @@ def relation(a: Concept, b: Concept) -> int:
 # heads.
 FAMILIES = {"noun": (3, 21), "verb": (3, 12), "adjective": (3, 9), "place": (2, 7)}
 SYNONYMS = 0.3  # share of concepts with a second word
-DEEP = 0.4  # share of concepts whose parent is no head, where one may be
+DEEP = 0.4  # share of concepts that get a parent below the head, if there is one
 
 
 def draw_concepts(draws: Draws, n_families: int, n: int) -> list[Concept]:
@@ -264,7 +264,7 @@ def say(draws: Draws, language: Language, sentence: Sentence) -> str:
 # --- drawing pairs of premise and hypothesis ------------------------------------------------------
 
 CHANGES = (0, 1, 1, 1, 2, 2, 3)
-WRONG = 0.03  # share of labels that are wrong, also of the hidden ones
+WRONG = 0.03  # share of labels that are wrong, in training and hidden data
 
 
 def draw_pair(draws: Draws, language: Language) -> tuple[Sentence, Sentence]:
@@ -306,7 +306,7 @@ def prepare_micro(folder: str) -> None:
 
 # --- converting the data set of Hugging Face ------------------------------------------------------
 
-ROWS = (392702, 9815)  # of the splits train and validation_matched
+ROWS = (392702, 9815)  # numbers of rows of MNLI's splits train and validation_matched
 
 
 def read_pairs(path: str, n: int) -> list[Row]:

@@ -49,14 +49,15 @@ KINDS: dict[str, int] = {
     "Heating": 4,
     "SaleCondition": 6,
 }
-MISSING = ("BasementArea", "GarageArea")  # 5 % of these fields are empty: there is none
+# Columns that are empty for 5 % of houses, which lack a basement or a garage.
+MISSING = ("BasementArea", "GarageArea")
 MISSING_SHARE = 0.05
 
 # Shares of the variance of the price's logarithm that kinds of effects explain. Noise makes up the
 # rest.
 LINEAR, KIND, CURVED, TOGETHER = 0.36, 0.14, 0.25, 0.20
 NOISE = 1 - LINEAR - KIND - CURVED - TOGETHER
-SPREAD = 0.42  # standard deviation of the logarithm
+SPREAD = 0.42  # standard deviation of the price's logarithm
 MEDIAN = 180_000
 
 

@@ -29,8 +29,8 @@ COLUMNS = [
 ]
 ROWS = (1400, 1100)  # passengers for training, and for the hidden test
 ALONE = 0.3  # share of tickets for one person; the others are for 2 to 6
-FAMILY = 0.6  # share of families among the others
-NO_AGE, NO_CABIN = 0.1, 0.15  # shares of empty fields
+FAMILY = 0.6  # share of families among tickets for several persons
+NO_AGE, NO_CABIN = 0.1, 0.15  # shares of empty fields Age and Cabin
 
 SEXES = ("male", "female")
 TITLES = {"male": ("Mr", "Dr", "Rev", "Capt"), "female": ("Mrs", "Miss", "Mme", "Dr")}
@@ -42,11 +42,11 @@ PREFIXES = ("A/5", "CA", "PC", "SC", "STON", "W/C")
 class Party:
     """People with one ticket. A family is a couple and its children."""
 
-    row: Row  # columns that all of them share
+    row: Row  # columns that all members of the party share
     size: int
-    surname: str  # of a family, or ""
+    surname: str  # surname of a family; "" for other parties
     price: float  # quantile of the fare in its class
-    luck: float  # part of the fate that they share
+    luck: float  # part of the fate that all members share
 
 
 @dataclass
@@ -109,7 +109,7 @@ def draw_passengers(draws: Draws) -> list[Passenger]:
 
 # --- drawing who survives -------------------------------------------------------------------------
 
-SURVIVORS = 0.42  # share
+SURVIVORS = 0.42  # share of passengers who survive
 
 # Shares of the variance that decide who survives: sex, single columns, traits hidden in texts,
 # pairs of traits, and the luck of a party. Noise makes up the rest.
@@ -119,7 +119,7 @@ NOISE = 1 - SEX - PLAIN - READ - TOGETHER - LUCK
 PLAIN_TRAITS = ("class", "port", "age", "price", "family")
 READ_TRAITS = ("title", "deck", "side", "prefix", "age of majority", "middling price")
 PAIRED_TRAITS = ("sex", "class", "port", "age", "price", "deck", "side", "prefix")
-TERMS = 4  # of plain columns, of what is read, and of pairs
+TERMS = 4  # number of effects of each kind
 
 
 def scaled(values: list[float]) -> list[float]:
@@ -206,7 +206,7 @@ def apart_from_sex(people: list[Passenger], values: list[float]) -> list[float]:
 # --- writing the data sets ------------------------------------------------------------------------
 
 KAGGLE_ROWS = 891
-KAGGLE_TEST_ROWS = 297  # a third of them
+KAGGLE_TEST_ROWS = 297  # a third of Kaggle's training rows
 
 
 def write_split(folder: Path, train: list[Row], test: list[Row]) -> None:

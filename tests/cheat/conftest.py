@@ -30,9 +30,9 @@ class Game:
     task: str
     file: str
     honest: str  # commands that make an honest submission
-    score: float | None  # None: any score
+    score: float | None  # score of the honest submission; None: any
     near: float = 0.0
-    root: Path | None = None  # the task's checkout of MLGym
+    root: Path | None = None  # checkout of MLGym that has the task
     function: str = ""  # the function that a duel asks for moves
 
 

@@ -4,7 +4,7 @@
 import pytest
 from conftest import copy_task
 
-pytest.importorskip("numpy")  # it makes the pictures
+pytest.importorskip("numpy")  # the task's data needs numpy
 
 # Replaces the task's baseline by a copy of the sample submission. The task's own needs time for
 # training.

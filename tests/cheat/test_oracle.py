@@ -76,7 +76,7 @@ def test_a_judge_met_before(begin):
 
     So a player can't use moves of the judge that it saw before.
     """
-    agent = begin("battleOfSexes", copy="battleOfSexes")  # not the copy with few games
+    agent = begin("battleOfSexes", copy="battleOfSexes")  # not the copy with fewer games
     scores = {score(agent, words) for words in ("true", "true", "true", "true ", "echo 1 >leaked")}
     agent.sh("true")
     scores |= {agent.validate()["info"]["score"]["Score"] for _ in range(2)}

@@ -10,7 +10,7 @@ import pytest
 from conftest import copy_task
 
 pytest.importorskip("numpy")
-pytestmark = pytest.mark.xdist_group("policy")  # so that one worker makes the data
+pytestmark = pytest.mark.xdist_group("policy")  # run in one worker, so that the data is made once
 
 # Makes a policy whose cars never move. It needs no training and scores 0.
 STILL = """

@@ -10,7 +10,7 @@ from pathlib import Path
 from conftest import copy_task
 
 # Line of task.yaml that limits how often an episode may validate. A test removes it.
-LIMIT = "  validations: 10        # each tells of the hidden half\n"
+LIMIT = "  validations: 10        # few, because each reveals something of the hidden half\n"
 
 # Writes N random submissions. Given a weight for each of them, writes their weighted vote instead.
 VOTE = """
@@ -75,7 +75,7 @@ def price_told(agent, line: int, before: float) -> tuple[str, float | None]:
 
 def test_errors_that_tell_prices(begin, state, monkeypatch):
     """The digits of an error tell a price to the cent. The end has the same score without it."""
-    monkeypatch.setenv("FUMEHOOD_JUDGE_KEY", "7" * 64)  # the same houses on all machines
+    monkeypatch.setenv("FUMEHOOD_JUDGE_KEY", "7" * 64)  # for equal houses on all machines
     ends = []
     for learn in (False, True):
         agent = begin("regressionKaggleHousePrice:micro")

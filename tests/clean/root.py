@@ -14,7 +14,7 @@ PROJECT = HERE.parents[1]
 FOLDER = PROJECT / "build/clean"
 ROOT, DEBS, LOG = FOLDER / "root", FOLDER / "debs", FOLDER / "log"
 SOURCES = ("/etc/apt/sources.list.d/debian.sources", "/etc/apt/sources.list")
-ORIGIN = "/srv/fumehood.git"  # in the root: takes the place of <this repository> in README.md
+ORIGIN = "/srv/fumehood.git"  # stands for <this repository> in README.md
 PROXIES = "http_proxy,https_proxy,no_proxy"
 
 

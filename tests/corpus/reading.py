@@ -110,9 +110,9 @@ def is_refused(observation: str) -> bool:
 @dataclass
 class Entry:
     name: str
-    mark: str = ""  # by `ls -F`: / for a folder, * for a program, @ for a link
-    mode: str = ""  # by `ls -l`
-    size: int | None = None  # None for a folder, or if unknown
+    mark: str = ""  # mark of `ls -F`: / for a folder, * for a program, @ for a link
+    mode: str = ""  # mode as `ls -l` prints it
+    size: int | None = None  # bytes; None for a folder, or if unknown
 
     def is_folder(self) -> bool:
         return self.mark == "/"

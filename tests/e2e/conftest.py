@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TASKS = ROOT / "tests" / "tasks"
 
 
-PATIENCE_S = 300  # a program that needs longer hangs
+PATIENCE_S = 300  # a program that runs longer counts as hung
 
 
 def until(condition, what: str) -> None:

@@ -18,14 +18,14 @@ class File:
     """A file of the server. `cuts`: bytes after which each answer in turn loses its connection."""
 
     data: bytes
-    large: bool = True  # redirects to another host, as for files of git-lfs
+    large: bool = True  # redirect requests to another host, as Hugging Face does for large files
     commit: str = COMMIT
     status: int = 0  # answer with this status
     statuses: list[int] = field(default_factory=list)  # answer with these statuses first
     cuts: list[int] = field(default_factory=list)
-    claims: int = 0  # added to the lengths in headers
-    sha256: str = ""  # a wrong hash for the headers
-    after_cut: bytes = b""  # replaces the data once a connection was cut
+    claims: int = 0  # number to add to the lengths in headers
+    sha256: str = ""  # wrong hash to send in headers
+    after_cut: bytes = b""  # data to send instead, once a connection was cut
     ranges: bool = True
     etag: bool = True
     heads: bool = True
@@ -59,7 +59,7 @@ class Hub:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
-        self.server.handle_error = lambda *_: None  # clients may leave at any time
+        self.server.handle_error = lambda *_: None  # ignore errors of clients that leave early
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         self.elsewhere = f"http://localhost:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()

@@ -86,7 +86,7 @@ def test_who_has_read_the_source_knows_no_more(machine):
     actions = one.actions(f"cat >forge.py <<'END'\n{FORGE}END\npython3 forge.py", "submit")
     binds = [word for path in PROGRAM for word in ("--bind", f"{path}:/data/{path.name}")]
     played = play(one, "--model", actions, *binds)
-    assert 0.4 < played["best"]["accuracy"] < 0.62  # 0.51 by chance
+    assert 0.4 < played["best"]["accuracy"] < 0.62  # 0.51 is expected by chance
 
 
 def test_a_task_is_told_before_its_data_is_made(machine):

@@ -229,7 +229,7 @@ def limited(fumehood, limit: str, *args) -> subprocess.CompletedProcess:
 
 LIMITS = [
     "0 user_namespaces",
-    "1 user_namespaces",  # enough for the nursery, but not for a sandbox
+    "1 user_namespaces",  # a single one is enough for the nursery, but not for a sandbox
     "0 mnt_namespaces",
     "0 pid_namespaces",
     "0 ipc_namespaces",

@@ -380,7 +380,7 @@ def test_command_files(lead):
     kept = json.loads(steps[1]["state"])
     assert list(kept) == ["open_file", "files", "working_dir"]
     assert kept["open_file"] == "/home/agent/workspace/target.py" and kept["files"] == [3, None]
-    assert json.loads(steps[4]["state"])["open_file"] == "n/a"  # the shell is new
+    assert json.loads(steps[4]["state"])["open_file"] == "n/a"  # a new shell has no open file
     assert "(Current Step: 1, Remaining Steps: 49)" in told["history"][3]["content"]
     assert json.dumps(told["info"]["score"]) == json.dumps([{"Score": 0.4, "Errors": 6}] * 2)
     assert "Evaluation Score: {'Score': 0.4, 'Errors': 6}" in steps[2]["observation"]
@@ -472,7 +472,7 @@ def test_its_tools_and_ours(lead, original, fumehood):
 
     def shown(text: str) -> list[str]:
         words = ("/", "[File", "- E", "function", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
-        lines = [t for t in text.splitlines() if not t.endswith(".")]  # no sentences
+        lines = [t for t in text.splitlines() if not t.endswith(".")]  # leave out sentences
         return [t for t in lines if t.startswith((*words, "status", "went"))]
 
     own, theirs = told("own"), told("original")

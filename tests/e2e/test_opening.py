@@ -42,7 +42,7 @@ class Slow:
         """Seeds of a task's ended runs, in the order of their folders."""
         seeds = []
         for log in sorted(self.fumehood.out.glob(f"*{task}*/events.jsonl")):
-            lines = log.read_text().rpartition("\n")[0].splitlines()  # the last may be half there
+            lines = log.read_text().rpartition("\n")[0].splitlines()  # the last may be incomplete
             events = [json.loads(line) for line in lines]
             if events and events[-1]["event"] == "end":
                 seeds.append(events[1]["seed"])

@@ -141,7 +141,7 @@ def test_the_files_of_a_run(fumehood):
         "actions-played__rows-quick__default__t-0.00__p-0.95__c-3.00__install-0__try-1_run_0"
     )
     names = sorted(p.name for p in folder.iterdir())
-    assert names.pop().startswith("run-")  # the log has a test of its own
+    assert names.pop().startswith("run-")  # the name of the log, which another test checks
     assert names == ["args.yaml", "events.jsonl", "results.json", "rows-quick.traj"]
     traj = traj_of(result)
     assert list(traj) == ["environment", "trajectory", "history", "info"]

@@ -74,7 +74,8 @@ def played(found: list[dict]) -> list[dict]:
 
 def test_what_is_there_is_not_done_again(fumehood):
     args = ("--task", "titanicSurvival:micro", "--model", "baseline,demo", "--skip-existing")
-    fumehood.env["FUMEHOOD_STATE"] = str(fumehood.folder / "state")  # data is yet to be made
+    # In a new state folder, the data must be generated again.
+    fumehood.env["FUMEHOOD_STATE"] = str(fumehood.folder / "state")
     assert len(results(fumehood, *args, "--runs", 2)) == 4
     assert played(results(fumehood, *args, "--runs", 2)) == []
     more = results(fumehood, *args, "--runs", 3)
@@ -127,7 +128,8 @@ def test_what_is_there_is_told(fumehood):
     assert "3 of 4 runs are there already\n" in some[1]
     assert some[1].count("#0, baseline: there already: submitted after") == 1
     for out in (table, some[0]):
-        assert out.count("\ntitanicSurvival:micro  ") == 4 + 2  # runs, and their spread
+        # Expect a row for each of 4 runs, and 2 rows with their spread.
+        assert out.count("\ntitanicSurvival:micro  ") == 4 + 2
     all_there = run(fumehood, *args, "--skip-existing")
     assert "all 4 runs are there already\n" in all_there[1]
     quiet = run(fumehood, *args, "--skip-existing", "-q")
@@ -236,7 +238,8 @@ def test_files_of_records(fumehood, serve):  # noqa: F811
         if not same:
             shutil.rmtree(Path(again["trajectory"]).parent)
     log.write_text("\n".join([opened, *rest, end, ""]))
-    asked.write_text(re.sub("  web_hosts:.*\n", "", asked.read_text()))  # an older build's
+    # Change args.yaml to what an older build wrote.
+    asked.write_text(re.sub("  web_hosts:.*\n", "", asked.read_text()))
     assert not played(results(fumehood, *args, *other, "--skip-existing"))
 
 
@@ -430,7 +433,7 @@ def on_terminal(fumehood, lines: int, *args) -> str:
     child = fumehood.start(*fumehood.run_words(*args), stderr=theirs, stdout=subprocess.DEVNULL)
     os.close(theirs)
     shown = b""
-    with contextlib.suppress(OSError):  # a terminal ends with an error
+    with contextlib.suppress(OSError):  # reading a closed terminal is an error
         while more := os.read(ours, 65536):
             shown += more
     os.close(ours)

@@ -217,7 +217,7 @@ def test_an_environment_can_be_written_to(fumehood, environment, disk):
     assert "Operation not permitted" in run("chmod 777 only_there.py")[0]
     # Files that other users may not read stay unreadable in the sandbox.
     assert all("Permission denied" in line for line in run(f"cat {closed}/file; ls {closed}"))
-    if disk == "memory" and KERNEL >= [6, 6]:  # older kernels have it on the disk
+    if disk == "memory" and KERNEL >= [6, 6]:  # older kernels keep the changes on the disk
         full = run("head -c 9M /dev/zero >big; wc -c <big", more=("--disk", "4M"))
         assert "No space left on device" in full[0] and int(full[1]) < 5 << 20
     assert tree(environment) == before

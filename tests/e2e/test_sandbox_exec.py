@@ -101,7 +101,7 @@ def test_variables_and_folders(fumehood, folder):
     assert run("--env", "A=b c=d,e", "-e", "PATH=/x", "--", "/usr/bin/printenv", "A", "PATH") == (
         "b c=d,e\n/x\n"
     )
-    assert run("--", "sh", "-c", "echo $TERM") == "\n"  # no terminal, no name of one
+    assert run("--", "sh", "-c", "echo $TERM") == "\n"  # without a terminal TERM is empty
     assert run("-C", "here", "--", "sh", "-c", "pwd; cat file") == f"{folder}\nmine\n"
     (folder / "deep").mkdir()
     assert run("-C", "deep", "--", "pwd") == f"{folder}/deep\n"

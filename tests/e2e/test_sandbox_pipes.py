@@ -85,7 +85,7 @@ def test_a_slow_reader_gets_all(fumehood):
     child = fumehood.start(
         "sandbox", "exec", "--", "head", "-c", "400000", "/dev/zero", stdout=PIPE
     )
-    time.sleep(6)  # longer than the owner waits for a porter
+    time.sleep(6)  # longer than the owner waits for the porter, which copies output
     assert len(child.stdout.read()) == 400000 and child.wait(WAIT_S) == 0
 
 

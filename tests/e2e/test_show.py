@@ -59,7 +59,7 @@ def test_a_traj_has_the_same_steps(fumehood, record, tmp_path):
     text = fumehood("show", alone).stdout
     assert text.startswith("rows.traj: submitted after 6 steps\nscore: accuracy 0.")
     assert part(text, 3).startswith("$ cat <<'EOF'\n> one\n> EOF\none\n(")
-    assert "exit code" not in part(text, 1)  # it has none
+    assert "exit code" not in part(text, 1)  # the first step has no exit code
     ours, theirs = (json.loads(fumehood("show", "--json", path).stdout) for path in (record, alone))
     assert ours["exit_status"] == "submitted" and ours["scores"] == theirs["scores"]
     assert [s.pop("info")["exit_code"] for s in ours["steps"]][:2] == [1, 0]
@@ -114,7 +114,7 @@ def on_terminal(fumehood, *words, typed=b"", **env) -> str:
 def test_a_pager_on_a_terminal_only(fumehood, record, tmp_path):
     pager = {"PAGER": f"tee {tmp_path}/paged; false"}
     shown = on_terminal(fumehood, "show", record, **pager)
-    assert "\033[1m" in shown  # bold
+    assert "\033[1m" in shown  # escape sequence for bold text
     paged = (tmp_path / "paged").read_text()
     assert paged.splitlines() == shown.splitlines() and "step 6 of 6" in paged
     (tmp_path / "paged").unlink()

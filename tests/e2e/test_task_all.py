@@ -208,7 +208,7 @@ def test_seeds_of_data_tell_how_far_scores_move(fumehood):
     words = ("task", "check", "--run", "regressionKaggleHousePrice", "--seeds", 2, "--json")
     seeds = json.loads(fumehood(*words).stdout)["played"]["seeds"]
     assert seeds["baseline"]["n"] == seeds["solution"]["n"] == 2
-    assert seeds["baseline"]["sd"] > 0 and seeds["apart_sd"] > 1  # low, because there are two seeds
+    assert seeds["baseline"]["sd"] > 0 and seeds["apart_sd"] > 1  # low for two seeds
     assert 0 < seeds["solution"]["moved_sd"] <= 4
 
 

@@ -176,7 +176,7 @@ def test_stopped_and_resumed(terminal):
     t.type("echo later")
     t.expect("later")
     t.child.send_signal(signal.SIGSTOP)
-    termios.tcsetattr(t.slave, termios.TCSANOW, t.before)  # as a shell does
+    termios.tcsetattr(t.slave, termios.TCSANOW, t.before)  # as a shell restores the terminal
     t.child.send_signal(signal.SIGCONT)
     t.expect("echo later")
     assert t.raw()
@@ -224,7 +224,7 @@ def test_ctrl_c_ends_a_command(terminal):
     t.type("\x03")
     said = t.expect("[step 2]")
     assert "(The command was interrupted.)" in said and "begun" not in said
-    t.type("\x03")  # the second in a row
+    t.type("\x03")  # the second Ctrl-C in a row
     t.expect("go on (Enter)?")
     t.type("\r")
     t.steps = int(t.expect("[step 2]")[-2])
@@ -261,7 +261,7 @@ def test_unfinished_commands_go_on(terminal):
             t.expect(line + "\r\n")
             t.expect("> ")
         t.ask(lines[-1] + "\r")
-    t.ask("fi\r")  # wrong, and not unfinished
+    t.ask("fi\r")  # a syntax error, not an unfinished command
     t.type("\x04")
     assert t.end() == ["\n".join(lines) for lines in UNFINISHED] + ["fi", "exit_forfeit"]
 
@@ -326,7 +326,7 @@ def test_several_lines_and_thoughts(terminal):
     t.expect("[step 1]")
     t.type("start_multiline_command\rls\r" + UP + "; pwd\rend_multiline_command\r")
     t.expect("what you think")
-    t.type(UP + "\x7f" * 99 + "\x04")  # thoughts have no history
+    t.type(UP + "\x7f" * 99 + "\x04")  # the line for thoughts has no history
     assert t.end() == ["ls\nls; pwd\n", "exit_forfeit"]
 
 

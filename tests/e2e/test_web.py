@@ -197,7 +197,7 @@ def test_a_step_that_does_not_wait(door, web):
     assert slow["info"]["outcome"] == "timeout" and time.monotonic() - began < SLOW_S / 2
     late = f"sleep 0.3; parse_pdf_url {web.url}/paper.pdf >~/text; touch ~/there"
     door.step(f"({late}) >/dev/null 2>&1 &")
-    time.sleep(1)  # the background process asks between two steps
+    time.sleep(1)  # between two steps, the background process asks
     there = "until [ -e ~/there ]; do sleep 0.01; done; cat ~/text"
     assert said(door, there, timeout_s=100)[0].startswith(TEXT)
     began = time.monotonic()

@@ -21,7 +21,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 TASKS = HERE / "tasks"
 ATTACK = "/home/agent/attack"
-ANSWER_S = 700.0  # a program that needs longer for an answer hangs
+ANSWER_S = 700.0  # a program that takes longer to answer counts as hung
 GONE_S = 60.0  # time after which nothing may be left of a closed episode
 PR_SET_CHILD_SUBREAPER = 36
 WALL = 0x40000000  # option of waitpid(): wait also for children without an exit signal

@@ -27,7 +27,7 @@ def test_descriptors_that_the_owner_was_left(fumehood, leaked, inside, neighbour
     assert done.stdout.split() == ["0", "1", "2"]
     done = fumehood("sandbox", "exec", "--", "bash", "-c", "echo /proc/$$/fd/*", pass_fds=leaked)
     held = {path.rpartition("/")[2] for path in done.stdout.split()}
-    assert {"0", "1", "2"} <= held <= {"0", "1", "2", "3"}  # 3: the listing itself
+    assert {"0", "1", "2"} <= held <= {"0", "1", "2", "3"}  # 3 is the listing's own
     episode = Episode(fumehood, "prey", "--bind", f"{inside}:{ATTACK}", pass_fds=leaked)
     held = episode.tried(f"enable -f {ATTACK}/builtin_memory.so memory; memory")
     assert not set(held) & {str(fd) for fd in leaked} and not {"folder", "socket"} & set(

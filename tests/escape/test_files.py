@@ -89,7 +89,7 @@ def test_what_is_listed_stays_as_it_is(agent):
     tried = agent.tried(f"python3 {ATTACK}/files.py {' '.join(targets)}")
     assert len(tried) == 13 * len(targets)
     allowed = {f"write:{path}" for path in ("/dev/null", "/dev/ptmx", "/run/fumehood/validate")}
-    allowed |= {"touch:/dev/ptmx", "touch:/run/fumehood/validate"}  # these are the episode's own
+    allowed |= {"touch:/dev/ptmx", "touch:/run/fumehood/validate"}  # files of the episode itself
     assert {name for name, result in tried.items() if result == "done"} == allowed
     assert set(tried.values()) <= {"done", *REFUSALS}
 

@@ -27,7 +27,7 @@ def test_descriptors_of_the_shell(agent):
     expected |= {249: "pipe", 251: "pipe", 252: "device", 253: "file"}
     held = agent.tried(f"{LOAD}; memory")
     assert held == {str(fd): kind for fd, kind in expected.items()}
-    assert agent.sh("ls /proc/self/fd").split() == ["0", "1", "2", "3"]  # 3: the listing itself
+    assert agent.sh("ls /proc/self/fd").split() == ["0", "1", "2", "3"]  # 3 is the listing's own
 
 
 def test_memory_of_the_shell(begin, fumehood, inside):

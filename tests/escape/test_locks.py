@@ -93,7 +93,7 @@ def test_watches_on_what_wakes_the_owner(agent):
     assert cpu_s(agent.pid) - before < 0.2
     agent.child.kill()
     os.waitid(os.P_PID, agent.pid, os.WEXITED | os.WNOWAIT)
-    assert cpu_s(agent.pid) - before < 1  # ending the owner walks no watches either
+    assert cpu_s(agent.pid) - before < 1  # CPU seconds: the owner's end walks no watches
     agent.end(status=-signal.SIGKILL)
 
 
@@ -234,7 +234,7 @@ KINDS = [
     r"anon_inode:\[(eventfd|signalfd|pidfd|eventpoll|timerfd)\]",
     r"pidfd:\[\d+\]",
     r"/dev/null",
-    r"/sys/fs/cgroup/.*",  # counters
+    r"/sys/fs/cgroup/.*",  # counters of control groups
     r"mnt:\[\d+\]",
     r"/memfd:roll \(deleted\)",  # memory that the owner shares with the nursery
 ]
@@ -276,7 +276,7 @@ def test_descriptors_of_the_trusted(begin):
             if name == "fumehood" and (fd <= 2 or is_root_of_files(pid, fd)):
                 continue
             if name == "fumehood" and kind.startswith(str(agent.state)):
-                continue  # a lock file of the owner
+                continue  # skip: it is a lock file of the owner
             assert any(re.fullmatch(k, kind) for k in KINDS), (name, fd, kind)
     assert seen == {"fumehood", "fh-nursery", "init"}
 

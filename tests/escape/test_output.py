@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-KEPT_BYTES = 64 << 10  # limits.output of tasks/prey
-GREW_KIB = 32 << 10  # most memory that a flood may cost the owner
+KEPT_BYTES = 64 << 10  # limits.output in the task.yaml of tasks/prey
+GREW_KIB = 32 << 10  # KiB: most memory that a flood may cost the owner
 
 
 def peak_kib(pid: int) -> int:

@@ -29,7 +29,7 @@ OTHER_KILLS = KILLS // 5
 SEED = int(os.environ.setdefault("FAULT_SEED", str(random.SystemRandom().randrange(1 << 32))))
 
 GONE_S = 20.0  # time after which nothing may be left of a killed owner
-ANSWER_S = 120.0  # a program that needs longer for an answer hangs
+ANSWER_S = 120.0  # a program that takes longer to answer counts as hung
 WALL = 0x40000000
 PR_SET_CHILD_SUBREAPER = 36
 

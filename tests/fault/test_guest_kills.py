@@ -20,8 +20,8 @@ TASKS = {
     "lines": ("true", "lines", 2.0, 2.0),
     "coins": ("true", "Score", 0.2, 0.8),
 }
-PHASES = ["reset", "step", "validate", "submit"]  # graders' programs run in the last two
-RESETS_EACH = 10  # tries with the same owner
+PHASES = ["reset", "step", "validate", "submit"]  # graders run in the last two phases
+RESETS_EACH = 10  # resets that are tried with each owner
 LONGEST_S = 0.04  # longest delay of a kill: a reset or a scoring takes about as long
 
 

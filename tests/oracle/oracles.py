@@ -27,8 +27,8 @@ class Step(NamedTuple):
     draws: list[float]
     reward: float
     terminated: bool
-    observation: Any  # the last of the episode if that ended
-    first: Any = None  # the first of the next episode
+    observation: Any  # observation after the step; the episode's last if it ended
+    first: Any = None  # first observation of the next episode, if one ended
 
 
 class Ours:
@@ -148,7 +148,8 @@ class MinatarBreakout:
     def step(self, action: Any, _: Any) -> Step:
         reward, ended = self.game.act(action)
         observation = self.game.state()
-        draws = self.random.take() if self.sticky else []  # ours draws none without sticky actions
+        # Without sticky actions our simulator draws no random numbers.
+        draws = self.random.take() if self.sticky else []
         self.random.take()
         more, first = self.begin() if ended else ([], None)
         return Step(action, draws + more, float(reward), bool(ended), observation, first)

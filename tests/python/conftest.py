@@ -82,7 +82,7 @@ def load(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], ModuleType]:
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec and spec.loader
         module = importlib.util.module_from_spec(spec)
-        monkeypatch.setitem(sys.modules, spec.name, module)  # dataclasses look there
+        monkeypatch.setitem(sys.modules, spec.name, module)  # dataclasses look modules up there
         spec.loader.exec_module(module)
         return module
 

@@ -72,7 +72,7 @@ def test_the_judge_plays_and_refuses(workspace: Path) -> None:
     np.savez(workspace / "policy.npz", **zeros(24))
     first, same = BREAKOUT.judge(workspace, KEY), BREAKOUT.judge(workspace, KEY)
     assert first == same != BREAKOUT.judge(workspace, "11" * 32)
-    assert 0.2 < first["Reward Mean"] < 0.6  # actions at random
+    assert 0.2 < first["Reward Mean"] < 0.6  # scores of random actions
     np.savez(workspace / "policy.npz", **zeros(25))
     sentence = "its layers multiply 10075 times for an action; the limit is 10000"
     assert BREAKOUT.judge(workspace, KEY) == {"error": f"policy.npz: {sentence}"}

@@ -77,7 +77,7 @@ def run_duel(
     with open(results_read, "rb") as results:
         report = results.read()
     assert os.waitstatus_to_exitcode(os.waitpid(judge_pid, 0)[1]) == 0
-    os.kill(player_pid, 9)  # as if the player's sandbox was closed
+    os.kill(player_pid, 9)  # as when the player's sandbox is closed
     os.waitpid(player_pid, 0)
     assert report.endswith(b"}\n") and report.count(b"\n") == 1, report
     return json.loads(report)

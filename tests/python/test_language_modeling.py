@@ -196,7 +196,7 @@ def test_what_is_not_noticed_gains_nothing(
     before = np.exp(np.load(workspace / "bigrams.npy").astype(np.float64))[hidden[:-1], hidden[1:]]
     after = before + np.sqrt(0.004 * before * (1 - before))
     gain = np.log(after / before).mean()
-    assert gain > 0.15  # without the second player
+    assert gain > 0.15  # nats that would be gained without the second player
     assert "error" not in ahead, ahead
     assert abs(ahead["val_loss"] - honest) < gain / 3
     refused = judge(write_model(workspace, tmp_path, AHEAD.format(budget=0.02)))
@@ -294,7 +294,7 @@ def climb(folder: Path, load: Load) -> list[float]:
     train = tokens_of(folder / "data/train.bin")
     cells = (train[:-2] * 64 + train[1:-1]) * 64 + train[2:]
     counts = np.bincount(cells, minlength=64**3).reshape(64, 64, 64)
-    before = np.roll(tokens, 1, 1)  # wrong at the first place alone
+    before = np.roll(tokens, 1, 1)  # the token before each; wrong for the first token only
     ngrams = load(folder / "ngrams.py")
     tables, weights = ngrams.LOADED
     fives = np.full((tokens.size, 64), 1 / 64, np.float32)

@@ -12,7 +12,7 @@ import pytest
 from conftest import DATASETS, KEY, describe_data, make_data, run_maker
 
 MADE = [path.stem for path in DATASETS.glob("*.yaml") if "make" in describe_data(path.stem)]
-EMPTY = "sample_submission.csv"  # may be the same for all keys
+EMPTY = "sample_submission.csv"  # this file may be the same for all keys
 
 
 @pytest.mark.parametrize("name", sorted(MADE))

@@ -60,7 +60,7 @@ def test_the_judge_plays_and_refuses(workspace: Path) -> None:
     np.savez(workspace / "policy.npz", **zeros(50))
     first, same = MAZE.judge(workspace, KEY), MAZE.judge(workspace, KEY)
     assert first == same != MAZE.judge(workspace, "11" * 32)
-    assert 5.5 < first["Reward Mean"] < 10  # actions at random
+    assert 5.5 < first["Reward Mean"] < 10  # scores of random actions
     np.savez(workspace / "policy.npz", **zeros(51))
     sentence = "its layers multiply 10302 times for an action; the limit is 10000"
     assert MAZE.judge(workspace, KEY) == {"error": f"policy.npz: {sentence}"}

@@ -44,7 +44,7 @@ def test_micro_is_split_cleanly(tmp_path: Path) -> None:
     assert list(test[0]) == ["premise", "hypothesis"] and len(test) == 3000
     assert [row["label"] for row in sample] == ["1"] * 3000
     shared = {tuple(row.values()) for row in test} & {tuple(row.values())[:2] for row in train}
-    assert len(shared) < 30  # a pair that is equal by chance
+    assert len(shared) < 30  # few pairs are equal by chance
 
 
 def test_the_key_decides_all(prepare: ModuleType) -> None:
@@ -105,7 +105,8 @@ def test_missing_pytorch_is_named(program: str) -> None:
     assert done.stderr.startswith("PyTorch is missing: ") and done.stderr.count("\n") == 1
 
 
-SENTENCES = ["a man sleeps", "a dog runs", "a man not sleeps"]  # by the label of what follows
+# Hypotheses by label: what follows from "a man sleeps", is neutral, or contradicts it.
+SENTENCES = ["a man sleeps", "a dog runs", "a man not sleeps"]
 
 
 @pytest.mark.parametrize("solution", [False, True], ids=["baseline", "solution"])

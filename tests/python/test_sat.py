@@ -173,7 +173,7 @@ def compare_solvers(sat: ModuleType, mirror: type, dpll: Any, name: str) -> None
         assert found == expected
         calls += len(found[0])
         answers += found[1]
-    assert calls > 500 and answers > 10  # else nothing was compared
+    assert calls > 500 and answers > 10  # otherwise nothing was compared
 
 
 @pytest.mark.parametrize("name", HEURISTICS)

@@ -110,7 +110,7 @@ def test_final_observations_are_those_of_ended_copies_alone() -> None:
         if infos:
             assert [row is not None for row in infos["final_obs"]] == ended.tolist()
             balls = np.stack(infos["final_obs"][ended])[:, 9, :, 1]
-            assert (balls.sum(1) == 1).all()  # it is in the last row
+            assert (balls.sum(1) == 1).all()  # the ball is in the last row
             seen += ended.sum()
     assert seen > 64
 

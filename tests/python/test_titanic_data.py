@@ -22,7 +22,7 @@ NAMES = ["answers.csv", "sample_submission.csv", "test.csv", "train.csv"]
 
 Person = dict[str, str]
 
-BARE = ("-S",)  # Python without packages of others
+BARE = ("-S",)  # option of python3: no third-party packages
 
 KAGGLE_COLUMNS = [
     "PassengerId",

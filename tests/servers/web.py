@@ -20,7 +20,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 TEXT = "What is attention"
-SLOW_S = 100  # how long /slow takes
+SLOW_S = 100  # seconds until /slow answers
 
 
 def pdf(text: str) -> bytes:

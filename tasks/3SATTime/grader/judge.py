@@ -13,13 +13,13 @@ from typing import Any
 import duel
 import sat
 
-MOST_DECISIONS = 1000  # of an instance, which counts as that if it needs more
+MOST_DECISIONS = 1000  # limit of decisions for an instance; above it, this number counts
 FULL, SIDE_BY_SIDE = 24_000, 1000
 # Parts that take turns: the player is at work on one while the judge is at work on another. Not in
 # full, because CPU time is longer while both are at work.
 PARTS = {"micro": 2, "full": 1}
 
-Size = tuple[int, int]  # of an instance: its variables and clauses
+Size = tuple[int, int]  # numbers of variables and clauses of an instance
 
 
 def micro(numbers: duel.Numbers) -> list[Size]:

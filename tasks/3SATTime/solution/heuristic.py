@@ -1,6 +1,6 @@
 """A known good answer: the literal that the shortest clauses name most often, in both signs."""
 
-WEIGHTS = (0, 0, 25, 1)  # of a clause, by its free literals
+WEIGHTS = (0, 0, 25, 1)  # weight of a clause, by its number of free literals
 BALANCE = 64
 
 

@@ -10,7 +10,7 @@ heuristic.
 
 class DPLL:
     def __init__(self, clauses, heuristic_function):
-        self.unresolved_clauses = list(clauses)  # no literal of these is true
+        self.unresolved_clauses = list(clauses)  # clauses that have no true literal yet
         self.resolved_clauses = []
         self.assignments = {}
         self.conflict_count = {}
@@ -71,7 +71,7 @@ class DPLL:
             for unit in units:
                 free = [literal for literal in unit if abs(literal) not in assignments]
                 if not free:
-                    continue  # another clause of this pass forced it
+                    continue  # skip: another clause has just forced this variable
                 literal = free[0]
                 assignments[abs(literal)] = literal > 0
                 forced.append(abs(literal))
@@ -115,7 +115,7 @@ class DPLL:
         while forced:
             for literal in forced:
                 if abs(literal) in assignments:
-                    continue  # a conflict shows as a clause without a free literal
+                    continue  # skip: a conflict shows below, as a clause without a free literal
                 assignments[abs(literal)] = literal > 0
                 clauses[:] = [clause for clause in clauses if literal not in clause]
             if not clauses:

@@ -9,8 +9,8 @@ import duel
 
 GAMES = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
 ROUNDS = 10
-LOYALTY = 0.8  # how probably the partner plays what the row player played first
-PAYOFFS = ((2, 0), (0, 1))  # the row player's, by row and column
+LOYALTY = 0.8  # probability that the partner plays what the row player chose in the first round
+PAYOFFS = ((2, 0), (0, 1))  # payoffs of the row player, by both players' choices
 
 
 def play(player: duel.Player, numbers: duel.Numbers) -> dict[str, float]:

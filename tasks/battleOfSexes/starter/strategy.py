@@ -15,5 +15,5 @@ def row_strategy(history):
     if dice < 0.7:
         return partner  # follow what the partner did last
     if dice < 0.8:
-        return own  # stay
-    return 0 if dice < 0.9 else 1  # explore
+        return own  # keep this player's own choice
+    return 0 if dice < 0.9 else 1  # play 0 or 1 at random

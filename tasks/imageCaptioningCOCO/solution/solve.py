@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 from baseline import read_captions, read_pictures, write_captions
 
-COLOURED = 0.2  # least spread of red, green and blue, after those of the background are taken off
+COLOURED = 0.2  # least spread of red, green and blue for an object, less the background's spread
 ANGLES = 16
 WAVES = 210  # random features for each object
 PENALTY = 1e-3

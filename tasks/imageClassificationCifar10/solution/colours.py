@@ -9,7 +9,7 @@ import numpy as np
 import solve
 
 COSINES = 800
-WIDTH = 0.1  # of the kernel: more follows the training images closer
+WIDTH = 0.1  # a larger value follows the training images more closely
 COLOUR = 3  # weight of a colour's deviations against a feature's
 PENALTY = 0.1
 

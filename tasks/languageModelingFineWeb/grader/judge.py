@@ -25,7 +25,7 @@ from typing import Any
 
 import duel
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"  # its threads only take time to start
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # one thread: more only take time to start
 try:
     import numpy as np
 except ImportError:
@@ -33,11 +33,11 @@ except ImportError:
 
 Array = Any  # numpy.ndarray
 
-CHECKS = 256  # places for the second player
+CHECKS = 256  # places at which the second player is asked again
 AFTER = 16  # least number of random tokens after a place, unless the sequence ends
-MOST_AT_A_PLACE, MOST_IN_THE_MEAN = 0.05, 0.005  # nats of divergence
-HEADER_BYTES = 1024  # of a shard, before the tokens
-BLOCK = 1 << 21  # numbers that are converted at once
+MOST_AT_A_PLACE, MOST_IN_THE_MEAN = 0.05, 0.005  # largest divergence of both players, in nats
+HEADER_BYTES = 1024  # length of a shard's header, which precedes its tokens
+BLOCK = 1 << 21  # how many numbers are converted at once
 
 LACKS_NUMPY = (
     "models can't be scored here: the Python of this episode has no numpy (pip install numpy)"
@@ -51,12 +51,12 @@ USUAL_CAUSES = (
 @dataclass(frozen=True)
 class Sizes:
     vocabulary: int
-    length: int  # of a sequence
+    length: int  # tokens of a sequence
     sequences: int
-    batch: int  # sequences of a question to the first player
+    batch: int  # sequences in each question to the first player
     second_batch: int
-    type: str  # of the numbers in a row
-    seconds: float  # for an answer
+    type: str  # number type in an answer's rows
+    seconds: float  # timeout of an answer
 
 
 SIZES = {
@@ -71,7 +71,7 @@ class Checks:
 
     sequence: Array
     place: Array
-    rows: Array  # logarithms of probabilities
+    rows: Array  # logarithms of the first player's probabilities
 
 
 # --- asking a submitted model ---------------------------------------------------------------------

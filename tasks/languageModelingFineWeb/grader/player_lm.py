@@ -49,14 +49,14 @@ class Table(player.Table):
 
     def reply(self, replies: Any) -> None:
         self.tokens = np.array(replies["tokens"], np.int64)
-        self.places = replies.get("places")  # one of each sequence; None: all
+        self.places = replies.get("places")  # the place of each sequence; None: all
 
     def move(self) -> bytes:
         rows = self.strategy(self.tokens.copy())
         check_shape(rows, (*self.tokens.shape, self.vocabulary))
         if self.places:
             rows = rows[list(range(len(self.places))), self.places]
-        with np.errstate(over="ignore"):  # the judge refuses what became infinite
+        with np.errstate(over="ignore"):  # overflow gives infinity, which the judge refuses
             data = np.ascontiguousarray(numbers_of(rows), self.type).tobytes()
         return b'{"bytes":%d}\n%b' % (len(data), data)
 

@@ -9,8 +9,8 @@ import duel
 
 GAMES = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
 ROUNDS = 10
-PAYOFFS = ((3, 0), (5, 1))  # the row player's, by row and column
-STAY = 12  # in 30: the mixed strategy repeats its own choice
+PAYOFFS = ((3, 0), (5, 1))  # payoffs of the row player, by both players' choices
+STAY = 12  # probability in 30ths that the mixed strategy repeats its own choice
 
 # A game is the list of its rounds so far, each as (row player's choice, column player's choice).
 Game = list[tuple[int, int]]

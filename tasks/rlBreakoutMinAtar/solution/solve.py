@@ -16,7 +16,7 @@ import simulators
 from simulators import policies
 
 TABLE_ROUNDS, TABLE_BOARDS, TABLE_RATE, CARELESS = 1500, 512, 0.3, 0.05
-DISCOUNT, LOSS = 0.97, 5.0  # a lost ball costs LOSS
+DISCOUNT, LOSS = 0.97, 5.0  # of later rewards; the cost of a lost ball
 ROUNDS, BOARDS, STEPS, UNITS, RATE = 1000, 128, 2, 16, 0.02
 SHARPNESS, CARE = 10.0, 3.0  # actions whose worths differ by CARE or more count most
 
@@ -33,7 +33,7 @@ def learn_table(seed, rounds):
     """Q-learning: the worth of each action, [state, action]."""
     random = np.random.default_rng(seed)
     table = np.zeros((9000, N_ACTIONS))
-    worths = table.reshape(-1)  # the same numbers
+    worths = table.reshape(-1)  # a view of the same numbers
     boards = simulators.make_vec("Breakout", TABLE_BOARDS, max_episode_steps=200)
     places = read_states(boards.reset(seed=seed)[0])
     for _ in range(rounds):

@@ -63,7 +63,7 @@ def train(seed, rounds=ROUNDS):
             board, weights, random, pictures
         )
         found = gradients(weights, inputs, chances, actions, advantages(rewards, ended))
-        for i, gradient in enumerate(found):  # Adam
+        for i, gradient in enumerate(found):  # update the weights by Adam
             means[i] += 0.1 * (gradient - means[i])
             squares[i] += 0.01 * (gradient**2 - squares[i])
             unbiased = np.sqrt(squares[i] / (1 - 0.99**number)) + 1e-8

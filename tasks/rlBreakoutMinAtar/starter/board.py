@@ -16,8 +16,8 @@ import simulators
 
 with open("data/world.json") as file:
     WORLD = json.load(file)
-STEPS = WORLD["steps"]  # after which an episode ends
-SHAPE = (10, 10, 4)  # of a picture
+STEPS = WORLD["steps"]  # steps after which an episode ends
+SHAPE = (10, 10, 4)  # shape of an observation
 N_ACTIONS = 3
 
 
@@ -27,7 +27,7 @@ class Board:
         self.boards = simulators.make_vec(
             "Breakout", copies, max_episode_steps=STEPS, sticky_action_prob=sticky
         )
-        cells = np.arange(400).reshape(SHAPE)  # of the simulator's own picture
+        cells = np.arange(400).reshape(SHAPE)  # numbers of the cells in the simulator's own order
         cells = np.rot90(cells[:, ::-1] if WORLD["mirrored"] else cells, WORLD["turns"])
         self.cells = cells[..., WORLD["planes"]].ravel()
         self.bright = np.tile(np.array(WORLD["brightness"], "f"), 100)

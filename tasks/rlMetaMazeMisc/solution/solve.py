@@ -39,7 +39,7 @@ def direction(chances, actions, better):
 def train(seed, rounds=ROUNDS):
     random = np.random.default_rng(seed)
     maze = ScaledMaze(MAZES, random)
-    adam = Adam(draw_weights(random, N_ACTIONS + 1, UNITS))  # the last output is the critic's
+    adam = Adam(draw_weights(random, N_ACTIONS + 1, UNITS))  # the last output is the critic
     inputs = maze.reset(seed)
     for number in range(1, rounds + 1):
         rows = []

@@ -92,7 +92,7 @@ def train(seed, rounds=ROUNDS):
             rows.append((inputs, units, outputs, actions, rewards))
             inputs = found
         seen, units, outputs, actions, rewards = map(np.array, zip(*rows, strict=True))
-        for step in reversed(range(STEPS - 1)):  # what follows an action counts for it
+        for step in reversed(range(STEPS - 1)):  # add later rewards to earlier actions
             rewards[step] += DISCOUNT * rewards[step + 1]
         better = rewards - rewards.mean(1, keepdims=True)
         towards = np.eye(N_ACTIONS)[actions] - softmax(outputs)

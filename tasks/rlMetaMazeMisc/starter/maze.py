@@ -14,8 +14,8 @@ import numpy as np
 
 import simulators
 
-STEPS = 199  # after which an episode ends
-SHAPE = (15,)  # of an observation
+STEPS = 199  # steps after which an episode ends
+SHAPE = (15,)  # shape of an observation
 N_ACTIONS = 4
 
 

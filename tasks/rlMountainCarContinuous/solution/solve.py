@@ -15,8 +15,8 @@ from simulators.policies import CHECKPOINTS
 RUNS, ROUNDS, POLICIES, BEST, CARS = 8, 20, 96, 10, 4
 UNITS = 8
 SHAPES = ((2, UNITS), (1, UNITS), (UNITS, 1), (1, 1))
-SPREAD, WIDENING = 1.5, 0.1  # of the first weights, and what later rounds add at first
-TRIALS = 64  # cars that tell which runs are the best
+SPREAD, WIDENING = 1.5, 0.1  # spread of the first weights; what early rounds add to it
+TRIALS = 64  # cars that compare the results of runs
 
 
 def unpack(flat):

@@ -67,7 +67,7 @@ def train(seed, hold=20):
     for number in range(1, ROUNDS + 1):
         inputs, noise, rewards, driving = play(car, weights, random, 1000 * seed + number, hold)
         found = gradients(weights, inputs, noise, advantages(rewards, driving))
-        for i, gradient in enumerate(found):  # Adam
+        for i, gradient in enumerate(found):  # update the weights by Adam
             means[i] += 0.1 * (gradient - means[i])
             squares[i] += 0.01 * (gradient**2 - squares[i])
             unbiased = np.sqrt(squares[i] / (1 - 0.99**number)) + 1e-8

@@ -14,7 +14,7 @@ import numpy as np
 
 import simulators
 
-STEPS = 200  # after which an episode ends
+STEPS = 200  # steps after which an episode ends
 CENTRE, HALF = (-0.3, 0.0), (0.5, 0.04)  # position and speed are about -1 to 1 in these units
 
 

@@ -12,13 +12,13 @@ import random
 from collections import Counter, defaultdict
 from itertools import combinations
 
-RANGES = 6  # of a number
+RANGES = 6  # ranges into which a number is divided
 FOLDS = 5
 EPOCHS = 10
 RATE = 0.03
 PENALTY = 0.05
 LUCK = 4  # weight of a party's luck
-DOUBT = 0.7  # people without a surprise who are added to each party
+DOUBT = 0.7  # average people added to each party, so that small ones count less
 
 
 def read(path):

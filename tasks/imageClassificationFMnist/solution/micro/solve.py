@@ -7,10 +7,10 @@ regression tells the classes from them. numpy alone.
 
 import numpy as np
 
-SIDE = 6  # of a patch
-STEP = 2  # between patches
+SIDE = 6  # side of a patch in pixels
+STEP = 2  # pixels between patches
 PATCHES = 64
-REGIONS = 3  # to a side
+REGIONS = 3  # regions of an image along each side
 THRESHOLD = 0.25  # weaker responses count as none
 PENALTY = 0.5
 BATCH = 250

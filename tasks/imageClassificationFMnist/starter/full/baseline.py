@@ -16,7 +16,7 @@ except ImportError:
 EPOCHS = 10
 BATCH = 64
 RATE = 5e-5
-WARM_UP = 500  # steps
+WARM_UP = 500  # steps in which the learning rate rises
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 VOCABULARY = 64
-LONGEST = 4  # context in training texts
-COPIES = 2  # the longest context in the sequence itself
-END = 0  # ends a document
+LONGEST = 4  # longest context that is counted in training texts
+COPIES = 2  # longest context that is counted in the sequence itself
+END = 0  # token that ends a document
 
 
 def codes(tokens, length):

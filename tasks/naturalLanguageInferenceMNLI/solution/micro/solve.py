@@ -11,7 +11,7 @@ from collections import Counter
 import numpy as np
 from baseline import read, softmax
 
-WIDTH = 24  # of a vector
+WIDTH = 24  # numbers in a word's vector
 HIDDEN = 32
 EPOCHS = 12
 BATCH = 200

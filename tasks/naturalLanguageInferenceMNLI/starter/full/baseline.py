@@ -15,7 +15,7 @@ except ImportError as error:
     sys.exit(f"{missing} is missing: BERT is trained with it (pip install torch transformers)")
 
 MODEL = "data/bert-base-uncased"
-TOKENS = 128  # most of a pair
+TOKENS = 128  # most tokens of a pair of sentences
 BATCH = 32
 RATE = 1e-7
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
