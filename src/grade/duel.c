@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,7 +18,8 @@
  * duel: a judge asks the agent's code for moves over two pipes. The agent's code runs in the
  * player's sandbox. The judge's sandbox has the rules, the random numbers and the score. With two
  * players the agent's code runs twice, in two sandboxes, and the second starts when the first is
- * gone. docs/graders.md has the protocol of the pipes.
+ * gone. A task may ask for memory that the judge shares with each player, for large answers.
+ * docs/graders.md has the protocol of the pipes and of the memory.
  */
 #define JUDGE_MEMORY_BYTES (2LL << 30)
 #define JUDGE_PIDS 64
@@ -27,29 +29,17 @@
 
 enum { JUDGE, FIRST_PLAYER };
 
-/* Pipes between the judge and each player: the judge sends questions, a player sends answers. */
-struct duel_pipes {
-	/* ends of the pipes that the judge holds */
-	int ask[GRADER_PLAYERS_MAX], answers[GRADER_PLAYERS_MAX];
-	/* ends of the pipes that the players hold */
-	int questions[GRADER_PLAYERS_MAX], answer[GRADER_PLAYERS_MAX];
+/* Pipes and shared memory between the judge and a player: the ends of both. */
+enum { QUESTIONS, ANSWERS, MEMORY, LINKS };
+struct duel_ends {
+	int judge[LINKS], player[LINKS];
 };
 
-#define DUEL_PIPES_INIT                                                                            \
-	{                                                                                          \
-		{ -1, -1 }, { -1, -1 }, { -1, -1 },                                                \
-		{                                                                                  \
-			-1, -1                                                                     \
-		}                                                                                  \
-	}
-
-static void duel_close_pipes(struct duel_pipes *pipes)
+static void duel_close_ends(struct duel_ends *ends)
 {
-	for (int i = 0; i < GRADER_PLAYERS_MAX; i++) {
-		close_fd(&pipes->ask[i]);
-		close_fd(&pipes->answers[i]);
-		close_fd(&pipes->questions[i]);
-		close_fd(&pipes->answer[i]);
+	for (int i = 0; i < LINKS; i++) {
+		close_fd(&ends->judge[i]);
+		close_fd(&ends->player[i]);
 	}
 }
 
@@ -64,13 +54,56 @@ static int duel_open_pipe(int *out_read, int *out_write, struct fh_error *err)
 	return 0;
 }
 
+/*
+ * Makes memory for a judge and a player. Seals keep the size, because a read beyond the end would
+ * kill the judge. A player can lock the inode. So the judge only loads and stores, and this process
+ * closes the memory before both begin.
+ */
+static int duel_open_memory(int64_t bytes, int *out_judge, int *out_player, struct fh_error *err)
+{
+	auto_close int fd = memfd_create("duel", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int other;
+
+	if (fd < 0)
+		return error_set(err, errno, "make the memory of a duel");
+	if (ftruncate(fd, bytes) < 0 ||
+			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		return error_set(err, errno, "size the memory of a duel");
+	other = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (other < 0)
+		return error_set(err, errno, "share the memory of a duel");
+	*out_judge = take_fd(&fd);
+	*out_player = other;
+	return 0;
+}
+
+static int duel_open_ends(
+		const struct task_grader *grader, struct duel_ends *ends, struct fh_error *err)
+{
+	int r = duel_open_pipe(&ends->player[QUESTIONS], &ends->judge[QUESTIONS], err);
+
+	if (r == 0)
+		r = duel_open_pipe(&ends->judge[ANSWERS], &ends->player[ANSWERS], err);
+	if (r == 0 && grader->shared_bytes)
+		r = duel_open_memory(grader->shared_bytes, &ends->judge[MEMORY],
+				&ends->player[MEMORY], err);
+	return r;
+}
+
+/* Moves the descriptors of a link into a plan; none if the link does not exist. */
+static void duel_give(struct program_plan *plan, int *fd)
+{
+	if (*fd >= 0)
+		plan->streams[plan->n_streams++] = take_fd(fd);
+}
+
 static void duel_bind_library(struct grade *g, struct grade_binds *b, const char *name)
 {
 	grade_bind(g, b, arena_printf(&g->arena, "%s/%s", places_get()->graders, name), GRADER_DIR,
 			name);
 }
 
-static int duel_start_judge(struct grade *g, struct duel_pipes *pipes, struct fh_error *err)
+static int duel_start_judge(struct grade *g, struct duel_ends *ends, struct fh_error *err)
 {
 	struct grade_binds b = grade_binds_new(g);
 	const char *program = grade_bind_hidden(g, &b);
@@ -94,21 +127,24 @@ static int duel_start_judge(struct grade *g, struct duel_pipes *pipes, struct fh
 		.streams = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, PROGRAM_RESULT },
 		.n_streams = 4,
 	};
-	for (int i = 0; i < g->request.task->grader.players; i++) {
-		plan.streams[plan.n_streams++] = take_fd(&pipes->ask[i]);
-		plan.streams[plan.n_streams++] = take_fd(&pipes->answers[i]);
+	for (int i = 0; i < GRADER_PLAYERS_MAX; i++) {
+		duel_give(&plan, &ends[i].judge[QUESTIONS]);
+		duel_give(&plan, &ends[i].judge[ANSWERS]);
 	}
+	for (int i = 0; i < GRADER_PLAYERS_MAX; i++)
+		duel_give(&plan, &ends[i].judge[MEMORY]);
 	return grade_add(g, &plan, err);
 }
 
 /* Starts the player with number `i`. It runs only once the sandbox of the player before it is
  * closed. Players that ran at the same time could signal each other. */
-static int duel_start_player(struct grade *g, struct duel_pipes *pipes, int i, struct fh_error *err)
+static int duel_start_player(struct grade *g, struct duel_ends *ends, int i, struct fh_error *err)
 {
 	const struct task *task = g->request.task;
 	struct grade_binds b = grade_binds_new(g);
 	const char *own = task->grader.player;
 	const char *player = own ? path_basename(own) : "player.py";
+	struct program_plan plan;
 
 	if (own)
 		grade_bind(g, &b, own, GRADER_DIR, player);
@@ -117,7 +153,7 @@ static int duel_start_player(struct grade *g, struct duel_pipes *pipes, int i, s
 	if (!own || !str_eq(player, "player.py"))
 		duel_bind_library(g, &b, "player.py");
 	grade_bind_episode(g, &b);
-	return grade_add(g, &(struct program_plan){
+	plan = (struct program_plan){
 		.sandbox = {
 			.role = SANDBOX_PLAYER,
 			.layer = g->request.layer,
@@ -130,39 +166,41 @@ static int duel_start_player(struct grade *g, struct duel_pipes *pipes, int i, s
 		.argv = grade_python(g, arena_printf(&g->arena, GRADER_DIR "/%s", player),
 				g->submission, task->grader.functions),
 		.env = grade_env(g, NULL),
-		.streams = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG,
-			     take_fd(&pipes->questions[i]), take_fd(&pipes->answer[i]) },
-		.n_streams = 5,
+		.streams = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG },
+		.n_streams = 3,
 		.put_path = task->grader.submission,
 		.put_fd = g->submission_fd,
 		.peer = &g->programs[JUDGE],
 		.after = i ? &g->programs[FIRST_PLAYER + i - 1] : NULL,
-	}, err);
+	};
+	for (int link = 0; link < LINKS; link++)
+		duel_give(&plan, &ends->player[link]);
+	return grade_add(g, &plan, err);
 }
 
-static int duel_start_all(struct grade *g, struct duel_pipes *pipes, struct fh_error *err)
+static int duel_start_all(struct grade *g, struct duel_ends *ends, struct fh_error *err)
 {
-	int players = g->request.task->grader.players;
+	const struct task_grader *grader = &g->request.task->grader;
 	int r = 0;
 
-	for (int i = 0; i < players && r == 0; i++) {
-		r = duel_open_pipe(&pipes->questions[i], &pipes->ask[i], err);
-		if (r == 0)
-			r = duel_open_pipe(&pipes->answers[i], &pipes->answer[i], err);
-	}
+	for (int i = 0; i < grader->players && r == 0; i++)
+		r = duel_open_ends(grader, &ends[i], err);
 	if (r == 0)
-		r = duel_start_judge(g, pipes, err);
-	for (int i = 0; i < players && r == 0; i++)
-		r = duel_start_player(g, pipes, i, err);
+		r = duel_start_judge(g, ends, err);
+	for (int i = 0; i < grader->players && r == 0; i++)
+		r = duel_start_player(g, &ends[i], i, err);
 	return r;
 }
 
 static int duel_start(struct grade *g, struct fh_error *err)
 {
-	struct duel_pipes pipes = DUEL_PIPES_INIT;
-	int r = duel_start_all(g, &pipes, err);
+	struct duel_ends ends[GRADER_PLAYERS_MAX];
+	int r;
 
-	duel_close_pipes(&pipes);
+	memset(ends, -1, sizeof(ends));
+	r = duel_start_all(g, ends, err);
+	for (int i = 0; i < GRADER_PLAYERS_MAX; i++)
+		duel_close_ends(&ends[i]);
 	return r;
 }
 

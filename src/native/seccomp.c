@@ -293,6 +293,10 @@ static const struct seccomp_rule judged_rules[] = {
 	{ SCMP_SYS(madvise), EINVAL, INT(2, MADV_COLD) },
 	{ SCMP_SYS(madvise), EINVAL, INT(2, MADV_PAGEOUT) },
 	{ SCMP_SYS(madvise), EINVAL, INT(2, MADV_POPULATE_READ) },
+	/* Refuse holes in the memory that a player shares with its judge. The kernel would make the
+	 * judge wait until all maps of the hole are gone. */
+	{ SCMP_SYS(madvise), EINVAL, INT(2, MADV_REMOVE) },
+	{ SCMP_SYS(fallocate), EOPNOTSUPP, HAS(1, FALLOC_FL_PUNCH_HOLE) },
 	{ SCMP_SYS(clone), EINVAL, HAS(0, CLONE_PIDFD) },
 	/* Refuse reading a socket's cookie, a number that counts the machine's sockets. */
 	{ SOCKET_OPTION(SCMP_SYS(getsockopt), SO_COOKIE) },

@@ -67,6 +67,10 @@ static const struct field grader_fields[] = {
 			"`duel`: how many players run the submission, one after the other: "
 			"[Two players](graders.md#two-players)",
 			.preset = "1", .min = 1, .max = GRADER_PLAYERS_MAX },
+	{ "shared_memory", FIELD_BYTES, AT(grader, shared_bytes),
+			"`duel`: size of the memory that the judge shares with each player: "
+			"[Shared memory](graders.md#shared-memory); 0: none",
+			.preset = "0", .max = GRADER_SHARED_MAX },
 	{ "cpu_metric", FIELD_TEXT, AT(grader, cpu_metric),
 			"`duel`: name of a metric for the CPU time of all sandboxes in seconds" },
 	{},

@@ -20,7 +20,7 @@ struct grader_config {
 	const char *submission;
 	int64_t submission_bytes;
 	int64_t timeout_ms;
-	int64_t validations, players;
+	int64_t validations, players, shared_bytes;
 	bool final;
 	const char *answers, *id, *target;
 	int csv_metric; /* index into csv_metrics */

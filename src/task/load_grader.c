@@ -25,6 +25,7 @@ static const struct {
 	{ "functions", DUEL, 0 },
 	{ "player", DUEL, 0 },
 	{ "players", DUEL, 0 },
+	{ "shared_memory", DUEL, 0 },
 	{ "cpu_metric", DUEL, 0 },
 };
 
@@ -83,6 +84,7 @@ int task_load_grader(struct task_loading *l)
 		.args = g->args.items,
 		.functions = g->functions.items,
 		.players = (int)g->players,
+		.shared_bytes = g->shared_bytes,
 		.cpu_metric = g->cpu_metric,
 	};
 	r = grader_path(l, "grader.answers", g->answers, &out->answers);

@@ -19,6 +19,7 @@
  * task lives in an arena and does not change after loading, so that threads may share it.
  */
 #define GRADER_PLAYERS_MAX 2
+#define GRADER_SHARED_MAX (256LL << 20)
 
 enum grader_kind { GRADER_CSV, GRADER_SCRIPT, GRADER_DUEL, GRADER_MLGYM };
 
@@ -69,6 +70,8 @@ struct task_grader {
 	/* Only for kind duel: number of players. Each runs in a sandbox of its own, after the one
 	 * before it has ended. */
 	int players;
+	/* Only for kind duel: bytes of memory that the judge shares with each player; 0: none. */
+	int64_t shared_bytes;
 	/* Only for kind duel: name of a metric that is added to the score. It is the CPU time in
 	 * seconds of judge and players together. NULL: none. */
 	const char *cpu_metric;

@@ -39,7 +39,7 @@ REFUSED = {
     "leaves what it was asked for the other player": (
         AHEAD + "import os\n"
         "PLACES = '/tmp/asked', '/dev/shm/asked', '/home/agent/asked', '/home/agent/workspace/asked'\n"
-        "met = any(map(os.path.exists, PLACES))\n"
+        "met = any(map(os.path.exists, PLACES)) or any(os.pread(5, 1 << 20, 0))\n"
         "def logits(tokens):\n"
         "    if met: raise SystemError('the first player was here')\n"
         "    for place in PLACES: np.save(place, tokens); os.rename(place + '.npy', place)\n"
@@ -92,10 +92,10 @@ REFUSED = {
         "longer than 65536 bytes",
         True,
     ),
-    "rows in excess": (
+    "an answer in excess": (
         "import os\ndef logits(tokens):\n"
-        "    os.write(4, b'{\"bytes\":65536}\\n' + bytes(70000))\n    return LOGS[tokens]\n",
-        "an answer came before its question",
+        "    os.write(4, b'true\\ntrue\\n')\n    return LOGS[tokens]\n",
+        "more than one answer came to one question",
         True,
     ),
     "a report in place of rows": (
@@ -136,6 +136,65 @@ def test_no_scale_pays(agent):
         assert validate(agent, text)["info"]["score"]["val_loss"] > honest + 0.5, scale
     text = "def logits(tokens):\n    return LOGS[tokens] + np.float32(1e30)\n"
     assert validate(agent, text)["info"]["score"]["val_loss"] == pytest.approx(4.1589, abs=1e-3)
+
+
+# Attacks on the memory that holds the rows. The first answer is told in full.
+RESIZE = """
+import ctypes, errno, fcntl, mmap, os
+libc = ctypes.CDLL(None, use_errno=True)
+at = ctypes.addressof(ctypes.c_char.from_buffer(mmap.mmap(5, 0)))
+
+def attempt(call):
+    try:
+        return call() or errno.errorcode.get(ctypes.get_errno(), "done")
+    except OSError as e:
+        return errno.errorcode[e.errno]
+
+def remove(advice):
+    libc.madvise(ctypes.c_void_p(at), ctypes.c_size_t(4096), advice)
+
+ATTEMPTS = [
+    lambda: os.ftruncate(5, 0),
+    lambda: os.ftruncate(5, 1 << 21),
+    lambda: fcntl.fcntl(5, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE) and None,
+    lambda: libc.fallocate(5, 3, ctypes.c_long(0), ctypes.c_long(4096)) and None,
+    lambda: remove(9),
+]
+def logits(tokens):
+    raise ValueError([attempt(each) for each in ATTEMPTS])
+"""
+TORN = """
+import mmap, threading
+rows = np.frombuffer(mmap.mmap(5, 0), "f4").reshape(32, 128, 64)
+answered = []
+
+def tear():
+    while True:
+        for tokens in answered[-1:]:
+            rows[:len(tokens)] = ahead(tokens)
+            rows[:len(tokens)] = LOGS[tokens]
+
+threading.Thread(target=tear, daemon=True).start()
+def logits(tokens):
+    answered.append(tokens)
+    return LOGS[tokens]
+"""
+
+
+def test_shared_memory_keeps_its_size(agent):
+    told = "ValueError: ['EPERM', 'EPERM', 'EPERM', 'ENOTSUP', 'EINVAL']"
+    answer = validate(agent, RESIZE)
+    assert told in answer["observation"], answer
+
+
+def test_rows_that_change_while_they_are_read(agent):
+    """Each row counts as it was copied once: there is no score, or the honest one."""
+    honest = validate(agent, "")["info"]["score"]["val_loss"]
+    answer = validate(agent, AHEAD + TORN)
+    if "score" in answer["info"]:
+        assert abs(answer["info"]["score"]["val_loss"] - honest) < 0.15, answer
+    else:
+        assert DIFFERS in answer["observation"], answer
 
 
 def test_hidden_tokens_do_not_come_out(agent):

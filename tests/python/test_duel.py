@@ -58,22 +58,44 @@ def spawn(
     return pid
 
 
+def share_memory(size: int) -> int:
+    """A descriptor of memory as the owner shares it between a judge and a player."""
+    memory = os.memfd_create("duel", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.truncate(memory, size)
+    fcntl.fcntl(memory, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
+    return memory
+
+
 def run_duel(
-    judge: Path, player: list[str], key: str = KEY, args: Sequence[str] = ()
+    judge: Path,
+    player: list[str],
+    key: str = KEY,
+    args: Sequence[str] = (),
+    memory: int = 0,
+    players: int = 1,
+    python: str = PYTHON,
 ) -> dict[str, Any]:
     """Runs both sides as their sandboxes would, and returns the judge's report."""
-    questions_read, questions_write = os.pipe()
-    answers_read, answers_write = os.pipe()
+    pipes = [(os.pipe(), os.pipe()) for _ in range(players)]
+    memories = [[share_memory(memory)] if memory else [] for _ in range(players)]
     results_read, results_write = os.pipe()
-    environment = {"PATH": "/usr/bin:/bin", "PYTHONHASHSEED": "0"}
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
+    ends = [end for asked, answered in pipes for end in (asked[1], answered[0])]
     judge_pid = spawn(
         [PYTHON, "-s", "-B", str(judge), *args],
         {**environment, "FUMEHOOD_JUDGE_KEY": key, "PYTHONPATH": str(LIBRARY)},
-        [results_write, questions_write, answers_read],
+        [results_write, *ends, *sum(memories, [])],
     )
-    player_pid = spawn([PYTHON, "-s", "-B", *player], environment, [questions_read, answers_write])
-    for fd in (questions_read, questions_write, answers_read, answers_write, results_write):
+    for fd in (results_write, *ends):
         os.close(fd)
+    environment["PYTHONPATH"] = str(LIBRARY)
+    for number, ((questions, _), (_, answers)) in enumerate(pipes):
+        given = [questions, answers, *memories[number]]
+        player_pid = spawn([python, "-s", "-B", *player], environment, given)
+        for fd in given:
+            os.close(fd)
+        if number < players - 1:
+            os.waitpid(player_pid, 0)
     with open(results_read, "rb") as results:
         report = results.read()
     assert os.waitstatus_to_exitcode(os.waitpid(judge_pid, 0)[1]) == 0
@@ -379,76 +401,6 @@ def test_answers_before_their_question(tmp_path: Path) -> None:
         "error": "round 1: move: an answer came before its question",
         "integrity": True,
     }
-
-
-# --- the player's process without a judge ---------------------------------------------------------
-
-
-def start_player(file: Path, function: str, log: int | None = None) -> tuple[int, int, int]:
-    """Returns the player's pid, the writing end of questions and the reading end of answers."""
-    questions_read, questions_write = os.pipe()
-    answers_read, answers_write = os.pipe()
-    pid = spawn(
-        [PYTHON, "-s", "-B", str(LIBRARY / "player.py"), str(file), function],
-        {"PATH": "/usr/bin:/bin"},
-        [questions_read, answers_write],
-        log,
-    )
-    os.close(questions_read)
-    os.close(answers_write)
-    return pid, questions_write, answers_read
-
-
-QUESTION = b'{"function":"move","games":2,"seed":"1"}\n'
-
-
-def test_player_ends_with_its_questions(tmp_path: Path) -> None:
-    file = tmp_path / "strategy.py"
-    file.write_text(
-        "import threading, time\n"
-        "threading.Thread(target=time.sleep, args=(600,)).start()\n"
-        "def move(h): return len(h)\n"
-    )
-    pid, questions, answers = start_player(file, "move")
-    os.write(questions, QUESTION)
-    assert os.read(answers, 100) == b"[0,0]\n"
-    os.write(questions, b'{"replies":[1,1]}\n')
-    assert os.read(answers, 100) == b"[1,1]\n"
-    os.close(questions)
-    assert os.read(answers, 100) == b""
-    assert os.waitpid(pid, 0)[1] == 0
-    os.close(answers)
-
-
-def test_player_calls_no_other_function(tmp_path: Path) -> None:
-    file = tmp_path / "strategy.py"
-    file.write_text("def move(h): return 0\ndef other(h): return 1\n")
-    pid, questions, answers = start_player(file, "other")
-    os.write(questions, QUESTION)
-    assert json.loads(os.read(answers, 1000)) == {
-        "raised": "LookupError: move is none of this player's functions"
-    }
-    os.close(questions)
-    os.waitpid(pid, 0)
-    os.close(answers)
-
-
-def test_log_ends_with_what_went_wrong(tmp_path: Path) -> None:
-    file = tmp_path / "strategy.py"
-    file.write_text("def move(h):\n    print('before')\n    return 1 / 0\n")
-    with open(tmp_path / "log", "w+") as log:
-        pid, questions, answers = start_player(file, "move", log.fileno())
-        os.write(questions, QUESTION)
-        assert json.loads(os.read(answers, 1000))["at"] == 0
-        os.close(questions)
-        os.waitpid(pid, 0)
-        os.close(answers)
-        log.seek(0)
-        lines = log.read().splitlines()
-    assert lines[:2] == ["before", "Traceback (most recent call last):"]
-    assert lines[-1] == "ZeroDivisionError: division by zero"
-    assert f'  File "{file}", line 3, in move' in lines
-    assert not any("player.py" in line for line in lines)
 
 
 # --- duel.py, with which judges are written -------------------------------------------------------

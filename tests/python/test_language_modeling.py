@@ -3,19 +3,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 from conftest import KEY, PYTHON, ROOT, check_climb, make_data
-from test_duel import LIBRARY, spawn
+from test_duel import LIBRARY, run_duel
 
 np = pytest.importorskip("numpy")
 
@@ -101,38 +100,19 @@ def test_a_mood_marks_the_words_of_a_sentence(load: Load) -> None:
 
 
 @pytest.fixture
-def judge(tmp_path: Path, workspace: Path) -> Iterator[Callable[..., dict[str, Any]]]:
+def judge(tmp_path: Path, workspace: Path) -> Callable[..., dict[str, Any]]:
     """Judges a zip file as the sandboxes would, with one player after the other."""
     shutil.copy(TASK / "grader/judge.py", tmp_path)
     (tmp_path / "hidden.bin").symlink_to(workspace / "data/hidden.bin")
-    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(LIBRARY)}
-    environment |= {"OPENBLAS_NUM_THREADS": "1"}
 
     def judged(
         submission: Path, key: str = KEY, variant: str = "micro", python: str = PYTHON
     ) -> dict[str, Any]:
-        results, report = os.pipe()
-        pipes = [(os.pipe(), os.pipe()) for _ in range(2)]
-        ends = [end for ask, answer in pipes for end in (ask[1], answer[0])]
-        pid = spawn(
-            [PYTHON, "-s", "-B", str(tmp_path / "judge.py"), variant],
-            {**environment, "FUMEHOOD_JUDGE_KEY": key},
-            [report, *ends],
-        )
-        for end in (report, *ends):
-            os.close(end)
-        for (questions, _), (_, answers) in pipes:
-            command = [python, "-s", "-B", str(TASK / "grader/player_lm.py"), str(submission)]
-            player = spawn([*command, "logits"], environment, [questions, answers])
-            for end in (questions, answers):
-                os.close(end)
-            os.waitpid(player, 0)
-        with open(results, "rb") as written:
-            text = written.read()
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-        return json.loads(text)
+        player = [str(TASK / "grader/player_lm.py"), str(submission), "logits"]
+        judge = tmp_path / "judge.py"
+        return run_duel(judge, player, key, [variant], memory=1 << 20, players=2, python=python)
 
-    yield judged
+    return judged
 
 
 def write_model(workspace: Path, folder: Path, text: str) -> Path:

@@ -16,7 +16,8 @@ A judge is a program of a task, run in a sandbox that never had any file of the 
 
 The agent's code runs in the player's sandbox (player.py) and is asked over two pipes. A late, long,
 untimely or illegal answer ends the duel: the agent gets a sentence and no score. With two players,
-which run one after the other, play() gets both.
+which run one after the other, play() gets both. Large answers come in memory that a judge shares
+with each player.
 docs/graders.md has the protocol.
 """
 
@@ -25,6 +26,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import mmap
 import os
 import select
 import sys
@@ -83,13 +85,14 @@ class Numbers:
 
 
 class Player:
-    """The agent's code, at the other end of two pipes. `number` counts players from 0."""
+    """The agent's code, at the other end of two pipes. `number` counts the `players` from 0."""
 
-    def __init__(self, seed: str, seconds: float, number: int = 0) -> None:
+    def __init__(self, seed: str, seconds: float, number: int = 0, players: int = 1) -> None:
         self._seed = seed
         self._seconds = seconds
         self._ask_fd = TO_PLAYER_FD + 2 * number
         self._answer_fd = FROM_PLAYER_FD + 2 * number
+        self._memory_fd = TO_PLAYER_FD + 2 * players + number
         self._unanswered = 0  # questions that were sent, and not answered yet
         self._received = b""  # the start of the next answer
 
@@ -117,12 +120,6 @@ class Player:
         self.send(question)
         return self.answer(answer_bytes)
 
-    def ask_bytes(self, question: dict[str, Any], n: int) -> Any:
-        """Sends a line and returns a bytearray of the n bytes that follow a line {"bytes":n}.
-        Returns the parsed answer if it is another line."""
-        self.send(question)
-        return self.answer(CHUNK_BYTES, n)
-
     def send(self, question: dict[str, Any]) -> None:
         """Sends a line. The player reads it after those that are unanswered."""
         line = json.dumps(question, separators=(",", ":")).encode() + b"\n"
@@ -132,14 +129,12 @@ class Player:
             self._ended()
         self._unanswered += 1
 
-    def answer(self, line_bytes: int, n_bytes: int = 0) -> Any:
-        """Returns the parsed answer to the first unanswered question. n_bytes: see ask_bytes()."""
+    def answer(self, line_bytes: int) -> Any:
+        """Returns the parsed answer to the first unanswered question."""
         deadline = self._deadline()
         self._unanswered -= 1
         try:
             line = self._receive_line(line_bytes, deadline)
-            if n_bytes and line == b'{"bytes":%d}\n' % n_bytes:
-                return self._receive_bytes(n_bytes, deadline)
         except OSError:
             self._ended()
         if self._received and not self._unanswered:
@@ -148,6 +143,14 @@ class Player:
             return json.loads(line.decode())
         except (ValueError, RecursionError):
             raise Tampering("the answer can't be read") from None
+
+    def share(self) -> mmap.mmap:
+        """Maps the memory that the player has mapped too. Call it before the first question.
+
+        The agent's code may write to it at any time, while the judge reads it, too. So copy what is
+        there, check the copy, and use nothing but the copy.
+        """
+        return mmap.mmap(self._memory_fd, 0)
 
     def end(self) -> None:
         """Ends the questions, and so the player. A second one starts when it has gone."""
@@ -185,21 +188,6 @@ class Player:
                 raise Tampering(f"the answer is longer than {most} bytes")  # player.py sends less
         self._received = bytes(data[end + 1 :])
         return bytes(data[: end + 1])
-
-    def _receive_bytes(self, n: int, deadline: float) -> bytearray:
-        if len(self._received) > n:
-            raise Tampering("more than one answer came to one question")
-        data = bytearray(n)
-        data[: len(self._received)] = self._received
-        left = memoryview(data)[len(self._received) :]
-        while left:
-            self._wait([self._answer_fd], [], deadline)
-            got = os.readv(self._answer_fd, [left])
-            if not got:
-                self._ended()
-            left = left[got:]
-        self._received = b""
-        return data
 
     def _wait(self, reads: list[int], writes: list[int], deadline: float) -> None:
         left = deadline - time.monotonic()
@@ -347,7 +335,7 @@ def judge(
     numbers = Numbers(bytes.fromhex(os.environ["FUMEHOOD_JUDGE_KEY"]))
     labels = ["player", "player 2"][:players]
     seeds = [numbers.bytes(label, 16).hex() for label in labels]
-    asked = [Player(seed, seconds, number) for number, seed in enumerate(seeds)]
+    asked = [Player(seed, seconds, number, players) for number, seed in enumerate(seeds)]
     try:
         report: dict[str, Any] = play(*asked, numbers)
     except Fault as fault:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
+import mmap
 import operator
 import os
 import random
@@ -25,7 +26,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-QUESTIONS_FD, ANSWERS_FD = 3, 4
+QUESTIONS_FD, ANSWERS_FD, MEMORY_FD = 3, 4, 5
 LINE_BYTES = 16 << 20  # the longest question
 ANSWER_BYTES, MOVE_BYTES = 64 << 10, 64  # limit of an answer: a base, and bytes per game
 TEXT_CHARS = 300  # the longest text about an exception
@@ -48,11 +49,8 @@ class Table:
         for history, move, reply in zip(self.histories, self.moves, replies, strict=True):
             history.append((move, reply))
 
-    def move(self) -> list[Any] | bytes:
-        """Begins a round of all games. An exception of the strategy leaves `moves` incomplete.
-
-        A task's own table may return bytes: the whole answer, which its judge takes as it is.
-        """
+    def move(self) -> Any:
+        """Begins a round of all games. An exception of the strategy leaves `moves` incomplete."""
         strategy = self.strategy
         self.moves = moves = []
         for history in self.histories:
@@ -135,8 +133,7 @@ class Player:
                 self.table.reply(question["replies"])
             if not self.table:
                 return encode(None)
-            moves = self.table.move()
-            return moves if isinstance(moves, bytes) else encode(moves, self.table.games)
+            return encode(self.table.move(), self.table.games)
         except BaseException as error:  # exit() in the agent's code raises SystemExit
             return encode(self.complaint(error))
 
@@ -164,6 +161,12 @@ class Player:
         with contextlib.suppress(OSError):  # the agent's code may have closed its outputs
             print_traceback(self.path, error)
         return said
+
+
+def share() -> mmap.mmap:
+    """Maps the memory that the judge has mapped too, if task.yaml has `shared_memory`."""
+    os.set_inheritable(MEMORY_FD, False)
+    return mmap.mmap(MEMORY_FD, 0)
 
 
 def main(path: str, allowed: list[str], kind: type[Table] = Table, load: Loader = load) -> None:

@@ -10,6 +10,9 @@ nothing, one after the other:
 
 How much the second's rows lose more is added to the loss. So a model that looks ahead a little, below
 what the comparison notices, gains nothing.
+
+Rows come in memory that the judge shares with a player. The model may change them while they are
+read. So each row is copied once, and only the copy counts.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ CHECKS = 256  # places at which the second player is asked again
 AFTER = 16  # least number of random tokens after a place, unless the sequence ends
 MOST_AT_A_PLACE, MOST_IN_THE_MEAN = 0.05, 0.005  # largest divergence of both players, in nats
 HEADER_BYTES = 1024  # length of a shard's header, which precedes its tokens
-BLOCK = 1 << 21  # how many numbers are converted at once
+BLOCK = 1 << 17  # numbers that are copied at once, so that they stay in a cache
 
 LACKS_NUMPY = (
     "models can't be scored here: the Python of this episode has no numpy (pip install numpy)"
@@ -82,29 +85,38 @@ class Model:
 
     def __init__(self, player: duel.Player, sizes: Sizes, trial: Array) -> None:
         self.player, self.sizes = player, sizes
+        self.shared = np.frombuffer(player.share(), sizes.type)
         start = {"tokens": trial.tolist(), "vocabulary": sizes.vocabulary, "type": sizes.type}
-        self._ask({**player.opening("logits", 1), "start": start}, trial.size, self._first_fault)
+        self._ask({**player.opening("logits", 1), "start": start}, self._first_fault)
+        for _ in self._copies(trial.size):
+            pass
 
-    def rows(self, tokens: Array, places: Array | None = None) -> Array:
-        """Rows of logits: of all places, or of one of each sequence."""
+    def rows(self, tokens: Array, places: Array | None = None) -> Iterator[tuple[slice, Array]]:
+        """Rows of logits, some at a time: of all places, or of one of each sequence."""
         replies: dict[str, Any] = {"tokens": tokens.tolist()}
         if places is not None:
             replies["places"] = places.tolist()
-        n = tokens.size if places is None else len(tokens)
-        return self._ask({"replies": replies}, n, self._fault)
+        self._ask({"replies": replies}, self._fault)
+        return self._copies(tokens.size if places is None else len(tokens))
 
-    def _ask(self, question: dict[str, Any], n: int, fault: Any) -> Array:
-        n_bytes = n * self.sizes.vocabulary * np.dtype(self.sizes.type).itemsize
+    def _ask(self, question: dict[str, Any], fault: Any) -> None:
+        """Asks for rows in shared memory."""
         try:
-            answer = self.player.ask_bytes(question, n_bytes)
+            answer = self.player.ask(question, duel.CHUNK_BYTES)
         except duel.Fault as late:
             raise type(late)(f"logits: {late}") from None
-        if not isinstance(answer, bytearray):
+        if answer is not True:
             raise fault(answer)
-        rows = np.frombuffer(answer, self.sizes.type).reshape(n, self.sizes.vocabulary)
-        if not np.isfinite(rows).all():
-            raise duel.Fault("logits returned NaN or infinite numbers (or too large ones)")
-        return rows
+
+    def _copies(self, n: int) -> Iterator[tuple[slice, Array]]:
+        rows = self.shared[: n * self.sizes.vocabulary].reshape(n, -1)
+        step = max(1, BLOCK // self.sizes.vocabulary)
+        for at in range(0, n, step):
+            part = slice(at, min(at + step, n))
+            copy = rows[part].astype(np.float32)
+            if not np.isfinite(copy).all():
+                raise duel.Fault("logits returned NaN or infinite numbers (or too large ones)")
+            yield part, copy
 
     def _first_fault(self, answer: Any) -> duel.Fault:
         """Nothing hidden was sent yet, so the exception's own text may be shown."""
@@ -138,9 +150,12 @@ def log_softmax(rows: Array) -> Array:
     return logs
 
 
-def blocks(rows: Array) -> Iterator[slice]:
-    step = max(1, BLOCK // rows.shape[1])
-    return (slice(at, at + step) for at in range(0, len(rows), step))
+def losses_of(rows: Array, targets: Array) -> Array:
+    """Losses of rows, which are changed. Only sums need double precision."""
+    best, true = rows.max(1), rows[np.arange(len(rows)), targets].astype(np.float64)
+    with np.errstate(over="ignore"):  # such a token has no probability anyway
+        rows -= best[:, None]
+    return best - true + np.log(np.exp(rows, out=rows).sum(1, dtype=np.float64))
 
 
 # --- drawing the sequences that a model is asked about --------------------------------------------
@@ -187,13 +202,12 @@ def first_losses(model: Model, sequences: Array, checks: Checks) -> Array:
     sizes, losses = model.sizes, []
     for at in range(0, len(sequences), sizes.batch):
         batch = sequences[at : at + sizes.batch]
-        rows, targets = model.rows(batch[:, :-1]), batch[:, 1:].ravel()
+        targets = batch[:, 1:].ravel()
         where = (checks.sequence - at) * sizes.length + checks.place
-        asked = (checks.sequence >= at) & (checks.sequence < at + len(batch))
-        checks.rows[asked] = log_softmax(rows[where[asked]])
-        for part in blocks(rows):
-            logs = log_softmax(rows[part])
-            losses.append(-logs[np.arange(len(logs)), targets[part]])
+        for part, rows in model.rows(batch[:, :-1]):
+            asked = (part.start <= where) & (where < part.stop)
+            checks.rows[asked] = log_softmax(rows[where[asked] - part.start])
+            losses.append(losses_of(rows, targets[part]))
     return np.concatenate(losses).reshape(len(sequences), sizes.length)
 
 
@@ -208,7 +222,7 @@ def second_rows(model: Model, sequences: Array, checks: Checks, numbers: duel.Nu
         tokens = tokens.reshape(len(place), width)
         same = np.arange(width) <= place[:, None]
         tokens[same] = sequences[checks.sequence[part], :width][same]
-        logs.append(log_softmax(model.rows(tokens, place)))
+        logs += [log_softmax(rows) for _, rows in model.rows(tokens, place)]
     return np.concatenate(logs)
 
 
