@@ -24,7 +24,7 @@
 #define JUDGE_MEMORY_BYTES (2LL << 30)
 #define JUDGE_PIDS 64
 
-/* cap of a buffer for a line of the player's log, which keeps at most 4000 bytes */
+/* most bytes of a line of the player's log to buffer; the log keeps at most 4000 bytes in all */
 #define LOG_LINE_MAX (256 * 1024)
 
 enum { JUDGE, FIRST_PLAYER };

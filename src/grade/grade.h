@@ -28,12 +28,13 @@ struct grade_request {
 	size_t n_binds;
 	/* path of a Python environment among `binds`, for the grader's programs; NULL: none */
 	const char *python;
-	const int *gpus; /* GPUs of the episode */
+	const int *gpus; /* numbers of the GPUs that the episode has */
 	size_t n_gpus;
 	/* sandbox with the submission; must stay open until grade_free() */
 	struct sandbox *episode;
 	const char *judge_key; /* key from judge_key(), which seeds the judge's random numbers */
-	bool final;            /* true: the grading ends the episode; false: it is a validate */
+	/* true: the grading ends the episode; false: the agent only asked for a `validate` */
+	bool final;
 };
 
 enum grade_verdict {
@@ -59,7 +60,7 @@ const char *grade_submission_name(struct arena *a, const struct task *task);
 /* Starts a grading. All pointers of the request must stay valid until grade_free(). */
 int grade_begin(const struct grade_request *request, struct grade **out, struct fh_error *err);
 void grade_waits(const struct grade *g, struct waits *w);
-bool grade_advance(struct grade *g); /* true: the grading is finished */
+bool grade_advance(struct grade *g); /* returns true when the grading is finished */
 
 /* Stops an unfinished grading without a score; `why` becomes the message of its result. */
 void grade_cancel(struct grade *g, const char *why);

@@ -24,7 +24,7 @@ struct grade_kind {
 	 * result. */
 	int (*start)(struct grade *g, struct fh_error *err);
 
-	bool gpus; /* the programs get the GPUs of the episode */
+	bool gpus; /* true: programs of this kind of grader get the GPUs of the episode */
 
 	/* Appends details for the agent to the message of a rejection. NULL: this kind of grader
 	 * has none. */

@@ -6,7 +6,7 @@
 
 /* Helpers with which each kind of grader plans its programs. */
 
-/* Starts a program in a sandbox of its own, and adds it to `g->programs`. */
+/* Starts a grader's program in a sandbox of its own, and adds the program to `g->programs`. */
 int grade_add(struct grade *g, const struct program_plan *plan, struct fh_error *err);
 
 /* A growing list of binds for one program's sandbox. */

@@ -20,7 +20,7 @@
 /* bytes at the end of a log that are kept, at least; at most twice as many */
 #define PROGRAM_LOG_BYTES 2000
 
-/* Values for program_plan.streams in place of a descriptor. */
+/* Values for program_plan.streams, which has descriptors otherwise. */
 enum {
 	PROGRAM_NOTHING = RUN_NOTHING,
 	PROGRAM_LOG = RUN_STREAM_1,    /* output for people, whose last bytes are kept */
@@ -35,14 +35,15 @@ struct program_plan {
 	const char *program;
 	const char *const *argv;
 	const char *const *env;
-	const char *cwd; /* working folder of the program; NULL: the workspace */
+	const char *cwd; /* working folder of the program in the sandbox; NULL: the workspace */
 	/* Files behind the program's descriptors 0, 1, 2, ...: sealed files, ends of pipes, or
 	 * PROGRAM_LOG, ... */
 	int streams[PROGRAM_STREAMS_MAX];
 	size_t n_streams;
-	/* file to write in the workspace before the program starts; NULL: none */
+	/* path of a file to write into the sandbox' workspace before the program starts; NULL:
+	 * none */
 	const char *put_path;
-	/* descriptor with the sealed content for put_path; the caller closes it */
+	/* descriptor of a sealed file with the content for put_path; the caller closes it */
 	int put_fd;
 	/* Program at the other end of this program's pipes, which starts first; NULL: none. A
 	 * running program can lock a pipe. Then close() of this process' end of the pipe would
@@ -57,19 +58,20 @@ struct program_plan {
 };
 
 enum program_state {
-	PROGRAM_STARTING, /* the sandbox is starting */
-	PROGRAM_PUTTING,  /* the file put_path is being written */
-	PROGRAM_HELD,     /* the program is set up, but waits for its peer or for plan.after */
+	PROGRAM_STARTING, /* the program's sandbox is starting */
+	PROGRAM_PUTTING,  /* the file put_path is being written into the sandbox */
+	/* the program is set up, but waits for its peer or for plan.after, other programs */
+	PROGRAM_HELD,
 	PROGRAM_RUNNING,
 	PROGRAM_DRAINING, /* the program has ended; its last output is being read */
 	PROGRAM_ENDED,    /* the program has ended, and `status` is its exit status */
-	/* failed: the program could not be run to its end; `err` has the reason */
+	/* the program could not be run to its end; `err` has the reason */
 	PROGRAM_BROKEN,
 };
 
 struct program {
 	enum program_state state;
-	int status; /* exit status in the form of wait(2) */
+	int status; /* exit status of the program, in the form of wait(2) */
 	/* CPU nanoseconds that the sandbox had used when it was closed; see program_cpu_ns() */
 	int64_t cpu_ns;
 	bool out_of_memory; /* the kernel killed a process of the sandbox at the memory limit */

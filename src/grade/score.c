@@ -47,7 +47,7 @@ const double *score_find(const struct score *s, const char *name)
 	return NULL;
 }
 
-#define INTEGER_DIGITS 19 /* most digits of an integer of 64 bits */
+#define INTEGER_DIGITS 19 /* most decimal digits of an integer of 64 bits */
 
 static int score_add_metric(
 		struct score *s, const char *name, const json_t *value, struct fh_error *err)

@@ -65,10 +65,10 @@ int score_compare(double value, double other, bool maximize);
  * reference. */
 json_t *score_json(const struct fh_metric *metric);
 
-/* Appends a score as Python's repr() of a dict: {'Score': 1.25}. */
+/* Appends a score's metrics as Python's repr() of a dict: {'Score': 1.25}. */
 void score_add_repr(struct buf *out, const struct score *s);
 
-/* Appends a score as JSON that score_read() can read. */
+/* Appends a score's metrics as JSON in the form that score_read() reads. */
 void score_add_json(struct buf *out, const struct score *s);
 
 #endif

@@ -59,7 +59,8 @@ int shell_ends_make(struct shell_ends *e, struct fh_error *err)
 
 	if (r < 0)
 		return error_set(err, -r, "make the shell's pipe");
-	/* Make the agent the pipe's owner, so that programs can open /dev/stdout. */
+	/* Make the agent the owner of the program's pipe, so that the program can open
+	 * /dev/stdout. */
 	if (fchown(e->output, GUEST_AGENT_ID, GUEST_AGENT_ID) < 0)
 		return error_set(err, errno, "give the output to the agent");
 	e->gate = memfd_create("gate", MFD_CLOEXEC);

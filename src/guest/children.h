@@ -9,7 +9,7 @@
 
 struct init_program {
 	uint32_t id;
-	pid_t pid; /* pid of the program; 0: this entry is free */
+	pid_t pid; /* pid of the running program; 0: this entry of the table is free */
 	int go;    /* eventfd that a forked program waits for before it begins; -1: it has begun */
 };
 
@@ -21,13 +21,13 @@ struct init {
 	pid_t shell, porter;
 	pid_t sweeper; /* process that sends the signals of an interruption; 0: none runs */
 	struct init_interruption {
-		uint8_t level; /* level of the interruption: enum interrupt_level */
+		uint8_t level; /* level of force of the interruption: enum interrupt_level */
 		struct shell_mark mark;
 	} next; /* interruption that begins when the running sweeper ends */
 	/* number of interruptions that PID 1 has yet to report to the owner, once all signals are
 	 * sent */
 	uint32_t unanswered;
-	bool again; /* `next` holds an interruption that has not begun */
+	bool again; /* `next` holds an interruption that has not yet begun */
 	/* the owner asked for a new shell, which begins when no process sends signals to the old
 	 * one's */
 	bool shell_wanted;

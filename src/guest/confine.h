@@ -15,7 +15,8 @@ struct confinement {
 	 * child there.
 	 */
 	bool born_in_group;
-	uint64_t processes, memory_bytes; /* values of RLIMIT_NPROC and RLIMIT_DATA; 0: no limit */
+	/* resource limits of the agent's processes, RLIMIT_NPROC and RLIMIT_DATA; 0: no limit */
+	uint64_t processes, memory_bytes;
 	const void *filter;
 	uint32_t filter_bytes;
 };

@@ -46,7 +46,8 @@ struct watched {
 struct ends {
 	/* memory in which the owner notes closed sandboxes; NULL: not mapped yet */
 	struct roll *roll;
-	struct watched *watched; /* sandboxes whose end is watched: array of WATCHED_MAX entries */
+	/* sandboxes that must end after they are closed: array of WATCHED_MAX entries */
+	struct watched *watched;
 	size_t n;
 	pid_t worker; /* process that ends sandboxes which did not end in time; 0: none runs */
 	int64_t tried_ns;

@@ -70,7 +70,7 @@ static int files_say(struct fh_error *err, int error, const char *path)
 		return error_say(err, EAGAIN,
 				"'%s' can't be read: it is being moved, or leased by a process",
 				path);
-	case ENXIO: /* the file is a special file that can't be opened */
+	case ENXIO: /* the path is a special file that can't be opened */
 		return error_say(err, EINVAL, "'%s' is a socket or device, not a regular file",
 				path);
 	case EXDEV:

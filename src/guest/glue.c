@@ -55,7 +55,8 @@ enum {
 
 static const int kept_fds[] = { FD_DRAIN, FD_EVENT, FD_OUTPUT, FD_NULL };
 #define KEPT (sizeof(kept_fds) / sizeof(kept_fds[0]))
-static struct stat kept[KEPT]; /* results of fstat() of kept_fds when the shell began */
+/* results of fstat() of kept_fds at the shell's start, to detect that a command replaced one */
+static struct stat kept[KEPT];
 static volatile sig_atomic_t interrupted;
 static volatile sig_atomic_t in_command;
 /*
@@ -259,7 +260,7 @@ static enum shell_end glue_run(const char *text, int *out_status)
 	if (interrupted)
 		return SHELL_INTERRUPTED;
 	if (code == EXITPROG || code == EXITBLTIN || code == ERREXIT)
-		/* ends the shell after its EXIT trap; PID 1 reports the end to the owner */
+		/* ends the shell after its EXIT trap; PID 1 reports the shell's end to the owner */
 		exit_shell(*out_status);
 	/*
 	 * bash reports an unclosed quote by status 2, which many programs return for other reasons.

@@ -30,7 +30,8 @@
 
 /* Most ended children to reap at a time. An agent may make orphans as fast as PID 1 reaps them. */
 #define REAP_MAX 64
-#define INTERRUPT_PASSES 5 /* most rounds of SIGKILL: each round makes a fork bomb smaller */
+/* most rounds of SIGKILL to all processes: each round makes a fork bomb smaller */
+#define INTERRUPT_PASSES 5
 
 static void init_tell(const struct init *in, const struct buf *b)
 {
@@ -355,7 +356,7 @@ static void init_turn(struct init *in)
 
 /* --- beginning ------------------------------------------------------------------------------- */
 
-/* Closes descriptors inherited from the nursery that PID 1 does not need. */
+/* Closes descriptors inherited from the nursery (the parent process) that PID 1 does not need. */
 static void init_keep_own_fds(const struct init_start *s)
 {
 	int keep[PLAN_SOCKETS + 3 + 2 * GUEST_GROUPS_MAX];

@@ -28,7 +28,7 @@
 struct layer_way {
 	id_t owner;
 	mode_t mask;   /* mode bits to remove from the copy of a file */
-	bool keep_ids; /* copies keep owner, group and mode of their source */
+	bool keep_ids; /* copies keep owner, group and mode of the copied files */
 	bool folders_only;
 };
 

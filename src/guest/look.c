@@ -132,7 +132,8 @@ void look_last_action(const char *text)
 		unbind_variable_noref(name);
 	v = look_bind(name, text);
 	if (v)
-		/* undo an export by `set -a`: with too long a text no program could be exec'd */
+		/* Undo an export of this variable by `set -a`: with too long a text no program
+		 * could be exec'd. */
 		VUNSETATTR(v, att_exported);
 }
 

@@ -276,8 +276,8 @@ static int mount_root(const struct plan *plan, struct fh_error *err)
 		if (strncmp(target, GUEST_HOME "/", sizeof(GUEST_HOME)) != 0 &&
 				strncmp(target, "/tmp/", 5) != 0)
 			/*
-			 * make a root for this sandbox: the bind's target is not among the
-			 * episode's files
+			 * Make a new root directory for this sandbox if a bind's target is not
+			 * among the episode's files.
 			 */
 			parts = true;
 	}
@@ -314,7 +314,8 @@ static int mount_own(const struct mounts_request *q, struct fh_error *err)
 	}
 	if (q->plan->flags & PLAN_OWN_PROC)
 		return 0;
-	/* Hide the machine's number of terminals, by which two sandboxes could talk. */
+	/* Hide how many terminals the machine has open, because two sandboxes could talk by that
+	 * number. */
 	return mount_at(TREE_ROOT "/mnt", TREE_NEXT "/proc/sys/kernel/pty", NULL, MS_BIND, NULL,
 			err);
 }

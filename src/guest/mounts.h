@@ -6,7 +6,8 @@
 
 struct mounts_request {
 	const struct plan *plan;
-	const int *bind_numbers; /* bind i of the plan is mounted at TREE_BINDS/<bind_numbers[i]> */
+	/* bind i of the sandbox' plan is mounted at TREE_BINDS/<bind_numbers[i]> */
+	const int *bind_numbers;
 	/* Number of the mount TREE_BINDS/<number> of the disk folder for the episode's files; -1:
 	 * they are in a tmpfs. */
 	int disk_number;

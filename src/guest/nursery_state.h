@@ -14,7 +14,8 @@
 
 struct cradle {
 	uint32_t number; /* number by which the owner names the cradle; 0: this entry is free */
-	int socket;      /* socket to the cradle; -1: the cradle is not cloned yet */
+	/* socket to the cradle, a process that waits; -1: the cradle is not cloned yet */
+	int socket;
 	/*
 	 * Descriptors of cgroup.procs of the control groups that the cradle enters. They are closed
 	 * once the cradle is cloned.
@@ -36,7 +37,7 @@ struct nursery {
 	/* first message of the owner; once the mount trees are made, only its seccomp filters are
 	 * kept */
 	struct hello hello;
-	uint8_t can; /* bits NURSERY_CAN_* of what this machine supports */
+	uint8_t can; /* bits NURSERY_CAN_*: features that this machine supports */
 	struct binds *binds;
 	struct removals *removals;
 	struct ends *ends;

@@ -30,8 +30,10 @@
  * itself: see struct shell_gate. The porter reads all other pipes until they end.
  */
 #define STREAMS_MAX 16
-#define SHELL_STREAM_FDS 3 /* number of descriptors of the shell's stream: pipe, gate, eventfd */
-#define PIECES_MAX 4       /* most messages with a program's output to send before other work */
+/* number of descriptors that come with the shell's output: pipe, gate, eventfd */
+#define SHELL_STREAM_FDS 3
+/* most messages with a program's output that the porter sends before other work */
+#define PIECES_MAX 4
 /* milliseconds without work after which the porter leaves the control groups: see cradle.c */
 #define MOVE_OUT_MS 20
 /* milliseconds after which the porter leaves the control groups, however busy it is */
@@ -39,7 +41,7 @@
 
 struct porter_stream {
 	uint32_t number;
-	int fd; /* the porter's end of the pipe; -1: this entry is free */
+	int fd; /* the porter's end of a pipe with output; -1: this entry is free */
 };
 
 /*
@@ -55,16 +57,16 @@ struct porter_input {
 struct porter {
 	const struct porter_start *start;
 	struct porter_input input;
-	/* pipes with output; the first entry is the shell's */
+	/* pipes with output to forward; the first entry is the shell's */
 	struct porter_stream streams[STREAMS_MAX];
 	struct shell_gate *gate;
-	/* Eventfd that the shell writes to; the porter then wakes the owner. -1: no shell. */
+	/* Eventfd that the shell writes to when the porter shall wake the owner. -1: no shell. */
 	int event;
 	/* number of the command whose output the porter forwards; 0: none */
 	uint32_t pumped;
 	uint8_t requests;
 	bool in_groups;   /* the porter is still in the control groups with the agent's limits */
-	int64_t leave_ns; /* latest time at which the porter leaves the control groups */
+	int64_t leave_ns; /* time at which the porter leaves the control groups at the latest */
 };
 
 static void porter_tell(const struct porter *p, const struct buf *b, const int *fd)
@@ -81,7 +83,7 @@ static void porter_tell_event(const struct porter *p, enum porter_event event)
 	porter_tell(p, &b, NULL);
 }
 
-/* Answers a request of the owner. `digest` and `fd` may be NULL. */
+/* Sends the answer to a request of the owner. `digest` and `fd` may be NULL. */
 static void porter_tell_done(const struct porter *p, uint32_t id, const struct fh_error *err,
 		const uint8_t *digest, const int *fd)
 {
@@ -289,7 +291,7 @@ static void porter_serve_request(struct porter *p, size_t i)
 
 /* --- streams --------------------------------------------------------------------------------- */
 
-/* Adds a pipe that PID 1 sent, and keeps its descriptors. */
+/* Adds a pipe with output that PID 1 sent to those that the porter reads. Keeps its descriptors. */
 static void porter_add_stream(struct porter *p, uint32_t number, const int *fds, size_t n_fds)
 {
 	struct porter_stream *s = number ? NULL : &p->streams[0];

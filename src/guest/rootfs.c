@@ -217,7 +217,7 @@ static void rootfs_copy_etc(const char *name, const char *folder)
 		fd_copy(from, to);
 }
 
-/* Appends a text to a file. Makes the file if there is none. */
+/* Appends a text to a file of the nursery's tree. Makes the file if there is none. */
 static int rootfs_write(const char *path, const char *text, struct fh_error *err)
 {
 	auto_close int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);

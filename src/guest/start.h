@@ -13,19 +13,20 @@
  * pack_write().
  */
 
-/* Signal from PID 1 to a shell's loop that ends the running command. */
+/* Number of the signal by which PID 1 has the shell end the running command. */
 #define INTERRUPT_SIGNAL (SIGRTMAX - 1)
 
 /* Fixed pids of PID 1's children, so that they are equal in all sandboxes: see child_fork_as(). */
 #define PORTER_PID 32767
 #define SWEEPER_PID 32766
 
-/* Descriptors of a shell; -1: none. The owner makes `mail`, PID 1 the others. */
+/* Descriptors that a new shell gets; -1: none. The owner makes `mail`, PID 1 the others. */
 struct shell_ends {
-	int mail; /* memory of the shell's commands and answers: struct shell_mail */
+	int mail; /* memory by which the shell gets commands and gives answers: struct shell_mail */
 	/* pipe of the shell's output: `output` is its writing end, `drain` its reading end */
 	int output, drain;
-	int gate;  /* memory that the shell shares with the porter: struct shell_gate */
+	/* memory in which shell and porter agree on who reads the output: struct shell_gate */
+	int gate;
 	int event; /* eventfd by which the shell wakes the porter */
 	/*
 	 * Eventfd that PID 1 writes to when it has closed its copies of `mail` and `output`. Before
@@ -61,8 +62,9 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks);
 
 /* Arguments of init_main() in init.c. It runs as a sandbox' PID 1, after mounts_build(). */
 struct init_start {
-	const int *sockets; /* sockets that came with the plan: array of PLAN_SOCKETS */
-	int owner;          /* pidfd of the owner's process, to see its end */
+	/* sockets for the sandbox that came with its plan: array of PLAN_SOCKETS */
+	const int *sockets;
+	int owner; /* pidfd of the owner's process, to see its end */
 	/* O_PATH descriptor of the sandbox' file system for files that the episode writes; -1:
 	 * none */
 	int files;
@@ -92,9 +94,9 @@ _Noreturn void init_main(const struct init_start *start);
  * these descriptors.
  */
 struct porter_start {
-	int owner, init; /* sockets to the owner and to PID 1 */
+	int owner, init; /* sockets of the porter, to the owner and to PID 1 */
 	int pipes[REQUEST_PIPES];
-	/* descriptors of the shell, only drain, gate and event; -1: no shell */
+	/* the shell's descriptors that the porter needs: drain, gate and event; -1: no shell */
 	struct shell_ends shell;
 	/*
 	 * Descriptors of cgroup.procs of the owner's control groups. By them the porter leaves the
@@ -133,7 +135,7 @@ struct program_start {
 	const struct init_run *run;
 	const struct confinement *confinement;
 	int program;    /* descriptor of the program's file; -1: look up argv[0] in PATH */
-	const int *fds; /* array: fds[i] becomes the program's descriptor i; -1: /dev/null */
+	const int *fds; /* array: file fds[i] becomes the program's descriptor i; -1: /dev/null */
 	/*
 	 * Eventfd that the program waits for. PID 1 writes to it when PID 1 and the owner have
 	 * closed their copies of `fds`.

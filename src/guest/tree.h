@@ -7,11 +7,13 @@
 #include <sys/types.h>
 
 /* Folders of the nursery's own mount tree. A sandbox does not see them after pivot_root. */
-#define TREE_ROOT "/root"     /* the root directory that all sandboxes share */
-#define TREE_LAYERS "/layers" /* a folder for each layer of starting files */
-#define TREE_BINDS "/binds"   /* a mount for each path of the host that sandboxes may bind */
-#define TREE_NAMES "/names"   /* files of /etc for sandboxes with the host's network */
-#define TREE_NEXT "/next"     /* a sandbox' root is built here before the sandbox enters it */
+#define TREE_ROOT "/root"     /* folder with the root directory that all sandboxes share */
+#define TREE_LAYERS "/layers" /* folder with a subfolder for each layer of starting files */
+/* folder with a mount for each path of the host that sandboxes may bind */
+#define TREE_BINDS "/binds"
+/* folder with copies of files of the host's /etc, for sandboxes with the host's network */
+#define TREE_NAMES "/names"
+#define TREE_NEXT "/next" /* a sandbox' root is built here before the sandbox enters it */
 /* here a sandbox mounts the file system of the files that it writes */
 #define TREE_FILES "/files"
 
@@ -25,7 +27,7 @@ struct trees {
 
 enum bind_use {
 	BIND_READ_ONLY,
-	BIND_DEVICE, /* bind of a device: read-only, but programs can open the device */
+	BIND_DEVICE, /* the bind is a device: read-only, but programs can open the device */
 	/* bind of a folder for an episode's files: writable, and owned by the sandbox' root user */
 	BIND_EPISODE,
 };
@@ -37,7 +39,7 @@ int tree_enter(int ns, struct fh_error *err);
  * directory. *out_can: bits NURSERY_CAN_*.
  */
 int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *err);
-/* Returns a descriptor of a copy of the mounts at `source` in this mount namespace. */
+/* Returns a descriptor of a detached copy of the mounts at `source` in this mount namespace. */
 int rootfs_open_tree(const char *source, enum bind_use use, struct fh_error *err);
 
 /*

@@ -2,9 +2,10 @@
 #ifndef INSIDE_PLACES_H
 #define INSIDE_PLACES_H
 
-/* Paths that every sandbox has, whichever implementation makes it. */
+/* Paths inside a sandbox that exist whichever implementation makes the sandbox. */
 #define GUEST_HOME "/home/agent"
 #define GUEST_WORKSPACE "/home/agent/workspace"
-#define GUEST_RUN_DIR "/run/fumehood" /* folder of the named pipes: inside/tools.h */
+/* folder of the named pipes by which an agent makes requests: inside/tools.h */
+#define GUEST_RUN_DIR "/run/fumehood"
 
 #endif

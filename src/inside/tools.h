@@ -36,7 +36,7 @@
 #define GUEST_CALL GUEST_EDITOR_FOLDER "/call"
 #define GUEST_ANSWER GUEST_EDITOR_FOLDER "/answer"
 #define CALL_ID_MAX 32
-#define CALL_TEXT_MAX 8000  /* most bytes of a call's argument */
+#define CALL_TEXT_MAX 8000  /* most bytes of the argument of a command's call to the environment */
 #define CALL_BYTES_MAX 8192 /* most bytes of GUEST_CALL: a call's first line and argument */
 
 #endif

@@ -11,12 +11,14 @@
  * read as its pieces arrive, and any other body at its end. */
 struct answer {
 	const struct dialect *dialect;
-	const char *secret; /* API key to remove from error messages; NULL: none */
-	bool is_stream;     /* the body is a stream of events; set it before answer_feed() */
+	/* API key to remove from error messages of a language model; NULL: none */
+	const char *secret;
+	/* the answer's body is a stream of events; set it before answer_feed() */
+	bool is_stream;
 	bool begun;
 	struct buf whole; /* the whole body of the answer, unless it is a stream */
 	struct sse events;
-	size_t n_streamed; /* bytes of the stream that arrived */
+	size_t n_streamed; /* bytes of the answer's stream that arrived so far */
 	struct reply reply;
 };
 

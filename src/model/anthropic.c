@@ -17,7 +17,7 @@
 /* Number of user messages, from the last one back, up to which the provider is asked to cache. */
 #define CACHED_MESSAGES 2
 
-/* --- address and headers ---------------------------------------------------------------------- */
+/* --- URL and headers of Anthropic's API ------------------------------------------------------- */
 
 static char *anthropic_url(const char *base, const char *model, const char *version)
 {
@@ -43,7 +43,7 @@ static void anthropic_add_text(json_t *parts, const char *text)
 				json_pack("{s:s, s:o}", "type", "text", "text", json_text(text)));
 }
 
-/* Asks the provider to cache the conversation up to the last of `parts`. */
+/* Asks the provider to cache the conversation up to the last part in the array `parts`. */
 static void anthropic_mark_cached(json_t *parts)
 {
 	json_t *last = json_array_get(parts, json_array_size(parts) - 1);
@@ -266,7 +266,8 @@ static int anthropic_read_use(struct reply *r, int64_t index, const json_t *bloc
 		return ret;
 	ret = reply_add(r, &use->name, json_object_get(block, "name"), err);
 	if (ret < 0 || !whole || !input)
-		return ret; /* in a stream, the tool call's arguments follow in later events */
+		/* wait for later events of the stream: they bring the tool call's arguments */
+		return ret;
 	return reply_add_json(r, &use->arguments, input, err);
 }
 

@@ -7,7 +7,7 @@
 /* A kind of model, such as "baseline". To add one, write a file that ends with a const struct, and
  * name it in model.c's table. */
 struct model_backend {
-	const char *name; /* name of the kind: the part of a spec before the ":" */
+	const char *name; /* name of the kind of model: the part of a model's spec before the ":" */
 	/* end of the argument by which this kind is chosen, like ".jsonl"; NULL: any */
 	const char *suffix;
 	bool takes_argument;
@@ -15,7 +15,7 @@ struct model_backend {
 	/* the model may give replies of a language model, from which the agent's parser reads the
 	 * action */
 	bool speaks;
-	/* Opens a model. `argument` is the part of the spec after the ":", or "". */
+	/* Opens a model. `argument` is the part of the model's spec after the ":", or "". */
 	int (*open)(const struct model_request *request, const char *argument, void **out_state,
 			struct fh_error *err);
 	int (*next)(void *state, const struct fh_step *step, struct model_turn *out,

@@ -33,7 +33,7 @@ struct chat_retry {
 	const char *spec, *why;
 	/* number of the failed try, counted from 1, and the most tries that are allowed */
 	int tries, most;
-	int64_t pause_ms; /* milliseconds until the next try */
+	int64_t pause_ms; /* milliseconds until the failed request is sent again */
 	/* true for the first such failure in a minute, for each spec and kind of failure */
 	bool is_first;
 };
@@ -43,18 +43,19 @@ struct chat_retry {
 typedef void chat_retry_fn(void *user, const struct chat_retry *retry);
 
 struct chat_service_options {
-	const char *prices;      /* path of a file with the user's own prices; NULL: none */
-	double total_cost_limit; /* US dollars for all models together; 0: no limit */
+	/* path of a file with the user's own prices of language models; NULL: none */
+	const char *prices;
+	double total_cost_limit; /* US dollars that all models together may cost; 0: no limit */
 	/* US dollars that an earlier part of the run cost; they count towards total_cost_limit */
 	double spent;
-	chat_retry_fn *on_retry; /* called before the pause of each retry; NULL: not called */
+	chat_retry_fn *on_retry; /* callback before the pause of each retry; NULL: not called */
 };
 
 /* Opens a service, and copies the options. -EINVAL: a price table is wrong ("FILE:LINE:COLUMN:
  * ..."), or total_cost_limit is below 0. */
 int chat_service_open(const struct chat_service_options *options, struct chat_service **out,
 		struct fh_error *err);
-/* Closes a service. Close all its models first. NULL is fine. */
+/* Closes a service for language models. Close all its models first. NULL is fine. */
 void chat_service_close(struct chat_service *s);
 
 /* Returns a descriptor that is readable when chat_service_advance() has something to do. So it also
@@ -76,17 +77,21 @@ struct chat_stats {
 	double cost; /* cost of all calls of the model in US dollars */
 	int64_t tokens_sent, tokens_received;
 	int64_t tokens_cached; /* part of tokens_sent that the provider read from its cache */
-	int64_t calls;         /* calls that gave a reply */
+	int64_t calls;         /* number of calls that gave a reply */
 	int64_t retries;
 };
 
 struct chat_options {
-	const char *spec;    /* model: "openai:gpt-4o", "anthropic:claude-...", "litellm:NAME" */
-	const char *url;     /* base URL, "http://localhost:8000/v1"; NULL: the provider's own */
-	const char *key;     /* API key; NULL: $OPENAI_API_KEY, $ANTHROPIC_API_KEY and so on */
-	const char *version; /* Azure's api-version; NULL: none */
+	/* provider and name of the model: "openai:gpt-4o", "anthropic:claude-...",
+	 * "litellm:NAME" */
+	const char *spec;
+	/* base URL of the API, "http://localhost:8000/v1"; NULL: the provider's own */
+	const char *url;
+	/* API key of the provider; NULL: $OPENAI_API_KEY, $ANTHROPIC_API_KEY and so on */
+	const char *key;
+	const char *version;       /* version of Azure's API; NULL: none */
 	double temperature, top_p; /* sampling parameters of requests; negative: not sent */
-	/* Most tokens of a reply. 0: the provider's default; for Anthropic 8192. */
+	/* Most tokens that a reply may have. 0: the provider's default; for Anthropic 8192. */
 	int64_t max_tokens;
 	const char **stop; /* n_stop strings at which the model stops */
 	size_t n_stop;
@@ -99,7 +104,7 @@ struct chat_options {
 	double cost_limit;  /* most US dollars that this model may cost; 0: no limit */
 	/* size of the model's context in tokens; 0: take it from the price table */
 	int64_t context_tokens;
-	uint64_t seed; /* seed of the random pauses between tries */
+	uint64_t seed; /* seed for the random length of pauses between tries */
 	/*
 	 * calls, tokens and cost in an earlier part of the run, which count towards the limits;
 	 * NULL: none
@@ -122,7 +127,7 @@ int chat_check_options(const struct chat_options *options, struct fh_error *err)
  */
 int chat_model_open(struct chat_service *s, const struct chat_options *options,
 		struct chat_model **out, struct fh_error *err);
-/* Closes a model, and cancels and frees its calls. NULL is fine. */
+/* Closes a language model, and cancels and frees its calls. NULL is fine. */
 void chat_model_close(struct chat_model *m);
 
 /* Returns whether the price of the model with this spec is known. */
@@ -145,7 +150,8 @@ const char *chat_model_key(const struct chat_model *m);
  */
 void chat_model_hide(const struct chat_model *m, struct buf *text);
 
-const char *chat_model_name(const struct chat_model *m); /* name without the provider, "gpt-4o" */
+/* returns the model's name without the provider, "gpt-4o" */
+const char *chat_model_name(const struct chat_model *m);
 void chat_model_stats(const struct chat_model *m, struct chat_stats *out);
 
 /* --- calls ------------------------------------------------------------------------------------ */
@@ -155,17 +161,18 @@ enum chat_role { CHAT_SYSTEM, CHAT_USER, CHAT_ASSISTANT, CHAT_TOOL };
 /* A tool call that a model asks for. */
 struct chat_use {
 	const char *id, *name;
-	/* arguments: JSON as the model wrote it, maybe invalid; "{}" if it wrote none */
+	/* arguments of the tool call: JSON as the model wrote it, maybe invalid; "{}" if it wrote
+	 * none */
 	const char *arguments;
 };
 
 struct chat_message {
 	enum chat_role role;
 	const char *content;         /* text of the message in UTF-8; may be "" */
-	const struct chat_use *uses; /* tool calls of a CHAT_ASSISTANT message */
+	const struct chat_use *uses; /* tool calls in a message of the model (CHAT_ASSISTANT) */
 	size_t n_uses;
-	const char *use_id; /* in a CHAT_TOOL message: id of the tool call that it answers */
-	/* in a CHAT_ASSISTANT message: chat_reply.keep of the reply that it repeats; NULL: none */
+	const char *use_id; /* id of the tool call that a tool's message (CHAT_TOOL) answers */
+	/* chat_reply.keep of the reply that a message of the model repeats; NULL: none */
 	const char *keep;
 };
 
@@ -192,15 +199,16 @@ void *chat_call_user(const struct chat_call *call);
 enum chat_stop { CHAT_STOP_END, CHAT_STOP_LENGTH, CHAT_STOP_TOOLS, CHAT_STOP_FILTER };
 
 struct chat_reply {
-	const char *content;  /* text of the reply; may be "" */
-	const char *thinking; /* reasoning, if the provider sends it separately; NULL: none */
+	const char *content; /* text of the model's reply; may be "" */
+	/* model's reasoning, if the provider sends it separately; NULL: none */
+	const char *thinking;
 	/* data that the provider wants back with this reply in the next request; NULL: none */
 	const char *keep;
 	const struct chat_use *uses;
 	size_t n_uses;
 	enum chat_stop stop;
 	int64_t tokens_sent, tokens_received;
-	double cost; /* cost of this reply in US dollars */
+	double cost; /* cost of this reply of the model in US dollars */
 };
 
 /*
@@ -215,7 +223,7 @@ struct chat_reply {
  * A reply that takes the cost above one of these limits is counted and dropped.
  */
 int chat_end(struct chat_call *call, struct chat_reply *out, struct fh_error *err);
-/* Frees a call, and cancels it if it has not ended. NULL is fine. */
+/* Frees a call of a language model, and cancels it if it has not ended. NULL is fine. */
 void chat_call_free(struct chat_call *call);
 
 #endif

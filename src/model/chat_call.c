@@ -32,7 +32,7 @@ struct chat_call {
 	struct chat_model *model;
 	void *user;
 	TAILQ_ENTRY(chat_call) of_model;
-	/* link in service->writing, service->paused or service->done */
+	/* link in the list that has the call: service->writing, ->paused or ->done */
 	TAILQ_ENTRY(chat_call) queued;
 	enum call_state state;
 	/* request of the caller, who owns its strings; not used once it is written as JSON */
@@ -42,14 +42,15 @@ struct chat_call {
 	size_t n_body;
 	size_t n_text; /* bytes of the request's texts, as chat_request_bytes() counts */
 	int tries;
-	int unreadable_tries; /* number of tries so far whose reply could not be read */
+	int unreadable_tries; /* number of tries so far of which the reply could not be read */
 	int64_t resume_ns;
 	/* The HTTP request of the current try; NULL between tries. */
 	struct http_call *http;
 	struct answer answer;
 	/* why the answer that is arriving was refused; code 0: it was not refused */
 	struct fh_error broken;
-	int code; /* result of the call: 0 if there is a reply, else a negative errno */
+	/* result of the call of a language model: 0 if there is a reply, else a negative errno */
+	int code;
 	struct fh_error error;
 	double cost;
 	char *keep;
@@ -66,7 +67,7 @@ static void chat_service_set_timer(struct chat_service *s)
 	http_wake_at(s->http, TAILQ_EMPTY(&s->done) ? when : 0);
 }
 
-/* Ends the call with `code`: 0 for a reply, else call->error has the reason. */
+/* Ends a call of a language model with `code`: 0 for a reply, else call->error has the reason. */
 static void chat_call_finish(struct chat_call *call, int code)
 {
 	struct chat_service *s = call->model->service;
@@ -457,7 +458,8 @@ int chat_end(struct chat_call *call, struct chat_reply *out, struct fh_error *er
 		.tokens_received = r->received,
 		.cost = call->cost,
 	};
-	/* Some servers give "stop" as the reason even if the model calls tools. */
+	/* Set the reason why the model stopped: some servers give "stop" even if the model calls
+	 * tools. */
 	if (r->n_uses && r->stop == CHAT_STOP_END)
 		out->stop = CHAT_STOP_TOOLS;
 	return 0;

@@ -7,7 +7,7 @@
 #include "model/chat_service.h"
 #include "model/vendor.h"
 
-/* Internals of a model, shared by chat_model.c and chat_call.c. */
+/* Internals of a language model, shared by chat_model.c and chat_call.c. */
 TAILQ_HEAD(chat_calls, chat_call);
 
 struct chat_model {
@@ -19,7 +19,7 @@ struct chat_model {
 	const struct vendor *vendor;
 	const char *name, *url;
 	bool own_address; /* true if `url` is the provider's own, not one that the user set */
-	char *key;        /* API key; NULL: none */
+	char *key;        /* API key of the model's provider; NULL: none */
 	struct http_headers headers;
 	json_t *extra;
 	const struct price *price; /* price of the model; NULL: unknown, so that calls cost 0 */

@@ -8,7 +8,7 @@
 
 #include <sys/queue.h>
 
-/* Internals of a chat_service, for chat_model.c and chat_call.c. */
+/* Internals of a service for language models (chat_service), for chat_model.c and chat_call.c. */
 TAILQ_HEAD(chat_queue, chat_call);
 
 /* Times of the last reports of failures, for the models with one spec. They keep reports to one a
@@ -35,13 +35,13 @@ struct chat_service {
 	chat_retry_fn *on_retry;
 	/* times of the last reports of failed requests, one item for each spec */
 	struct chat_troubles troubles;
-	struct chat_queue writing; /* calls whose request a job writes */
+	struct chat_queue writing; /* calls whose request a job writes as JSON in a thread */
 	struct chat_queue paused;  /* calls that wait for their next try, sorted by its time */
 	/* Calls that have ended and that chat_service_advance() has not returned yet. */
 	struct chat_queue done;
 };
 
-/* Checks a cost limit: -EINVAL if it is below 0. */
+/* Checks a limit of a cost in US dollars: -EINVAL if it is below 0. */
 int chat_check_limit(double limit, struct fh_error *err);
 
 /* Decides whether a failed request is reported as the first one, by chat_retry.is_first. Returns

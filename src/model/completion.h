@@ -11,7 +11,7 @@
 typedef void names_of(void *user, const char *start, struct buf *out);
 
 struct completion_source {
-	const char *const *words; /* choices for the first word of a command */
+	const char *const *words; /* completions of the first word of a command */
 	size_t n_words;
 	/* function that finds file names for other words of a command, and for words with a "/";
 	 * NULL: none */

@@ -15,7 +15,7 @@ struct dialect_request {
 	const char *model;
 	const struct chat_options *options;
 	const struct chat_request *chat;
-	bool own_address; /* the URL is the provider's own, not a compatible server's */
+	bool own_address; /* the model's URL is the provider's own, not a compatible server's */
 };
 
 struct dialect {
@@ -38,7 +38,7 @@ struct dialect {
 int dialect_write_tools(json_t *body, const struct chat_request *chat, const char *key,
 		bool wrapped, struct fh_error *err);
 
-/* Adds the strings at which the model is to stop, if there are any, as body[key]. */
+/* Adds the strings at which the model is to stop, if there are any, to the request as body[key]. */
 void dialect_write_stop(json_t *body, const struct chat_options *options, const char *key);
 
 #endif

@@ -31,15 +31,16 @@
 
 struct human {
 	struct line_editor_request terminal;
-	char *history; /* path of the history file; NULL: none */
+	char *history; /* path of the file with the history of typed commands; NULL: none */
 	const char *(*multiline_end)(void *user, const char *line);
-	void *user; /* passed to multiline_end() */
+	void *user; /* argument for multiline_end() */
 	/*
 	 * `thinks`: the person gives a thought before each action; `asked`: line_editor_new() was
 	 * called before
 	 */
 	bool thinks, asked;
-	struct line_editor *editor; /* editor for a terminal; NULL: `lines` reads the input */
+	/* editor for lines that a person types at a terminal; NULL: `lines` reads the input */
+	struct line_editor *editor;
 	struct lines lines;
 	struct buf action, thought, response;
 	struct buf watched; /* output of the running command that the person has seen already */

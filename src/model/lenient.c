@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ESCAPE 6 /* length of an escape \uNNNN */
+#define ESCAPE 6 /* length of an escape \uNNNN in characters */
 #define UNKNOWN "\\ufffd"
 
 /*

@@ -65,9 +65,9 @@ struct line_editor {
 	EditLine *edit;
 	History *history;
 	FILE *in, *out;
-	/* copy of the prompt, since libedit's callback returns no const string; NULL: none */
+	/* heap copy of the prompt, since libedit's callback returns no const string; NULL: none */
 	char *prompt;
-	char *path; /* path of the history file; NULL: none */
+	char *path; /* path of the file with the history of typed lines; NULL: none */
 	bool stopped, cleared;
 };
 
@@ -151,7 +151,8 @@ static int line_editor_read_character(EditLine *edit, wchar_t *out)
 		if (n <= 0)
 			return (int)n;
 		switch (mbrtowc(out, &byte, 1, &state)) {
-		case (size_t)-2: /* the UTF-8 character is incomplete: read its next byte */
+		/* the UTF-8 character of the key is incomplete: read its next byte */
+		case (size_t)-2:
 			break;
 		case (size_t)-1:
 			*out = L'?';
@@ -219,7 +220,8 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
 	sigaction(SIGCONT, &resumed, NULL);
 	free(take_ptr(ed->prompt));
 	if (!line || n <= 0) {
-		fputc('\n', ed->out); /* later output begins on a new line */
+		/* end the prompt's line, so that later output begins on a new one */
+		fputc('\n', ed->out);
 		fflush(ed->out);
 		if (ed->stopped)
 			return error_say(err, EINTR, "interrupted");
@@ -238,7 +240,7 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
  * writing the file are ignored.
  */
 #define HISTORY_MAX 1000
-#define HISTORY_LINE_MAX 4096 /* bytes of the longest line that the history keeps */
+#define HISTORY_LINE_MAX 4096 /* bytes of the longest line that the history of typed lines keeps */
 /*
  * Most bytes of the history file: twice the lines that are kept, each of the largest size. A larger
  * file is deleted.

@@ -16,9 +16,10 @@ struct line_editor;
 
 struct line_editor_request {
 	int in_fd, out_fd;
-	int stop_fd; /* reading ends when this descriptor is readable; -1: none */
-	struct completion_source completion; /* choices for the Tab key; outlives the editor */
-	const char *history;                 /* path of the history file; NULL: none */
+	int stop_fd; /* reading a line ends when this descriptor is readable; -1: none */
+	struct completion_source completion; /* completions for the Tab key; outlives the editor */
+	/* path of the file with the history of typed lines; NULL: none */
+	const char *history;
 };
 
 /* Makes an editor. NULL if lines can't be edited: no terminal, a dumb one, or no libedit. */

@@ -27,7 +27,7 @@
 struct model;
 
 struct model_request {
-	const char *spec; /* spec of the model: "baseline", "actions:FILE" */
+	const char *spec; /* kind of the model and its argument: "baseline", "actions:FILE" */
 	const struct task_places *places;
 	const char *task;    /* name of the task: "T" or "T:VARIANT" */
 	const char *variant; /* variant of the task; NULL: the one in `task` */
@@ -51,7 +51,7 @@ void model_close(struct model *m); /* NULL is fine */
  * the model. */
 const char *model_label(const struct model *m);
 
-/* True for a model that a person plays: only one of its episodes can run at a time. */
+/* Returns true for a model that a person plays: only one of its episodes can run at a time. */
 bool model_is_interactive(const struct model *m);
 
 /*
@@ -67,10 +67,12 @@ const char *model_path(const char *spec);
  * has no path to an existing file. */
 const char *model_resolve(struct arena *a, const char *spec);
 
-/* Next action of a model. Valid until the next call with the same model. */
+/* Next action that a model chose. Valid until the next call with the same model. */
 struct model_turn {
-	const char *action; /* NULL: the agent's parser reads the action from `response` */
-	const char *response, *thought; /* reply and thought of a language model; NULL: none */
+	/* text of the action; NULL: the agent's parser reads the action from `response` */
+	const char *action;
+	/* reply and thought of the language model that chose the action; NULL: none */
+	const char *response, *thought;
 };
 
 /* Chooses the next action, after the result `step` of a reset or step. -EINTR: stop_fd became

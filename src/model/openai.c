@@ -166,7 +166,7 @@ static int openai_read_function(struct reply *r, struct reply_use *use, const js
 
 	if (ret < 0)
 		return ret;
-	/* Some servers send the arguments as an object, not as text. */
+	/* Convert a tool call's arguments to text: some servers send them as an object. */
 	if (json_is_object(arguments))
 		return reply_add_json(r, &use->arguments, arguments, err);
 	return reply_add(r, &use->arguments, arguments, err);
@@ -236,7 +236,7 @@ static void openai_read_usage(struct reply *r, const json_t *usage)
 	reply_count(json_object_get(usage, "prompt_tokens_details"), "cached_tokens", &r->cached);
 }
 
-/* Adds a complete message, or a stream's piece of one, to the reply. */
+/* Adds a complete message of the model, or a stream's piece of one, to the reply. */
 static int openai_read_message(
 		struct reply *r, const json_t *message, bool whole, struct fh_error *err)
 {

@@ -15,10 +15,11 @@ struct prices;
 /* Price of a model, in US dollars for a million tokens. */
 struct price {
 	double input, output;
-	/* price of tokens read from the provider's cache; negative: as `input` */
+	/* price of a million tokens read from the provider's cache; negative: as `input` */
 	double cached_input;
-	double cache_write; /* price of tokens written into the cache; negative: as `input` */
-	int64_t context;    /* size of the model's context in tokens; 0: unknown */
+	/* price of a million tokens written into the cache; negative: as `input` */
+	double cache_write;
+	int64_t context; /* size of the model's context in tokens; 0: unknown */
 };
 
 /* Loads the price tables. `path` is the user's table, or NULL. -EINVAL with "FILE:LINE:COLUMN:

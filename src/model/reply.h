@@ -17,7 +17,7 @@
 
 struct reply_use {
 	struct buf id, name, arguments;
-	int64_t index; /* provider's index of this tool call in the reply */
+	int64_t index; /* index that the provider gave this tool call of the reply */
 };
 
 struct reply {

@@ -28,7 +28,7 @@ struct responses_reading {
 	const struct task *task;
 	const char *spec; /* name of the task, as the user wrote it */
 	size_t n_lines;
-	bool found; /* a line for the task was found */
+	bool found; /* the file has a line for the played task */
 };
 
 static int responses_keep(struct responses *r, const char *path, const struct pyjson *list,

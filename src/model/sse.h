@@ -23,7 +23,7 @@ struct sse {
 	size_t given;
 	/* number of bytes of `waiting` after the first `given` that contain no line end */
 	size_t scanned;
-	struct buf event; /* data of the event that is being read */
+	struct buf event; /* data of the server-sent event that is being read */
 	bool any;         /* a line of data of the current event was read, maybe an empty one */
 	bool begun;       /* the start of the stream was checked for a byte order mark */
 	/* the last line ended with a CR, so that an LF that follows belongs to the same line end */

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Checks of a command that a person has typed. */
+/* Checks of a shell command that a person has typed. */
 
 /* Returns true if bash needs more lines to complete a command. Examples are an open quote, `for`
  * without `done`, and a here-document without its end. `bash -n` decides, which parses the text and

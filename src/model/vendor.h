@@ -11,8 +11,10 @@ struct vendor {
 	const struct dialect *dialect;
 	/* default base URL of the provider's servers; NULL: each user has another */
 	const char *url;
-	const char *url_variable; /* environment variable that replaces `url`; NULL: none */
-	const char *key_variable; /* environment variable with the API key; NULL: no key needed */
+	/* name of the environment variable whose URL replaces `url`; NULL: none */
+	const char *url_variable;
+	/* name of the environment variable with the provider's API key; NULL: no key needed */
+	const char *key_variable;
 };
 
 /* Returns true if a provider's name or "litellm" stands before the ":" of a model's spec. */

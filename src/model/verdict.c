@@ -173,7 +173,7 @@ int verdict_retries_left(enum verdict verdict, int most, int unreadable)
 	return 0;
 }
 
-/* Random number from 0 to below 1, by splitmix64. */
+/* Returns a random number from 0 to below 1, by splitmix64. */
 static double verdict_random(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;

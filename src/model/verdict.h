@@ -12,7 +12,7 @@ enum verdict {
 	VERDICT_AGAIN,      /* a retry of the request may succeed */
 	VERDICT_UNREADABLE, /* a retry seldom succeeds: the server speaks another protocol */
 	VERDICT_OVER,       /* no retry of the request can succeed */
-	VERDICT_TOO_LONG,   /* the conversation exceeds the model's context */
+	VERDICT_TOO_LONG,   /* the conversation is longer than the model's context */
 };
 
 #define VERDICT_SENTENCE_MAX 400
@@ -22,12 +22,12 @@ enum verdict {
  */
 #define PAUSE_ASKED_MOST_MS 120000
 
-/* An HTTP answer whose status is not 200. */
+/* An HTTP answer of a model's server whose status is not 200. */
 struct verdict_answer {
 	int status;
 	const char *body; /* body of the answer, n_body bytes */
 	size_t n_body;
-	const char *location; /* URL of a redirect; NULL: no redirect */
+	const char *location; /* URL to which the server redirects; NULL: no redirect */
 };
 
 /* Functions that decide whether a failed request may be sent again. verdict_of_answer() judges an

@@ -25,7 +25,7 @@ struct cgroup {
 	char *name; /* name of the control group's folder, like "ep12" */
 	/* descriptors to enter the control group by: cgroups_born_into() */
 	int parts[CGROUP_PARTS];
-	size_t n_parts; /* number of descriptors in `parts`; 0 after cgroup_sent() */
+	size_t n_parts; /* number of descriptors in `parts`; 0 once cgroup_sent() has closed them */
 	int cpu_fd;     /* open file with the control group's CPU time; -1: none */
 	/*
 	 * Open file with the control group's memory peak, if writing to a descriptor can reset it;
@@ -35,7 +35,7 @@ struct cgroup {
 	/* limits that are set on the control group now, if `known` is true */
 	struct sandbox_limits limits;
 	bool known;
-	bool limited; /* cgroups_limit() was called since cgroups_take() */
+	bool limited; /* cgroups_limit() was called for the group since cgroups_take() */
 	/*
 	 * CPU time and memory kills of earlier sandboxes in the control group: they are subtracted
 	 * from the kernel's counters

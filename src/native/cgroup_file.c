@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Reads and writes numbers in files of control groups. */
+/* Functions that read and write numbers in files of control groups. */
 
 #define CPU_QUOTA_MIN_US 1000
 

@@ -59,7 +59,8 @@ struct cgroup_kind {
 			const struct sandbox_limits *limits, const struct sandbox_limits *has,
 			struct fh_error *err);
 	int (*open_cpu)(const struct cgroup_tree *tree, const char *group);
-	const char *cpu_key; /* text before the number of the CPU time in the file of open_cpu() */
+	/* text before the number of the CPU time, in the file that open_cpu() opens */
+	const char *cpu_key;
 	int64_t cpu_unit_ns;
 	int (*open_memory)(const struct cgroup_tree *tree, const char *group);
 	/*

@@ -28,7 +28,7 @@
 #define EPISODES "episodes"
 /* project id for quotas: this number xor the inode number of the episode's folder */
 #define PROJECT_BASE 0x46480000U
-#define BASIC_BLOCK 512 /* bytes in a unit of XFS' quota calls */
+#define BASIC_BLOCK 512 /* number of bytes in a unit of XFS' quota calls */
 
 int disk_episodes_dir(char **out, struct fh_error *err)
 {

@@ -29,7 +29,8 @@ struct errand {
 	struct errand *next;
 	/* sandbox to make from a plan; NULL: `message` is another message for the nursery */
 	struct native_sandbox *sb;
-	struct buf message; /* the message to send, or a plan whose limits are not set yet */
+	/* message to send to the nursery, or a sandbox' plan whose limits are not set yet */
+	struct buf message;
 	struct sandbox_limits limits;
 	struct sandbox_ends ends;
 	int tries;

@@ -35,7 +35,7 @@ struct gpu {
 };
 
 struct gpus {
-	pthread_mutex_t lock; /* guards `taken` of all GPUs */
+	pthread_mutex_t lock; /* guards the field `taken` of all GPUs */
 	size_t n;
 	struct gpu all[];
 };

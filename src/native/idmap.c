@@ -77,7 +77,7 @@ static bool idmap_find_range(const char *path, int64_t *out_first)
 	char name[256] = "", id[32];
 	char *rest;
 
-	/* if the user has no name, `name` is empty and only the number is compared */
+	/* If the user has no name, leave `name` empty: then only user numbers are compared. */
 	idmap_user_name(name, sizeof(name));
 	snprintf(id, sizeof(id), "%u", (unsigned)geteuid());
 	if (fd_read_file(path, &text, NULL) < 0)

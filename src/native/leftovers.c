@@ -70,7 +70,8 @@ static size_t leftovers_read_numbers(const char *at, long *out, size_t most)
 static bool leftovers_has_our_ids(int proc)
 {
 	auto_buf struct buf text = BUF_INIT(TEXT_MAX);
-	long map[3]; /* first id inside of the user namespace, first id outside, number of ids */
+	/* a line of uid_map: first id in the user namespace, first id outside, number of ids */
+	long map[3];
 
 	return leftovers_read_text(proc, "uid_map", &text) &&
 			leftovers_read_numbers(buf_str(&text), map, 3) == 3 && map[0] == 0 &&
@@ -136,7 +137,8 @@ static bool leftovers_has_owner(int proc, size_t depth)
 	return found;
 }
 
-/* Opens /proc/PID if it is a sandbox' PID 1 that runs without an owner; else -1. */
+/* Opens /proc/PID if the process is a sandbox' PID 1 that runs without an owner. Returns -1
+ * otherwise. */
 static int leftovers_open(pid_t pid)
 {
 	char path[32], stat[PROCESS_STAT_MAX];

@@ -31,7 +31,7 @@ struct spare {
 	uint32_t cradle;
 };
 
-/* The owner's description of a layer, from which a new nursery makes the layer again. */
+/* Description of a layer that the owner keeps. A new nursery makes the layer again from it. */
 struct owner_layer {
 	struct arena arena; /* holds the layer's strings and items */
 	const char *name;
@@ -70,7 +70,7 @@ struct native_owner {
 	/* folders that sandboxes must not see, as real paths, NULL-terminated: cover.c */
 	const char *covers[COVERS_MAX + 1];
 	size_t n_covers;
-	int self;    /* pidfd of this process, by which guests see this process end */
+	int self;    /* pidfd of the owner's process, by which sandboxes see its end */
 	int nursery; /* socket of the running nursery, which makes sandboxes; -1: none */
 	pid_t nursery_pid;
 	/* Pids of replaced nurseries, which run until their last sandbox has ended. */
@@ -81,7 +81,7 @@ struct native_owner {
 	struct roll *roll;
 	int roll_fd;
 	atomic_uint numbers; /* number of the newest sandbox: each gets the next number */
-	bool forked;         /* this process is a fork of the owner's process */
+	bool forked;         /* this process is a fork, not the process that opened the owner */
 	/* bits NURSERY_CAN_*: features of this machine that the nursery can use */
 	atomic_uchar can;
 	/* the nursery may be dead, because a sandbox or layer that it should make got lost */
@@ -141,7 +141,7 @@ struct native_sandbox {
 	int control, porter; /* sockets to PID 1 and to the porter; -1: none */
 	/* Memory by which the shell gets commands and gives answers; NULL: no shell. */
 	struct shell_mail *mail;
-	uint32_t turn;                  /* number of the shell's last command */
+	uint32_t turn;                  /* number of the last command that the shell got */
 	enum shell_listening listening; /* how the shell was told to wake the owner */
 	/* PID 1 has reported that the shell ended, with shell_status. shell.c clears the flag. */
 	bool shell_ended;
@@ -149,15 +149,16 @@ struct native_sandbox {
 	int interruptions; /* number of interruptions whose signals PID 1 has not sent yet */
 	/* answer of the porter that porter_take() gives; NULL: none */
 	struct porter_answer *answer;
-	uint32_t asked; /* id of the last request to the porter */
+	uint32_t asked; /* id of the last request that the porter was sent */
 	/* most bytes of the file that the awaited answer of the porter may bring; -1: no file */
 	int64_t asked_bytes;
 	int64_t answer_by_ns; /* deadline for the answer to the request `asked`; INT64_MAX: none */
 	/* deadline for the porter's answer to PORTER_PUMP, the request to forward output;
 	 * INT64_MAX: none */
 	int64_t pump_by_ns;
-	bool porter_ended, more; /* more: the porter's socket may hold more messages */
-	bool held; /* the caller does not want the sandbox' output now: sandbox_hold_output() */
+	/* porter_ended: the porter's process ended; more: its socket may hold more messages */
+	bool porter_ended, more;
+	bool held; /* the caller wants no output of the sandbox now: sandbox_hold_output() */
 	/* number of the porter's events since its socket was last empty, or since input was sent to
 	 * the sandbox */
 	size_t n_told;

@@ -58,7 +58,7 @@ static const char *const tool_names[] = { "validate", "submit", "open", "goto", 
 
 /* --- starting -------------------------------------------------------------------------------- */
 
-/* The descriptors that a new nursery gets. */
+/* Descriptors that a new nursery, the process that makes sandboxes, gets from its owner. */
 struct nursery_ends {
 	int socket, plugin, complaints;
 };

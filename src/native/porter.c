@@ -26,13 +26,13 @@
 /* Bytes per millisecond that even a slow disk copies and hashes: for larger files the porter gets
  * more time. */
 #define BYTES_PER_MS (50 << 10)
-/* most messages to read from a porter at a time, so that no sandbox delays the others */
+/* most messages to read at once from a sandbox' porter, so that no other sandbox waits long */
 #define PIECES_MAX 4
 /* most events that the porter may send without a pause; if it sends more, its sandbox is ended */
 #define QUEUE_MAX 256
 
 struct porter_answer {
-	uint32_t id; /* id of the owner's request that the porter answered */
+	uint32_t id; /* id of the request of the owner to which this is the answer */
 	int code;
 	char text[GUEST_TEXT_MAX];
 	int fd;

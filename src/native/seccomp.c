@@ -93,7 +93,8 @@ static const struct seccomp_rule base_rules[] = {
 	/* Refuse inotify: it is limited per user, and shows which files others open. */
 	{ SCMP_SYS(inotify_init), ENOSYS },
 	{ SCMP_SYS(inotify_init1), ENOSYS },
-	{ SCMP_SYS(io_setup), ENOSYS }, /* asynchronous I/O is limited for the whole machine */
+	/* refuse asynchronous I/O: its amount is limited for the whole machine */
+	{ SCMP_SYS(io_setup), ENOSYS },
 	{ SCMP_SYS(io_uring_enter), ENOSYS },
 	{ SCMP_SYS(io_uring_register), ENOSYS },
 	{ SCMP_SYS(io_uring_setup), ENOSYS },
@@ -105,7 +106,7 @@ static const struct seccomp_rule base_rules[] = {
 	{ SCMP_SYS(keyctl), EPERM },
 	{ SCMP_SYS(lookup_dcookie), EPERM },
 	{ SCMP_SYS(modify_ldt), ENOSYS },
-	{ SCMP_SYS(mq_open), ENOSYS }, /* bytes of message queues are limited per user */
+	{ SCMP_SYS(mq_open), ENOSYS }, /* refuse message queues: their bytes are limited per user */
 	{ SCMP_SYS(open_by_handle_at), EPERM },
 	{ SCMP_SYS(perf_event_open), EPERM },
 	{ SCMP_SYS(pidfd_getfd), EPERM },
@@ -139,13 +140,13 @@ static const struct seccomp_rule base_rules[] = {
 	{ IP(AF_INET, ESOCKTNOSUPPORT), MASKED(1, 0xc, 4) }, /* refuse socket types 4 to 7 */
 	{ IP(AF_INET, ESOCKTNOSUPPORT), MASKED(1, TYPE_MASK, SOCK_PACKET) },
 	{ IP(AF_INET, EPROTONOSUPPORT), CMP(2, EQ, IPPROTO_DCCP) },
-	/* refuse protocols with higher numbers: SCTP, MPTCP, SMC, ... */
+	/* Refuse IPv4 sockets of protocols with higher numbers: SCTP, MPTCP, SMC, ... */
 	{ IP(AF_INET, EPROTONOSUPPORT), CMP(2, GT, IPPROTO_ICMPV6) },
 	{ IP(AF_INET6, EPERM), MASKED(1, TYPE_MASK, SOCK_RAW) },
 	{ IP(AF_INET6, ESOCKTNOSUPPORT), MASKED(1, 0xc, 4) }, /* refuse socket types 4 to 7 */
 	{ IP(AF_INET6, ESOCKTNOSUPPORT), MASKED(1, TYPE_MASK, SOCK_PACKET) },
 	{ IP(AF_INET6, EPROTONOSUPPORT), CMP(2, EQ, IPPROTO_DCCP) },
-	/* refuse protocols with higher numbers: SCTP, MPTCP, SMC, ... */
+	/* Refuse IPv6 sockets of protocols with higher numbers: SCTP, MPTCP, SMC, ... */
 	{ IP(AF_INET6, EPROTONOSUPPORT), CMP(2, GT, IPPROTO_ICMPV6) },
 
 	/* Refuse ioctls that forge terminal input for the next reader, or act on consoles. */
@@ -349,7 +350,8 @@ static int seccomp_read(scmp_filter_ctx filter, struct buf *out)
 	r = fd_read_all(fd, out);
 	if (r < 0)
 		return r;
-	return out->truncated ? -ENOMEM : 0; /* fail: a truncated filter may allow any call */
+	/* fail if the seccomp filter was truncated: it may allow any call */
+	return out->truncated ? -ENOMEM : 0;
 }
 
 static int seccomp_compile(scmp_filter_ctx filter, const struct seccomp_rule *rules, size_t n,

@@ -67,7 +67,7 @@ static const struct {
 enum shell_state {
 	SHELL_IDLE,
 	SHELL_RUNNING,
-	SHELL_ENDING, /* the shell was killed: wait until PID 1 reports its end */
+	SHELL_ENDING, /* the shell was killed: wait until PID 1 reports the shell's end */
 	/*
 	 * the command's status came: wait until its output is read and PID 1 has sent the signals
 	 * of interruptions
@@ -84,7 +84,7 @@ struct native_session {
 	uint32_t drain;
 
 	uint64_t nonce;
-	/* random numbers for the next commands; the first n_nonces are unused */
+	/* random numbers for the next commands; the first n_nonces are not used yet */
 	uint64_t nonces[NONCES];
 	size_t n_nonces;
 	int64_t began_ns, deadline_ns;
@@ -230,7 +230,7 @@ static bool shell_settled(const struct native_session *s)
 	return !s->next_force || sb->interruptions <= 0 || clock_now_ns() >= s->deadline_ns;
 }
 
-/* Appends the output that came with the status, and ends the command. */
+/* Appends the output that came with a command's status, and ends the command. */
 static void shell_conclude(struct native_session *s)
 {
 	bool syntax = s->status.end == SHELL_SYNTAX, cut;

@@ -4,7 +4,7 @@
 
 #include "shell/ops.h"
 
-/* Operations of the shells of native sandboxes. */
+/* Functions for the shells of native sandboxes. */
 extern const struct shell_ops shell_native;
 
 #endif

@@ -102,7 +102,7 @@ static int start_check(
 		if (strlen(bind->source) > GUEST_PATH_MAX || strlen(bind->target) > GUEST_PATH_MAX)
 			return error_say(err, ENAMETOOLONG, "a bind of more than %d bytes",
 					GUEST_PATH_MAX);
-		/* Skip the check of targets: in a bare sandbox a bind can't hide anything. */
+		/* In a bare sandbox, skip the check of binds' targets: they can't hide anything. */
 		r = o->role == SANDBOX_PROGRAM ? 0 : sandbox_bind_check(bind, err);
 		if (r < 0)
 			return r;

@@ -13,7 +13,7 @@ static void guest_put_optional(struct buf *b, const char *s)
 		wire_put_str(b, s);
 }
 
-/* Reads a string into the arena. NULL: the message is malformed. */
+/* Reads a string of a message into the arena. NULL: the message is malformed. */
 static const char *guest_get_str(struct wire *w, size_t max, struct arena *a)
 {
 	size_t n;
@@ -52,7 +52,7 @@ static uint32_t guest_get_count(struct wire *w, uint32_t max)
 	return 0;
 }
 
-/* Reads strings into an array that ends with NULL. */
+/* Reads strings of a message into an array that ends with NULL. */
 static const char *const *guest_get_list(struct wire *w, uint32_t max, struct arena *a)
 {
 	uint32_t n = guest_get_count(w, max);

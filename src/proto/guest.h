@@ -41,7 +41,7 @@
 #define GUEST_FDS_MAX 16   /* most descriptors that a program in a sandbox gets */
 #define GUEST_GROUPS_MAX 4 /* most control groups that a process of a sandbox enters */
 
-/* Uid and gid of the agent inside a sandbox. */
+/* User and group id of the agent inside a sandbox. */
 #define GUEST_AGENT_ID 1000
 /*
  * A sandbox maps its user and group ids 0..GUEST_IDS-1 to the nursery's ids 1..GUEST_IDS. The
@@ -57,7 +57,8 @@ enum nursery_message {
 	 * cgroup.procs... */
 	NURSERY_HELLO = 1,
 	NURSERY_MAPPED, /* the owner has mapped the user and group ids of the nursery */
-	NURSERY_LAYER,  /* make a layer: struct layer; descriptor: a socket for the answer */
+	/* make a layer (starting files): struct layer; descriptor: a socket for the answer */
+	NURSERY_LAYER,
 	/* make a sandbox: struct plan; descriptors: PLAN_SOCKETS, [mail], groups... */
 	NURSERY_PLAN,
 	NURSERY_CRADLE, /* make a cradle: u32 number, not 0; descriptors: cgroup.procs... */
@@ -65,7 +66,7 @@ enum nursery_message {
 	NURSERY_REMOVE,
 	/* Asks for an answer when no folder is left to remove; descriptor: a socket for it. */
 	NURSERY_FINISH,
-	NURSERY_PING, /* asks for an answer; descriptor: a socket for it */
+	NURSERY_PING, /* asks the nursery for an answer; descriptor: a socket for the answer */
 };
 
 /* messages from the nursery to the owner */
@@ -125,7 +126,8 @@ struct roll {
 };
 
 struct layer_entry {
-	const char *source; /* path of the host to copy, absolute; NULL: make an empty folder */
+	/* path of the host to copy into a layer, absolute; NULL: make an empty folder */
+	const char *source;
 	const char *target;
 	bool read_only;
 	/* copy the subfolders of `source`, but no files, into the layer's top folder */
@@ -141,7 +143,8 @@ struct layer {
 
 /* Flags in the plan of a sandbox. */
 enum {
-	PLAN_SHELL = 1, /* the sandbox has a shell; a descriptor is its struct shell_mail */
+	/* the sandbox has a shell; one descriptor is memory for commands, struct shell_mail */
+	PLAN_SHELL = 1,
 	/* the sandbox sees no paths of the host, only devices and the plan's binds */
 	PLAN_BARE = 2,
 	PLAN_NET_HOST = 4, /* the sandbox has the owner's network */
@@ -172,7 +175,7 @@ struct plan {
 	uint32_t n_groups;
 	/* number of the cradle, a process that waits in these control groups; 0: no cradle */
 	uint32_t cradle;
-	uint32_t number; /* number of the sandbox in struct roll */
+	uint32_t number; /* number of the sandbox in struct roll, the list shared with the owner */
 	/* layer with the files that are in the sandbox' home at the start; NULL: no layer */
 	const char *layer;
 	/* folder of the host for files that the sandbox writes; NULL: they are in a tmpfs */
@@ -211,7 +214,7 @@ enum init_message {
 	/* interrupt a command: u8 level; the command's struct shell_mark: u64 began_ns, u32
 	 * last_pid */
 	INIT_INTERRUPT,
-	INIT_SHELL, /* start a new shell; descriptor: its struct shell_mail */
+	INIT_SHELL, /* start a new shell; descriptor: memory for its commands, struct shell_mail */
 };
 
 /* messages from PID 1 to the owner */
@@ -306,14 +309,14 @@ enum run_user {
 struct init_run {
 	uint32_t id;
 	uint8_t user;        /* user that the program runs as: enum run_user */
-	uint8_t has_program; /* the message's first descriptor is the program to run */
+	uint8_t has_program; /* the first descriptor of the message is the program's file */
 	/*
 	 * Entry i tells which file becomes the program's descriptor i: SLOT_..., or 0 for the
 	 * message's next descriptor.
 	 */
 	int8_t slots[GUEST_FDS_MAX];
 	uint32_t n_slots;
-	const char *cwd; /* working directory; NULL: the workspace */
+	const char *cwd; /* working directory of the program; NULL: the workspace */
 	/* arguments and environment, NULL-terminated; env NULL: program_environment */
 	const char *const *argv, *const *env;
 	struct arena memory; /* arena with the strings of a received message */
@@ -369,7 +372,7 @@ struct shell_mark {
 	int32_t last_pid; /* pid of the sandbox' newest process at began_ns */
 };
 
-/* How the shell wakes an owner that waits for an answer. */
+/* Ways in which the shell wakes an owner that waits for an answer. */
 enum shell_listening {
 	SHELL_LISTENS_NOT,
 	SHELL_LISTENS_HERE, /* the owner waits at the futex `answered`, and the shell wakes it */

@@ -84,7 +84,7 @@ const struct pyjson *pyjson_make_text(struct arena *a, const char *text);
 /* --- writing ---------------------------------------------------------------------------------- */
 
 enum pyjson_style {
-	PYJSON_LINE,     /* for logs: no blanks or newlines, UTF-8 */
+	PYJSON_LINE,     /* single line for logs: no blanks or newlines, UTF-8 */
 	PYJSON_INDENTED, /* as json.dumps(v, indent=2) writes it: ASCII */
 };
 
@@ -94,7 +94,7 @@ struct pyjson_writer {
 	struct buf *out;
 	enum pyjson_style style;
 	unsigned depth;
-	bool filled; /* the innermost open array or object has a member already */
+	bool filled; /* the JSON array or object that was begun last has a member already */
 };
 
 #define PYJSON_WRITER_INIT(buffer, how)                                                            \

@@ -12,7 +12,7 @@
 #include <strings.h>
 
 #define ARGS_BYTES_MAX (1024 * 1024)
-#define KEY_HIDDEN "[key]" /* mark with which chat_model_hide() replaces an API key */
+#define KEY_HIDDEN "[key]" /* text with which chat_model_hide() replaces an API key */
 
 /* --- secrets ---------------------------------------------------------------------------------- */
 

@@ -13,7 +13,7 @@
 struct env_server_options {
 	struct episode_options episode;
 	const char *task;
-	/* folder of the records, and suffix of their folders' names; out NULL: no records */
+	/* folder of the records, and last part of their folders' names; out NULL: no records */
 	const char *out, *suffix;
 	struct texts gpus;
 	int in_fd, out_fd;
@@ -30,7 +30,7 @@ struct env_server {
 	bool going_on;
 	int n_episodes;
 	struct env_protocol protocol;
-	/* Writing the record failed. The server tells the client in its answer, then ends. */
+	/* True: writing the record failed. The server reports that in its answer, then ends. */
 	bool unrecorded;
 };
 

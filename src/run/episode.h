@@ -43,7 +43,8 @@ struct episode {
 	enum episode_phase phase;
 	bool failed;
 	struct fh_error error; /* if `failed`: the reason of the failure */
-	int retried;           /* how often this episode was started again after a failure */
+	/* number of times that this episode was started again after a failure */
+	int retried;
 
 	int number; /* number in the name of the folder with the episode's record */
 	int steps, max_steps;
@@ -65,7 +66,7 @@ struct episode {
 	 * EPISODE_FOUND: nanoseconds since 1970
 	 */
 	int64_t begun_ns, ended_ns;
-	struct chat_stats stats; /* the language model's calls, tokens and cost */
+	struct chat_stats stats; /* number of calls, tokens and cost of the language model */
 };
 
 /* Returns true if a report names the episode: it was started, or an earlier run had finished it. */
@@ -94,7 +95,7 @@ void episode_give_up(struct episode *e, const struct fh_error *why);
 bool episode_is_recorded(const struct episode *e);
 void episode_recorded(struct episode *e);
 
-/* Continues an episode whose environment fh_gym_wait() returned. */
+/* Continues an episode whose environment has finished a reset or step, as fh_gym_wait() told. */
 void episode_advance(struct episode *e);
 
 /* Continues an episode whose language model has replied. */

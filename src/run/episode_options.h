@@ -18,7 +18,8 @@ struct episode_options {
 	const char *variant;
 	uint64_t seed, judge_salt, data_seed;
 	int max_steps;
-	int reward; /* index into episode_rewards, equal to enum fh_reward_kind */
+	/* index into episode_rewards of the reward to give, equal to enum fh_reward_kind */
+	int reward;
 	struct texts bind;
 	const char *tasks_dir, *mlgym_root, *web_hosts, *aliases, *python;
 	struct {

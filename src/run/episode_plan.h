@@ -21,7 +21,7 @@ struct episode_plan {
 	const struct fh_env_options *env;
 	const struct task_places *places;
 	const char *model;
-	/* Agent whose configuration the model follows. NULL: the model follows none. */
+	/* agent whose configuration the language model follows; NULL: none */
 	const struct run_agent *agent;
 	const char *aliases; /* path of a script that the episode's shells source; NULL: none */
 	/* start the linter of the agent's editor before the first edit, because it takes long */

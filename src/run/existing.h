@@ -20,7 +20,7 @@ struct run_wanted {
 	const struct episode_plan *plan;
 	const struct task *task;
 	const char *task_hash;
-	const char *label; /* name of the model in the names of runs' folders */
+	const char *label; /* name of the model as in the names of runs' folders */
 };
 
 int run_existing_read(

@@ -42,7 +42,7 @@ bool openings_came(struct openings *o);
 struct opening_request {
 	struct fh_gym *gym;
 	const struct fh_env_options *env;
-	/* request of the model to open too, which opening_start() copies; NULL: none */
+	/* request of the model that opening_start() copies, to open it too; NULL: none */
 	const struct model_request *model;
 	const struct agent_config *agent;
 	const char *aliases;

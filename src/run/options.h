@@ -26,8 +26,8 @@ struct run_options {
 	int gpus_per_agent;
 	struct texts gpus;
 	bool memory, skip_existing;
-	const char *resume; /* --resume: folder of the run to go on with */
-	int retry;          /* how often an episode is started again after a failure */
+	const char *resume; /* value of --resume: folder of the run to go on with */
+	int retry;          /* number of times that an episode is started again after a failure */
 	struct run_agent_options agent;
 	struct {
 		bool models, runs, memory, gpus_per_agent;

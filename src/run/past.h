@@ -22,10 +22,13 @@ struct run_past {
 	 * ended the run does not count.
 	 */
 	size_t n_steps;
-	struct agent_past messages; /* recorded messages, up to the reply for step n_steps */
-	struct chat_stats spent;    /* recorded cost, tokens and calls of the model */
+	/* recorded messages of the model's conversation, up to the reply for step n_steps */
+	struct agent_past messages;
+	struct chat_stats spent; /* recorded cost, tokens and calls of the model */
 	const char *task_hash, *agent_hash;
-	int64_t keys; /* SECRET_KEYS_VERSION of the build that recorded the run */
+	/* version of the list of secret keys (SECRET_KEYS_VERSION) in the build that recorded the
+	 * run */
+	int64_t keys;
 	/*
 	 * Path of the agent's memory file as it was at the start of the recorded run; may be
 	 * missing.

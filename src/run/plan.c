@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define EPISODES_MAX 1000000
-/* most bytes of the names in the warning about variables that a .env may not set */
+/* Most bytes of names in a warning. It lists variables that a .env file may not set. */
 #define LEFT_OUT_BYTES_MAX 768
 
 struct planning {
@@ -37,7 +37,7 @@ struct planning {
 	struct fh_env_options env; /* options that the environments of all tasks share */
 	/* Hash of the files of the task that is being planned; only set for --skip-existing. */
 	char task_hash[SHA256_HEX_BYTES];
-	/* number of episodes of each agent with each task: --runs, times the number of seeds */
+	/* number of episodes of each agent in each task: --runs, times the number of seeds */
 	int runs;
 	struct fh_error *err;
 };

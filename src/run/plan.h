@@ -21,11 +21,12 @@ struct run_plan {
 	 * before
 	 */
 	int gpus_per_agent;
-	bool interactive;          /* a person plays, so one episode runs at a time */
-	struct chat_service *chat; /* service of all language models; NULL: none plays */
-	struct run_agent *agents;  /* array with at least one agent for each model */
+	bool interactive; /* a person plays, so one episode runs at a time */
+	/* service that all language models use; NULL: no language model plays */
+	struct chat_service *chat;
+	struct run_agent *agents; /* array with at least one agent for each model */
 	size_t n_agents;
-	struct run_past past; /* with --resume: the recorded run of the only episode */
+	struct run_past past; /* recorded run that the only episode resumes, with --resume */
 	struct episode *episodes;
 	bool all_tasks; /* the task `all` was given, so tasks that can't be played are left out */
 	/*

@@ -107,7 +107,8 @@ int run_record_open(
 	}
 	o.dir = r->dir;
 	o.run = r->number;
-	/* recorder_open() fails if another process has locked the folder of a resumed run. */
+	/* Open the record first: this fails if another process has locked the folder of a resumed
+	 * run. */
 	n = r->dir ? recorder_open(&o, &r->recorder, err) : 0;
 	if (n < 0)
 		return n;

@@ -9,7 +9,7 @@
 
 /* Record of an episode: its log, and the run's folder with args.yaml and events.jsonl. */
 struct run_record {
-	struct recorder *recorder; /* writer of the folder's files; NULL: no folder */
+	struct recorder *recorder; /* writer of the files in the run's folder; NULL: no folder */
 	struct episode_log log;
 	/* number in the name of the run's folder, or the caller's number if there is no folder */
 	int number;
@@ -28,7 +28,7 @@ struct run_record_start {
 	const struct chat_model *chat;
 	const char *warning;    /* warning of the environment to write into the log; NULL: none */
 	const char *resume_dir; /* folder of the run to resume; NULL: a new folder is made */
-	int resume_number;      /* number in the name of the folder resume_dir */
+	int resume_number;      /* number at the end of the name of the folder resume_dir */
 };
 
 /* Makes the parts of the name of a run's folder. `model` is like "actions-games", `task` like

@@ -207,7 +207,7 @@ static int run_wait(struct run *run, struct fh_error *err)
 {
 	struct pollfd fds[] = {
 		{ .fd = fh_gym_fd(run->gym), .events = POLLIN },
-		/* Stop polling stop_fd after the first stop, because it stays readable. */
+		/* Stop polling stop_fd once it was readable, because it stays so. */
 		{ .fd = run->stopping ? -1 : run->play.stop_fd, .events = POLLIN },
 		{ .fd = run->plan.chat ? chat_service_fd(run->plan.chat) : -1, .events = POLLIN },
 		{ .fd = run->openings.fd, .events = POLLIN },

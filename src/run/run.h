@@ -27,7 +27,8 @@ struct run_play {
 	/* Callback for the result of each step, after it was recorded. NULL: not called. */
 	void (*played)(void *user, const struct episode *e, const struct fh_step *step);
 	void *user; /* argument for both callbacks */
-	/* when readable, the run ends its episodes and completes their records; -1: none */
+	/* descriptor that ends the run when it becomes readable: episodes end and complete their
+	 * records; -1: none */
 	int stop_fd;
 	/*
 	 * descriptor that wakes a waiting run, which then sends RUN_WAITS; its callback must read

@@ -23,7 +23,7 @@ struct run_scores {
 	double last_value; /* value of the last step's score; NAN: that step had none */
 	/* the episode has ended, and its task scores the end by other answers (`final`) */
 	bool final;
-	double gap; /* best_value minus the value of `validated`; NAN: not known */
+	double gap; /* best score minus the best score of a `validate`; NAN: not known */
 };
 
 void run_scores_init(struct run_scores *s);

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Plays a task's baseline and its solution as an agent would. */
+/* Tries out a task: plays its baseline and its solution as an agent would. */
 #define STEPS 1000
 /* judge's salt (it seeds random numbers) for the first seed; the next seeds have the salts 2, 3,
  * ... */
@@ -155,7 +155,7 @@ static void trial_add_score(struct trying *t, struct trial_side *side, const cha
 		trial_failed(t->played, what, &err);
 }
 
-/* Adds the published scores of the baseline, which are from another machine. */
+/* Adds the published scores of the baseline, which another machine computed, to the report. */
 static void trial_add_published(struct trying *t)
 {
 	if (t->task->baseline_command && !t->task->baseline_is_published)

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <math.h>
 
-/* Plays and scores baseline or solution, and grades the same submission twice. */
+/* Functions that play and score baseline or solution, and grade the same submission twice. */
 #define SHOWN_BYTES_MAX 65536 /* most bytes of the output of sha256sum to read */
 
 int attempt_step(struct attempt *a, const char *command, double timeout_s)
@@ -26,7 +26,7 @@ int attempt_step(struct attempt *a, const char *command, double timeout_s)
 	return 0;
 }
 
-/* Plays an episode up to its submission. */
+/* Plays the baseline or solution in an episode, up to the submission. */
 static int attempt_make(struct attempt *a, const struct task_file *files, size_t n_files,
 		const char *command)
 {

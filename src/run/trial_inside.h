@@ -7,7 +7,7 @@
 
 #include <fumehood/env.h>
 
-/* Parts of the trial of a task (trial.h). */
+/* Internals of the trial of a task (trial.h). */
 
 /* An environment that plays a task's baseline or solution. `step` is the last step, and `err` the
  * last error. */
@@ -47,7 +47,7 @@ int attempt_grade_twice(struct attempt *a, bool *out_same);
  */
 struct trial_secrets;
 
-/* Finds the hidden files. Appends the command that looks for them to `command`. */
+/* Finds the task's hidden files. Appends the shell command that looks for them to `command`. */
 struct trial_secrets *trial_secrets_new(const struct task *task, struct buf *command);
 
 /* Compares the hidden files with the command's output. -EPERM: the agent sees one; the error names
@@ -69,7 +69,8 @@ struct trial_side {
 	double moved;
 };
 
-/* Adds a score, and compares it with the expected one. -ERANGE: it differs too much. */
+/* Adds a score of the baseline or solution, and compares it with the expected one. -ERANGE: it
+ * differs too much. */
 int trial_side_add(struct trial_side *side, const char *metric, double score, struct fh_error *err);
 
 /* Compares the solution's score with the baseline's. -ERANGE: the solution is no better, or the

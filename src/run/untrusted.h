@@ -26,7 +26,8 @@ int untrusted_refuse(const struct buf *wishes, struct fh_error *err);
 struct untrusted_task {
 	const struct task *task;
 	const struct episode_options *given; /* options that the user gave on the command line */
-	bool is_given;                       /* the user named the task's file by its path */
+	/* the user gave the path of the task's file on the command line */
+	bool is_given;
 };
 
 /* Returns -EPERM if an untrusted task would give its actions files of this machine or its

@@ -45,7 +45,8 @@ int sandbox_bind_check(const struct sandbox_bind *bind, struct fh_error *err)
 	if (*bind->target != '/')
 		return error_say(err, EINVAL, "bind '%s': the target '%s' must be an absolute path",
 				bind->source, bind->target);
-	/* Refuse "..": this check resolves it by text, but the kernel follows links first. */
+	/* Refuse ".." in the path of a bind: this check resolves it by text, but the kernel follows
+	 * links first. */
 	if (strstr(bind->target, "/../") || str_ends(bind->target, "/.."))
 		return error_say(err, EINVAL, "bind '%s': the target '%s' must not hold '..'",
 				bind->source, bind->target);

@@ -22,7 +22,7 @@ struct sandbox {
 struct shell_ops;
 
 struct sandbox_ops {
-	const struct shell_ops *shell; /* operations on the shells of these sandboxes */
+	const struct shell_ops *shell; /* functions for the shells of these sandboxes */
 
 	int (*owner_open)(const struct owner_options *options, struct owner **out,
 			struct fh_error *err);
@@ -66,6 +66,7 @@ struct sandbox_ops {
 	int64_t (*count)(const struct sandbox *sb, enum sandbox_counter counter);
 };
 
-extern const struct sandbox_ops sandbox_native; /* the implementation in src/native */
+/* the only implementation of sandboxes, in src/native */
+extern const struct sandbox_ops sandbox_native;
 
 #endif

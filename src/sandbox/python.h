@@ -19,7 +19,7 @@
 #define AGENT_PATH "/fumehood/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 struct python_env {
-	/* absolute path of the environment, with ":rw" at its end if it may be written to */
+	/* absolute path of the Python environment, with ":rw" at its end if it may be written to */
 	const char *spec;
 	const char *dir;
 	const char *writable; /* source of the binds to which a sandbox may write; NULL: none */
@@ -34,7 +34,7 @@ struct python_env {
 int python_env_find(
 		struct arena *a, const char *spec, struct python_env *out, struct fh_error *err);
 
-/* Returns "PATH=..." with the environment's programs first, then `rest`. */
+/* Returns "PATH=..." with the folder of the Python environment's programs first, then `rest`. */
 const char *python_env_path(struct arena *a, const char *dir, const char *rest);
 
 #endif

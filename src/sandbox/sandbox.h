@@ -90,7 +90,8 @@ int owner_collect(void);
  * the name is taken.
  */
 struct layer_item {
-	const char *source; /* absolute path on this machine; NULL makes an empty folder */
+	/* absolute path on this machine of the file to copy; NULL makes an empty folder */
+	const char *source;
 	const char *target;
 	bool read_only; /* the agent can't write to the file, but may still replace it */
 };
@@ -163,7 +164,7 @@ enum sandbox_event_kind {
 	SANDBOX_READY,   /* the sandbox runs, and its shell (if any) takes commands */
 	SANDBOX_FAILED,  /* the sandbox could not be made: `text` says why; call sandbox_close() */
 	SANDBOX_EXITED,  /* a program of sandbox_run() has ended: `id`, `status` as of wait(2) */
-	SANDBOX_REQUEST, /* the agent asked for REQUEST_* (bits in `status`) */
+	SANDBOX_REQUEST, /* the agent made requests by commands: bits REQUEST_* in `status` */
 	/* work begun by a sandbox_..._begin() call is done: `id`; get the result by
 	 * sandbox_take() */
 	SANDBOX_DONE,
@@ -258,7 +259,7 @@ void sandbox_on_output(struct sandbox *sb, sandbox_take_output *take, void *arg)
  */
 void sandbox_hold_output(struct sandbox *sb, bool hold);
 
-/* Closes an output stream of a program, which then gets SIGPIPE when it prints. */
+/* Closes an output pipe of a program, which then gets SIGPIPE when it prints. */
 int sandbox_shut_output(struct sandbox *sb, uint32_t id, int slot, struct fh_error *err);
 
 /*
@@ -326,7 +327,7 @@ int sandbox_put(struct sandbox *sb, const char *folder, const char *path, const 
 enum sandbox_counter {
 	SANDBOX_CPU_NS,
 	SANDBOX_WRITTEN_BYTES,
-	SANDBOX_MEMORY_PEAK, /* peak of memory use in bytes */
+	SANDBOX_MEMORY_PEAK, /* most bytes of memory that the sandbox used at a time */
 	SANDBOX_OOM_KILLS,
 };
 

@@ -29,7 +29,7 @@ enum session_outcome {
 	/* The command was interrupted. The shell is the same one as before unless `restarted` is
 	 * set. */
 	SESSION_TIMEOUT,
-	SESSION_OUTPUT_LIMIT, /* output over the limit was dropped */
+	SESSION_OUTPUT_LIMIT, /* output of the command over the limit was dropped */
 	SESSION_RESTARTED,    /* the command ended the shell; a new one runs */
 	SESSION_MEMORY_LIMIT, /* the kernel killed a process of the episode for its memory limit */
 	/* The command has a syntax error: nothing was run, and the output is bash's message. */
@@ -42,8 +42,8 @@ struct session_result {
 	int exit_code;      /* exit code of the command, 0 to 255; -1: none */
 	bool restarted;     /* a new shell was started after the command */
 	int shell_status;   /* wait status of the shell that ended, if restarted */
-	const char *cwd;    /* working directory after the command; untrusted */
-	struct buf *output; /* stdout and stderr as bytes, capped */
+	const char *cwd;    /* working directory of the shell after the command; untrusted */
+	struct buf *output; /* bytes that the command printed to stdout and stderr, capped */
 	int64_t duration_ns;
 	int requests; /* REQUEST_* bits of the requests that the agent made by commands */
 	/* sentence on how the shell's answer was tampered with; NULL: it was not */
@@ -59,7 +59,7 @@ void session_free(struct session *s); /* NULL is fine */
 
 enum session_command_kind {
 	SESSION_PLAIN,
-	SESSION_CHECKED, /* parse the command first; if that fails, run nothing */
+	SESSION_CHECKED, /* check the command's syntax first; if it is wrong, run nothing */
 	/* the command is the environment's, not the agent's: leave the shell's LAST_ACTION and $?
 	 * unchanged */
 	SESSION_ASIDE,

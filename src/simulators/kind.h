@@ -14,7 +14,8 @@
  */
 struct sim_kind {
 	const char *name, *rules;
-	struct fh_sim_shape shape; /* sizes, and defaults of max_steps and sticky */
+	/* sizes of observations and actions, and defaults of max_steps and sticky */
+	struct fh_sim_shape shape;
 	size_t state_size;
 	/* Begins an episode of one copy. `state` is from the copy's last step, or zero. */
 	void (*reset)(void *state, struct sim_random *random);

@@ -26,7 +26,7 @@
 struct car {
 	float position, speed;
 	double start; /* car's position before the first step, which gymnasium keeps as a double */
-	bool moved;   /* true: the car has done its first step */
+	bool moved;   /* true: the car has done its first step of the episode */
 };
 
 static float car_clamp(float value, float low, float high)

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Source of random numbers of one copy of an environment. */
+/* Source of random numbers for one copy of a simulated environment. */
 struct sim_random {
 	uint64_t state;
 	/* numbers that a test gave by fh_sim_feed() and that were not drawn yet */

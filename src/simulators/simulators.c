@@ -17,7 +17,8 @@
 struct fh_sim {
 	const struct sim_kind *kind;
 	struct fh_sim_shape shape;
-	size_t n, observation_bytes; /* number of copies; bytes of one observation */
+	/* number of copies of the environment; bytes of one observation */
+	size_t n, observation_bytes;
 	char *states;
 	struct sim_random *random;
 	int32_t *steps; /* number of steps in each copy's episode so far */

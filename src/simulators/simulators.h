@@ -29,7 +29,7 @@ struct fh_sim_shape {
 	double sticky;     /* probability that a copy repeats its last action instead */
 };
 
-/* Arrays of the caller that a step fills, with a row for each copy. */
+/* Arrays of the caller that a step of n copies fills, with a row for each copy. */
 struct fh_sim_results {
 	void *observations;
 	double *rewards;
@@ -49,15 +49,16 @@ int fh_sim_open(struct fh_sim **out, const char *name, const char *rules, size_t
 
 void fh_sim_close(struct fh_sim *sim); /* `sim` may be NULL */
 
-const struct fh_sim_shape *fh_sim_shape(const struct fh_sim *sim); /* valid until fh_sim_close() */
+/* returns sizes of observations and actions; valid until fh_sim_close() */
+const struct fh_sim_shape *fh_sim_shape(const struct fh_sim *sim);
 
 /* Sets max_steps and sticky of the batch's shape. -EINVAL: out of range. */
 int fh_sim_configure(struct fh_sim *sim, int32_t max_steps, double sticky);
 
-/* Seeds the random numbers of each copy. `seeds` has n numbers. */
+/* Seeds the random numbers of each copy of the environment. `seeds` has a number for each. */
 void fh_sim_seed(struct fh_sim *sim, const uint64_t *seeds);
 
-/* Begins a new episode in every copy. `observations` has n rows. */
+/* Begins a new episode in every copy. `observations` has a row for each copy. */
 void fh_sim_reset(struct fh_sim *sim, void *observations);
 
 /*

@@ -205,7 +205,7 @@ static bool check_has_file(
 	return false;
 }
 
-/* Reports a baseline program that is missing in the workspace. */
+/* Reports that the program of the baseline is missing in the workspace. */
 static void check_baseline(struct task_check *check, const struct task *task)
 {
 	const char *path = task->baseline_command;

@@ -12,8 +12,9 @@
  * the variant that `run` would play, and a note of the others.
  */
 struct task_remark {
-	bool problem;     /* true: a problem, which fails the check; false: a note */
-	const char *text; /* the remark, a sentence */
+	/* true: the remark is a problem, which fails the check of the task; false: a note */
+	bool problem;
+	const char *text; /* text of a remark on the task, a sentence */
 };
 
 #define TASK_REMARKS_MAX 64

@@ -23,7 +23,7 @@ struct grader_config {
 	int64_t validations, players, shared_bytes;
 	bool final;
 	const char *answers, *id, *target;
-	int csv_metric; /* index into csv_metrics */
+	int csv_metric; /* index into csv_metrics of the grader's metric */
 	const char *program, *player, *cpu_metric;
 	struct texts args, functions;
 };
@@ -109,9 +109,9 @@ struct layout_config {
 struct dataset_config {
 	const char *id, *name, *description, *location, *how_to_get;
 	struct make_config make;
-	struct struct_list fetch; /* list of struct fetch_config */
+	struct struct_list fetch; /* files to fetch, a list of struct fetch_config */
 	struct layout_config layout;
-	struct struct_list files; /* list of struct data_file_config */
+	struct struct_list files; /* files of the data set, a list of struct data_file_config */
 };
 
 extern const struct schema dataset_schema;

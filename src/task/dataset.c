@@ -156,7 +156,7 @@ static const char *dataset_fill_in(
 		  : how;
 }
 
-/* Sets the sentence that tells users how to get missing files. */
+/* Sets the sentence that tells users how to get missing files of a data set. */
 static void dataset_find_how(struct dataset_loading *l)
 {
 	auto_free char *tasks_dir = path_dirname(l->places->task_dir);

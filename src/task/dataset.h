@@ -33,9 +33,10 @@ struct dataset_file {
  * no agent knows.
  */
 struct dataset_make {
-	const char *program;        /* absolute path of the program */
-	const char *const *modules; /* absolute paths of the modules it imports, NULL-terminated */
-	const char *const *args;    /* arguments of the program, NULL-terminated */
+	const char *program; /* absolute path of the program that generates the files */
+	/* absolute paths of the modules that the program imports, NULL-terminated */
+	const char *const *modules;
+	const char *const *args; /* arguments of the program, NULL-terminated */
 	int64_t timeout_ms;
 	/* hash of all inputs of the generated files, except the machine's secret */
 	/* hash as a hexadecimal string; NULL for a program that lays out fetched files */
@@ -48,7 +49,7 @@ struct dataset_source {
 	const char *huggingface;
 	const char *path;     /* path of the file in the repository */
 	const char *revision; /* branch, tag or commit of the repository */
-	const char *url;      /* URL of the file; NULL: none */
+	const char *url;      /* URL of the file to fetch; NULL: none */
 	const char *name;     /* name of the fetched file, without folders */
 	const char *sha256;   /* expected hash, lower-case hexadecimal; NULL: not given */
 	/* absolute path to fetch the file to, in `dir`, or in `fetched` if there is a layout */
@@ -61,8 +62,8 @@ struct dataset {
 	/* Name of the folder in <state>/data with the data set's files, from dataset_store(); NULL:
 	 * its files came with the tasks. */
 	const char *store;
-	const char *dir; /* absolute path of the folder with the files */
-	/* How to generate the files; NULL: they are not generated. */
+	const char *dir; /* absolute path of the folder with the data set's files */
+	/* Program that generates the data set's files; NULL: they are not generated. */
 	const struct dataset_make *make;
 	const struct dataset_file *files;
 	size_t n_files;
@@ -83,10 +84,11 @@ struct dataset {
  */
 struct dataset_places {
 	const char *task_dir;
-	const char *root;      /* folder with `datasets` and `tasks`; NULL: none */
+	const char *root;      /* folder that has subfolders `datasets` and `tasks`; NULL: none */
 	const char *state_dir; /* the state folder; NULL: the user's default */
-	uint64_t data_seed;    /* selects generated data: another seed gives another key */
-	bool missing_ok;       /* load data sets although files of theirs are missing */
+	/* number that selects generated data: another number gives other data */
+	uint64_t data_seed;
+	bool missing_ok; /* load data sets although files of theirs are missing */
 };
 
 /*

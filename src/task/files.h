@@ -38,7 +38,7 @@ struct task_files {
 int task_files_add(const struct task_folder *folder, const struct node *at,
 		const struct texts *paths, struct task_files *files, struct fh_error *err);
 
-/* Appends the single file `source`, a path from task_path(). */
+/* Appends the single file `source` to a list of files. It is a path from task_path(). */
 int task_files_add_one(const struct task_folder *folder, const struct node *at, const char *source,
 		struct task_files *files, struct fh_error *err);
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Name that selects a task without a variant. */
+/* Name of the variant that stands for the task without a variant. */
 #define TASK_FULL "full"
 
 /* Returns the name of a task's variant for users: TASK_FULL for "", the task without a variant. */
@@ -23,7 +23,8 @@ struct task_places {
 	/* State folder, in which data/<dataset>/ has generated and fetched files. NULL:
 	 * $FUMEHOOD_STATE, or else the user's default. */
 	const char *state_dir;
-	uint64_t data_seed; /* number that selects generated data (task.h) */
+	/* number that selects generated data: another number gives other data (task.h) */
+	uint64_t data_seed;
 };
 
 /* Returns true if `name` may name a task, a variant or a data set. Names have at most 64 letters,

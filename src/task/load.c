@@ -277,7 +277,7 @@ static int task_fill_files(struct task_loading *l)
 	return 0;
 }
 
-/* Finds the task and reads its YAML. The caller frees l->task, also after an error. */
+/* Finds a task and reads its YAML. The caller frees l->task, also after an error. */
 static int task_read_yaml(struct task_loading *l, const char *spec, char **out_variant)
 {
 	struct task_found found;

@@ -85,7 +85,7 @@ static int baseline_load_expected(struct task_loading *l)
 
 int task_load_baseline(struct task_loading *l)
 {
-	/* Characters for which a shell command needs no quotes. */
+	/* Characters that need no quotes in a shell command. */
 	static const char safe[] =
 			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./";
 	const struct task_config *c = &l->config;

@@ -19,9 +19,10 @@
  * are known. Some data sets have scripts that make the files, in a folder _helpers.
  */
 #define PROGRAM_BYTES_MAX (1024 * 1024)
-/* Most bytes of a list of names, so that the list fits into an error message. */
+/* Most bytes of a list of files' names, so that it fits into an error message. */
 #define NAMES_BYTES_MAX 300
-#define HINTS_BYTES_MAX 700 /* most bytes of all hints, so that they fit into an error message */
+/* most bytes of all hints about missing files, so that they fit into an error message */
+#define HINTS_BYTES_MAX 700
 #define HELPERS "_helpers"
 /* Number of bytes before a string in a program that are searched to tell how the program uses the
  * string. */
@@ -134,7 +135,7 @@ static void missing_find_names(const struct task_loading *l, const char *beside,
 /* Files and formats of MLGym's own data sets, by the path of the set's folder. */
 static const struct {
 	const char *path;
-	const char *files; /* names or patterns of the files, separated by commas */
+	const char *files; /* names or patterns of the data set's files, separated by commas */
 	const char *format;
 } formats[] = {
 	{ "data/3SATTime/data", "dataset.pkl",
@@ -270,7 +271,7 @@ static void missing_read_evaluators(
 	}
 }
 
-/* Adds the names of files that the task's evaluators can't run without. */
+/* Adds the names of data files that the task's evaluators can't run without. */
 static void missing_find_needed(const struct task_loading *l, struct buf *names)
 {
 	const struct texts *starter = &l->config.starter_code;

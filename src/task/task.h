@@ -36,7 +36,7 @@ struct task_file {
 	 * to the grader's folder.
 	 */
 	const char *target;
-	bool read_only; /* the agent can't write to the file */
+	bool read_only; /* true: the agent can't write to the file */
 };
 
 struct task_grader {
@@ -49,9 +49,9 @@ struct task_grader {
 	/* True: other hidden answers score the end of an episode than a `validate`. Only the end's
 	 * score counts. */
 	bool final;
-	/* The members from here to `csv_metric` are for the kind csv only. */
+	/* The members from here to `csv_metric` are for graders of the kind csv only. */
 	const char *answers; /* absolute path of the hidden file with the answers */
-	/* column by which rows are matched; NULL: rows match by their order */
+	/* column by which predictions and answers are matched; NULL: by their order */
 	const char *id_column;
 	const char *target_column;
 	/* name of the metric that the grader computes: accuracy f1 rmse r2 mae log_loss auc bleu */
@@ -87,14 +87,14 @@ struct task_grader {
  * with the seed. */
 struct task_expect {
 	bool given;
-	double mean, sd; /* mean, standard deviation */
+	double mean, sd; /* mean and standard deviation of the score over seeds */
 };
 
 struct task {
 	/* id: name of the task; variant: name of the variant, "" for none */
 	const char *id, *variant;
 	const char *name;
-	/* text for the agent, with {dataset_docs} and {training_timeout} filled in */
+	/* task's description for the agent, with {dataset_docs} and {training_timeout} filled in */
 	const char *description;
 	/* absolute path of the task's folder; for an MLGym task, of the checkout */
 	const char *dir;

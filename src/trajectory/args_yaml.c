@@ -17,7 +17,7 @@
 /* Types of the fields of args.yaml. `table` lists the fields in the order of the file. */
 enum arg_kind { ARG_GROUP, ARG_TEXT, ARG_NUMBER, ARG_INT, ARG_SEED, ARG_FLAG, ARG_LIST, ARG_JSON };
 
-/* How a field counts when the arguments of two runs are compared. */
+/* Ways to compare a field of args.yaml when two runs are compared. */
 enum arg_weight {
 	ARG_ANY,     /* may differ */
 	ARG_DECIDES, /* fields are equal if args.yaml has the same text for both */
@@ -119,7 +119,7 @@ static void args_add_value(struct buf *out, enum arg_kind kind, const void *valu
 	case ARG_LIST:
 		args_add_list(out, value);
 		break;
-	case ARG_JSON: /* no change is needed: a JSON object is valid YAML */
+	case ARG_JSON: /* leave the text unchanged: a JSON object is valid YAML */
 		buf_add_str(out, *(const char *const *)value ? *(const char *const *)value : "{}");
 		break;
 	}

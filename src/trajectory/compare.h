@@ -25,7 +25,7 @@ enum compare_verdict {
 	COMPARE_VERDICTS /* number of verdicts */
 };
 
-/* names of the verdicts: "equal", "normalised", "unknown", "different" */
+/* names of the results of a comparison: "equal", "normalised", "unknown", "different" */
 extern const char *const compare_verdicts[];
 
 enum compare_verdict compare_texts(struct compare_text recorded, struct compare_text now);

@@ -57,7 +57,7 @@ int event_log_open(const char *path, struct event_log **out, struct fh_error *er
 	return 0;
 }
 
-/* Returns the offset in the file at which the last complete line ends. */
+/* Returns the offset in the log file at which the last complete line ends. */
 static off_t event_log_whole_end(int fd)
 {
 	off_t end = lseek(fd, 0, SEEK_END);

@@ -20,7 +20,7 @@ int event_log_open(const char *path, struct event_log **out, struct fh_error *er
  * process has the log open. */
 int event_log_resume(const char *path, struct event_log **out, struct fh_error *err);
 
-/* Appends events: whole lines, each with its newline. */
+/* Appends events to the log: whole lines, each with its newline. */
 int event_log_add(struct event_log *log, const struct buf *lines, struct fh_error *err);
 int event_log_sync(struct event_log *log, struct fh_error *err);
 void event_log_close(struct event_log *log); /* `log` may be NULL */

@@ -90,7 +90,7 @@ static struct traj_message *export_add_message(struct export_reading *r)
 	return &t->history[t->n_history++];
 }
 
-/* Appends a value as Python's json.dumps() writes it. */
+/* Appends a JSON value as Python's json.dumps() writes it. */
 static void export_dump(struct buf *out, const struct pyjson *v)
 {
 	bool is_object = v->kind == PYJSON_OBJECT;

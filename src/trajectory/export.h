@@ -12,7 +12,7 @@
 #define STEPS_MAX 1000000 /* most steps that a run may have */
 #define EXPORT_EVENTS_BYTES_MAX (1024L * 1024 * 1024)
 
-/* A run, as read from its events. */
+/* A run as read from the events in its events.jsonl. */
 struct exported {
 	struct traj *traj;
 	const struct pyjson *baseline; /* the task's baseline score; lives as long as `traj` */

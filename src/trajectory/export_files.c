@@ -13,7 +13,7 @@
 
 #define NAMES_BYTES_MAX 1000
 
-/* Writes MLGym's files from a `struct exported`. */
+/* Writes MLGym's files of a run from a `struct exported`. */
 
 static int export_write_file(
 		const char *dir, const char *name, const struct buf *data, struct fh_error *err)

@@ -23,7 +23,7 @@ void info_put_metrics(
 	pyjson_end_object(w);
 }
 
-/* Writes a number; writes null for a negative number, which means unknown. */
+/* Writes a number as JSON; writes null for a negative number, which means unknown. */
 static void info_put_known(struct pyjson_writer *w, const char *key, int64_t v)
 {
 	if (v < 0)
@@ -32,7 +32,7 @@ static void info_put_known(struct pyjson_writer *w, const char *key, int64_t v)
 		pyjson_put_i64(w, key, v);
 }
 
-/* Parses the output of the agent's state command. NULL: the output is no JSON object. */
+/* Parses what the agent's state command printed. NULL: it is no JSON object. */
 static const struct pyjson *info_read_tools(struct arena *a, const char *text)
 {
 	struct pyjson_source source = {
@@ -76,7 +76,7 @@ static void info_put_final(struct pyjson_writer *w, const struct fh_step *step)
 	pyjson_end_object(w);
 }
 
-/* Writes the object `info` of a reset or step. */
+/* Writes the JSON object `info` that a reset or step returns. */
 static void info_put(struct pyjson_writer *w, const struct fh_step *step)
 {
 	pyjson_put_object(w, "info");

@@ -150,13 +150,13 @@ static const char *norm_match(const char *pattern, const char *s)
 /* All rules for parts of a line that differ in every run, in the order in which they are
  * applied. */
 static const struct norm_rule {
-	const char *firsts; /* characters with which a match may begin */
+	const char *firsts; /* characters with which a match of the rule may begin */
 	/*
 	 * Characters that must not stand just before a match. LINE_START: a match must be at the
 	 * line's start.
 	 */
 	const char *not_after;
-	const char *keep; /* pattern of text before the replaced text; it stays as it is */
+	const char *keep; /* pattern of text before the replaced text, which stays unchanged */
 	const char *what; /* pattern of the text that is replaced */
 	const char *word;
 } rules[] = {

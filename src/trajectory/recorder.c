@@ -26,7 +26,8 @@ struct recorder {
 	struct buf line;
 	char *dir;
 	char *traj;
-	char *agent; /* name of the agent in MLGym's files: "primary_<run>" */
+	/* name of the agent in MLGym's files: "primary_<run>", with the run's number */
+	char *agent;
 	/* exit status that the last step reported; NULL: the episode has not ended */
 	char *exit_status;
 	int steps;
@@ -35,7 +36,7 @@ struct recorder {
 
 /* --- one event -------------------------------------------------------------------------------- */
 
-/* Begins an event with its kind and the current time. */
+/* Begins an event of the log with its kind and the current time. */
 static struct pyjson_writer recorder_begin(struct recorder *r, const char *event)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&r->line, PYJSON_LINE);
@@ -54,7 +55,7 @@ static void recorder_end_line(struct pyjson_writer *w)
 	buf_add_char(w->out, '\n');
 }
 
-/* Writes all events since the last commit in one write(2). */
+/* Writes all events that are not written yet to the log in one write(2). */
 static int recorder_commit(struct recorder *r, struct fh_error *err)
 {
 	int n = event_log_add(r->log, &r->line, err);

@@ -46,8 +46,8 @@ int recorder_reset(struct recorder *r, uint64_t seed, const struct fh_step *step
 /* How much of the earlier record a resumed run keeps. Record this event before others of the
  * resumed run. */
 struct recorder_resumed {
-	int steps, messages; /* number of steps and messages that are kept */
-	/* number of observations that differed when the kept steps were played again */
+	int steps, messages; /* number of recorded steps and messages that a resumed run keeps */
+	/* number of observations that differed when a resumed run played the kept steps again */
 	int different;
 	/* Hashes of the files of task and agent when the run was resumed. A later `run
 	 * --skip-existing` compares them with its own, to tell whether this run counts. */
@@ -90,7 +90,7 @@ int recorder_spent(struct recorder *r, const struct pyjson *model_stats, struct 
 
 struct recorder_end {
 	const char *exit_status; /* exit status of the episode; NULL: use that of the last step */
-	/* message of the error that broke the run; NULL: no error */
+	/* message of the error that ended the run; NULL: no error */
 	const char *error;
 	/* Object with calls, tokens and cost of the model; NULL: the run has no language model. */
 	const struct pyjson *model_stats;

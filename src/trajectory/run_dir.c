@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUNS_MAX 1000000 /* numbers of runs are less than this */
+#define RUNS_MAX 1000000 /* limit of runs' numbers: each is less */
 
 char *run_dir_default(void)
 {

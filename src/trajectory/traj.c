@@ -12,7 +12,7 @@
  * use them. */
 enum need { REQUIRED, OPTIONAL };
 
-/* Types that a member may have, as bits: one for each enum pyjson_kind. */
+/* Types that a member of an object may have, as bits: one for each enum pyjson_kind. */
 #define KIND(k) (1U << (k))
 #define TEXT KIND(PYJSON_STRING)
 #define NUMBER KIND(PYJSON_NUMBER)

@@ -23,12 +23,13 @@ struct fetch {
 	uint64_t who;
 	/* the owner freed the fetch, but a thread still looks up its server's name */
 	bool is_left;
-	bool is_copied; /* this process is a fork: sockets and threads belong to its parent */
+	/* this process is a fork: the fetch's sockets and threads belong to its parent */
+	bool is_copied;
 	struct http *http;
-	struct http_call *call; /* current request; NULL: none */
+	struct http_call *call; /* HTTP request that is running; NULL: none */
 	struct http_headers headers;
 	char *hosts, *url;
-	bool is_public; /* refuse servers with private addresses */
+	bool is_public; /* true: refuse servers with private addresses */
 	int64_t timeout_ms;
 	int tries, redirects;
 	int64_t again_ns; /* clock_now_ns() at which the next try begins; INT64_MAX: none */

@@ -31,7 +31,7 @@ struct fetch_request {
 	 */
 	const char *key_header, *key;
 	size_t bytes_max;
-	int64_t timeout_ms; /* timeout of each try */
+	int64_t timeout_ms; /* milliseconds until each try times out */
 };
 
 /* Returns true if fewer than FETCHES_MAX fetches are running, so that another may begin. */
@@ -48,7 +48,7 @@ int fetch_fd(const struct fetch *f);
 
 #define FETCH_FDS 1
 void fetch_waits(const struct fetch *f, struct waits *w);
-bool fetch_advance(struct fetch *f); /* true: the fetch has ended */
+bool fetch_advance(struct fetch *f); /* returns true when the fetch has ended */
 
 /* Returns how many bytes of the document have arrived so far. */
 size_t fetch_received(const struct fetch *f);

@@ -33,7 +33,7 @@ struct http {
 	 * clock_now_ns() at which libcurl wants to be called, and the time given to http_wake_at()
 	 */
 	int64_t curl_ns, wake_ns;
-	int64_t armed_ns;            /* clock_now_ns() for which the timer is set */
+	int64_t armed_ns;            /* clock_now_ns() at which the timer expires */
 	struct http_calls unwatched; /* calls whose sockets could not be added to the epoll */
 	struct http_names names;
 };
@@ -215,7 +215,7 @@ void http_headers_add(
 
 void http_headers_release(struct http_headers *h)
 {
-	if (!h->list) /* no headers: libcurl may not be loaded, so don't call it */
+	if (!h->list) /* there are no headers: libcurl may not be loaded, so don't call it */
 		return;
 	for (struct curl_slist *line = h->list; line; line = line->next)
 		explicit_bzero(line->data, strlen(line->data));

@@ -21,7 +21,7 @@ struct http;
 struct http_call;
 
 int http_open(struct http **out, struct fh_error *err);
-void http_close(struct http *h); /* end all calls of `h` first; NULL is fine */
+void http_close(struct http *h); /* closes the client; end all calls of `h` first; NULL is fine */
 
 /*
  * Returns true while threads still look up names for calls that were cancelled or timed out. Such a
@@ -69,7 +69,7 @@ enum http_error {
 	HTTP_ANSWERED, /* the server's answer is complete, with any HTTP status */
 	HTTP_BROKEN,   /* the connection failed or was lost: a retry may succeed */
 	HTTP_TIMEOUT,
-	HTTP_REFUSED, /* the callback `data` returned false */
+	HTTP_REFUSED, /* the caller's function `data` returned false */
 	HTTP_USELESS, /* a retry can't succeed: an untrusted certificate, for example */
 };
 

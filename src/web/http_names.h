@@ -26,10 +26,11 @@ struct http_name {
 	struct http_call *call;
 	CURL *easy;
 	int64_t deadline_ns; /* clock_now_ns() at which the lookup times out */
-	bool needs_public;   /* refuse private, loopback and link-local addresses */
-	bool is_private;     /* the name had a private address, which was refused */
+	bool needs_public;   /* true: refuse private, loopback and link-local addresses */
+	bool is_private;     /* true: the name had a private address, which was refused */
 	bool is_asking, is_left;
-	TAILQ_ENTRY(http_name) link; /* link in `left` if is_left, or in `asking` if is_asking */
+	/* link in the list `left` if is_left, or in `asking` if is_asking */
+	TAILQ_ENTRY(http_name) link;
 };
 
 /* Sets callbacks of the libcurl handle n->easy that tell when the name lookup begins and ends. */

@@ -20,7 +20,8 @@
 #define CSV_COLUMNS_MAX 1024
 #define CSV_ROWS_MAX 10000000
 
-/* A field: bytes of the file's text, without any NUL inside and not NUL-terminated. */
+/* A field of a CSV file: bytes of the file's text, without any NUL inside and not
+ * NUL-terminated. */
 struct csv_field {
 	const char *text;
 	size_t len;
@@ -29,7 +30,7 @@ struct csv_field {
 struct csv_row {
 	/* the two fields of a CSV row that count; `id` is undefined if csv_columns.id is NULL */
 	struct csv_field id, target;
-	size_t line; /* number of the row's first line in the file, counted from 1 */
+	size_t line; /* number of the line in the file where the row begins, counted from 1 */
 };
 
 struct csv {

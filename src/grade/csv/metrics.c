@@ -79,7 +79,7 @@ static int metric_to_pairs(const struct scored *s, struct metric_pair **out, str
 	return 0;
 }
 
-/* Like metric_to_pairs(), but each truth must be 0 or 1. */
+/* Converts all rows to pairs of numbers: predictions and true values, which must be 0 or 1. */
 static int metric_to_binary_pairs(
 		const struct scored *s, struct metric_pair **out, struct fh_error *err)
 {

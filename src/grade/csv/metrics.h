@@ -11,7 +11,7 @@
 struct scored_row {
 	struct csv_field truth, prediction;
 	size_t line;   /* number of the prediction's line in the submitted CSV file */
-	size_t answer; /* index of `truth` in the file of answers */
+	size_t answer; /* index of the true value in the file of answers */
 };
 
 /* All rows to score, at least one. `column` is the name of the predicted column, for messages. */
@@ -47,7 +47,7 @@ struct metric {
 /* Finds a metric by its name; NULL: there is none. */
 const struct metric *metric_find(const char *name);
 
-/* score() of the metric bleu, in bleu.c */
+/* function that computes the metric bleu, in bleu.c */
 int metric_bleu(const struct scored *s, struct metric_values *out, struct fh_error *err);
 
 #endif

@@ -12,7 +12,7 @@
 /* Rows to score: all, or one of two halves drawn by a hash of the answers. */
 enum score_part { PART_ALL, PART_VALIDATE, PART_FINAL };
 
-/* A submission and its answers, two CSV texts. Parsing changes both texts. */
+/* A CSV text with the agent's predictions and one with the answers. Parsing changes both texts. */
 struct score_request {
 	struct csv_columns columns;
 	const struct metric *metric;

@@ -96,7 +96,8 @@ class Player:
         self._unanswered = 0  # questions that were sent, and not answered yet
         self._received = b""  # the start of the next answer
 
-        # A player that does not read must not block the judge in write() past its deadline.
+        # Make the pipe non-blocking: a player that does not read must not block the judge in
+        # write() past its deadline.
         os.set_blocking(self._ask_fd, False)
 
     def table(

@@ -172,7 +172,8 @@ def share() -> mmap.mmap:
 def main(path: str, allowed: list[str], kind: type[Table] = Table, load: Loader = load) -> None:
     """Answers questions until they end. A task's own player gives its kind of table. It may also
     give a function that loads the agent's file."""
-    # Programs that the agent's code starts must not hold the judge's pipes open.
+    # Close the judge's pipes for programs that the agent's code starts: these must not hold them
+    # open.
     os.set_inheritable(QUESTIONS_FD, False)
     os.set_inheritable(ANSWERS_FD, False)
     player = Player(os.path.abspath(path), allowed, kind, load)
@@ -182,7 +183,8 @@ def main(path: str, allowed: list[str], kind: type[Table] = Table, load: Loader 
             answers.flush()
     with contextlib.suppress(OSError):
         sys.stdout.flush()
-    # Not sys.exit(): threads that the agent's code left running would keep the process.
+    # Exit at once, not by sys.exit(): threads that the agent's code left running would keep the
+    # process.
     os._exit(0)
 
 

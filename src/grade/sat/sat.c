@@ -33,16 +33,16 @@ struct numbers {
 
 /* A decision, and the assignments that unit propagation derived from it. */
 struct level {
-	int start;   /* index in `trail` of the variable that was decided on */
+	int start;   /* index in `trail` of the variable that the search decided on */
 	bool second; /* true: the variable's other value has failed before */
 };
 
 struct sat {
 	int n_variables, n_clauses;
-	int32_t (*literals)[LITERALS]; /* literals of each clause */
+	int32_t (*literals)[LITERALS]; /* literals of each clause: variables, negative if negated */
 	struct clauses *users;         /* clauses that have a literal, by sat_side() of it */
 	int *user_items;               /* items of all `users` */
-	int8_t *values;                /* by variable: 1 true, -1 false, 0 unassigned */
+	int8_t *values;                /* value of each variable: 1 true, -1 false, 0 unassigned */
 	int8_t *n_true, *n_free;       /* by clause */
 	int *trail, n_trail;
 	struct level *levels;
@@ -53,7 +53,7 @@ struct sat {
 	/* unit clauses (with one literal left) that this pass of the unit propagation found */
 	struct clauses units;
 
-	/* Changes since the last decision, to report to the heuristic: */
+	/* Changes since the last decision, to report to the heuristic that decides: */
 	struct clauses told; /* the list of open clauses at the last decision */
 	/* number of decision levels that are the same as at the last decision */
 	int kept;
@@ -197,7 +197,7 @@ void fh_sat_free(struct sat *s)
 
 /* --- clauses and variables -------------------------------------------------------------------- */
 
-/* 1: the literal is true, -1: it is false, 0: its variable is unassigned. */
+/* Returns a literal's value. 1: true, -1: false, 0: its variable is unassigned. */
 static int sat_value(const struct sat *s, int32_t literal)
 {
 	return literal > 0 ? s->values[literal] : -s->values[-literal];

@@ -27,7 +27,8 @@ struct sat;
 enum {
 	SAT_SATISFIABLE = -1,
 	SAT_UNSATISFIABLE = -2,
-	SAT_ILLEGAL = -3, /* the variable does not exist, or is assigned; nothing changed */
+	/* the variable that was decided on does not exist, or is assigned; nothing changed */
+	SAT_ILLEGAL = -3,
 };
 
 #pragma GCC visibility push(default)
