@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -24,6 +25,20 @@ def test_pages_are_up_to_date() -> None:
     command = [ROOT / "scripts/task-pages", "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_page_of_a_task_that_has_its_data_sets_beside_it(tmp_path: Path) -> None:
+    text = (ROOT / "docs/first-task.md").read_text()
+    home = tmp_path / "tasks/towers"
+    for folder in (home / "datasets", tmp_path / "docs", tmp_path / "scripts"):
+        folder.mkdir(parents=True)
+    shutil.copy(ROOT / "docs/published.csv", tmp_path / "docs")
+    script = shutil.copy(ROOT / "scripts/task-pages", tmp_path / "scripts")
+    for name in ("task.yaml", "datasets/towers.yaml"):
+        (home / name).write_text(text.split(f"`towers/{name}`:\n\n```yaml\n")[1].split("```")[0])
+    (home / "README.md").write_text("# towers\n")
+    subprocess.run([script], check=True)
+    assert "| data | Towers (`towers`), made from the machine's key |" in page_of(home)
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda path: path.name)
