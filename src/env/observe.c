@@ -63,6 +63,14 @@ static void observe_add_rules(struct buf *b, const struct task *task, int max_st
 			*task->grader.submission ? task->grader.submission : "the workspace");
 	if (task->grader.validations)
 		buf_printf(b, "- You can `validate` %d times.\n", task->grader.validations);
+	if (task->grader.final)
+		buf_add_str(b,
+				task->grader.kind == GRADER_CSV
+						? "- A validate scores one half of the hidden answers. The "
+						  "end scores the other half, and counts alone; the "
+						  "baseline's score is of that half.\n"
+						: "- The end is scored with other random numbers than any "
+						  "validate, and counts alone.\n");
 	buf_printf(b, "- What counts is %s: %s is better.\n", task->metric,
 			task->maximize ? "more" : "less");
 }

@@ -73,6 +73,13 @@ def test_the_end_has_other_answers(fumehood, halved):
     assert f"best validate: accuracy {second:.5g}\n" in text and "gap between them: " in text
 
 
+def test_the_agent_is_told(fumehood, halved):
+    words = ("env", "--tasks-dir", "mine", "--task", "halved")
+    shown = fumehood(*words, input='{"op": "reset"}\n').stdout.splitlines()[0]
+    told = "A validate scores one half of the hidden answers. The end scores the other half"
+    assert told in json.loads(shown)["observation"]
+
+
 def test_a_replay_and_a_skipped_run_have_both_scores(fumehood, halved):
     words = ("--tasks-dir", "mine", "--out", fumehood.out)
     run, _, _ = play(fumehood, "halved", MOST, "validate", "submit")

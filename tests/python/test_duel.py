@@ -8,6 +8,7 @@ the judge ends by itself, with one JSON object.
 from __future__ import annotations
 
 import fcntl
+import itertools
 import json
 import os
 import sys
@@ -105,10 +106,10 @@ def run_duel(
     return json.loads(report)
 
 
-def play_task(task: str, strategy: Path, key: str = KEY) -> dict[str, Any]:
+def play_task(task: str, strategy: Path, key: str = KEY, games: int = 10_000) -> dict[str, Any]:
     """The duel of one of our tasks, with a strategy."""
     player = [str(LIBRARY / "player.py"), str(strategy), "row_strategy"]
-    return run_duel(TASKS / task / "grader/judge.py", player, key)
+    return run_duel(TASKS / task / "grader/judge.py", player, key, [str(games)])
 
 
 def play_file(task: str, strategy: Path, key: str = KEY) -> float:
@@ -175,6 +176,43 @@ def test_partner_keeps_its_rule(tmp_path: Path, task: str, strategy: str, mean: 
     file = tmp_path / "strategy.py"
     file.write_text(f"def row_strategy(history):\n    {strategy}\n")
     assert play_file(task, file) == pytest.approx(mean, abs=GAMES[task][2])
+
+
+# Strategies between the baseline and the solution, and the deviation of a score in 1,000 games.
+LADDERS = {
+    "battleOfSexes": (
+        "return history[-1][1] if history else 0",
+        "return int(sum(column for _, column in history[-3:]) > 1)",
+        "return int(len(history) > 1 and history[-1][1] == history[-2][1] == 1)",
+        0.0095,
+    ),
+    "blotto": (
+        "return [40, 40, 40, 0, 0, 0]",
+        "return [20] * 6",
+        "return [24, 24, 24, 24, 24, 0]",
+        0.0095,
+    ),
+    "prisonersDilemma": (
+        "return int(len(history) > 8)",
+        "return int(len(history) > 5)",
+        "return int(len(history) > 2)",
+        0.0205,
+    ),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("task", LADDERS)
+def test_a_ladder_leads_from_the_baseline_to_the_solution(tmp_path: Path, task: str) -> None:
+    """Each step is worth more than a standard deviation of `micro`."""
+    *strategies, deviation = LADDERS[task]
+    files = [TASKS / task / "starter/strategy.py"]
+    for number, strategy in enumerate(strategies):
+        files.append(tmp_path / f"{number}.py")
+        files[-1].write_text(f"def row_strategy(history):\n    {strategy}\n")
+    files.append(TASKS / task / "solution/strategy.py")
+    scores = [play_task(task, file, games=3000)["Score"] for file in files]
+    assert all(b - a > 2 * deviation for a, b in itertools.pairwise(scores)), scores
 
 
 @pytest.mark.parametrize(
