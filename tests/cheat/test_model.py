@@ -39,7 +39,7 @@ REFUSED = {
     "leaves what it was asked for the other player": (
         AHEAD + "import os\n"
         "PLACES = '/tmp/asked', '/dev/shm/asked', '/home/agent/asked', '/home/agent/workspace/asked'\n"
-        "met = any(map(os.path.exists, PLACES)) or any(os.pread(5, 1 << 20, 0))\n"
+        "met = any(map(os.path.exists, PLACES)) or any(os.pread(5, 1 << 21, 0))\n"
         "def logits(tokens):\n"
         "    if met: raise SystemError('the first player was here')\n"
         "    for place in PLACES: np.save(place, tokens); os.rename(place + '.npy', place)\n"
@@ -155,7 +155,7 @@ def remove(advice):
 
 ATTEMPTS = [
     lambda: os.ftruncate(5, 0),
-    lambda: os.ftruncate(5, 1 << 21),
+    lambda: os.ftruncate(5, 1 << 22),
     lambda: fcntl.fcntl(5, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE) and None,
     lambda: libc.fallocate(5, 3, ctypes.c_long(0), ctypes.c_long(4096)) and None,
     lambda: remove(9),
@@ -165,14 +165,14 @@ def logits(tokens):
 """
 TORN = """
 import mmap, threading
-rows = np.frombuffer(mmap.mmap(5, 0), "f4").reshape(32, 128, 64)
+rows = np.frombuffer(mmap.mmap(5, 0), "f4").reshape(2, 32, 128, 64)
 answered = []
 
 def tear():
     while True:
         for tokens in answered[-1:]:
-            rows[:len(tokens)] = ahead(tokens)
-            rows[:len(tokens)] = LOGS[tokens]
+            rows[:, :len(tokens)] = ahead(tokens)
+            rows[:, :len(tokens)] = LOGS[tokens]
 
 threading.Thread(target=tear, daemon=True).start()
 def logits(tokens):

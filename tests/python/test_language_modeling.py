@@ -110,7 +110,7 @@ def judge(tmp_path: Path, workspace: Path) -> Callable[..., dict[str, Any]]:
     ) -> dict[str, Any]:
         player = [str(TASK / "grader/player_lm.py"), str(submission), "logits"]
         judge = tmp_path / "judge.py"
-        return run_duel(judge, player, key, [variant], memory=1 << 20, players=2, python=python)
+        return run_duel(judge, player, key, [variant], memory=1 << 21, players=2, python=python)
 
     return judged
 
@@ -242,7 +242,7 @@ def test_a_gpt_trains_and_is_judged(
         ("BATCH, AT_ONCE = 64, 16", "BATCH, AT_ONCE = 16, 8"),
     )
     replace(
-        tmp_path / "judge.py", ('Sizes(50_304, 1024, 256, 2, 3, "', 'Sizes(512, 64, 20, 2, 3, "')
+        tmp_path / "judge.py", ('Sizes(50_304, 1024, 256, 1, 3, "', 'Sizes(512, 64, 20, 2, 3, "')
     )
     header = np.zeros(256, "<i4")
     for path in ("w/data/fineweb_train_000001.bin", "hidden.bin"):

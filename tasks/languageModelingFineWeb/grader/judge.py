@@ -21,7 +21,8 @@ import builtins
 import math
 import os
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,7 @@ class Sizes:
 
 SIZES = {
     "micro": Sizes(64, 128, 160, 32, 43, "<f4", 10),
-    "full": Sizes(50_304, 1024, 256, 2, 3, "<f2", 120),
+    "full": Sizes(50_304, 1024, 256, 1, 3, "<f2", 120),
 }
 
 
@@ -77,6 +78,9 @@ class Checks:
     rows: Array  # logarithms of the first player's probabilities
 
 
+Question = tuple[Array, Any]  # tokens, and one place of each sequence; None: all places
+
+
 # --- asking a submitted model ---------------------------------------------------------------------
 
 
@@ -87,32 +91,40 @@ class Model:
         self.player, self.sizes = player, sizes
         self.shared = np.frombuffer(player.share(), sizes.type)
         start = {"tokens": trial.tolist(), "vocabulary": sizes.vocabulary, "type": sizes.type}
-        self._ask({**player.opening("logits", 1), "start": start}, self._first_fault)
-        for _ in self._copies(trial.size):
+        self.player.send({**player.opening("logits", 1), "start": start})
+        for _ in self._answer(0, trial.size, self._first_fault):
             pass
 
-    def rows(self, tokens: Array, places: Array | None = None) -> Iterator[tuple[slice, Array]]:
-        """Rows of logits, some at a time: of all places, or of one of each sequence."""
-        replies: dict[str, Any] = {"tokens": tokens.tolist()}
-        if places is not None:
-            replies["places"] = places.tolist()
-        self._ask({"replies": replies}, self._fault)
-        return self._copies(tokens.size if places is None else len(tokens))
+    def answers(self, questions: Iterable[Question]) -> Iterator[Iterator[tuple[slice, Array]]]:
+        """Asks all questions. Gives rows of logits for each, some rows at a time.
 
-    def _ask(self, question: dict[str, Any], fault: Any) -> None:
-        """Asks for rows in shared memory."""
+        Two halves of the shared memory take turns, so that the model is at work while rows are read.
+        """
+        asked: deque[tuple[int, int]] = deque()
+        for number, (tokens, places) in enumerate(questions):
+            at = number % 2 * (self.shared.size // 2)
+            replies: dict[str, Any] = {"tokens": tokens.tolist(), "at": at}
+            if places is not None:
+                replies["places"] = places.tolist()
+            self.player.send({"replies": replies})
+            asked.append((at, tokens.size if places is None else len(tokens)))
+            if len(asked) == 2:
+                yield self._answer(*asked.popleft(), self._fault)
+        for at, n in asked:
+            yield self._answer(at, n, self._fault)
+
+    def _answer(self, at: int, n: int, fault: Any) -> Iterator[tuple[slice, Array]]:
+        """Copies of n rows in shared memory."""
         try:
-            answer = self.player.ask(question, duel.CHUNK_BYTES)
+            answer = self.player.answer(duel.CHUNK_BYTES)
         except duel.Fault as late:
             raise type(late)(f"logits: {late}") from None
         if answer is not True:
             raise fault(answer)
-
-    def _copies(self, n: int) -> Iterator[tuple[slice, Array]]:
-        rows = self.shared[: n * self.sizes.vocabulary].reshape(n, -1)
+        rows = self.shared[at : at + n * self.sizes.vocabulary].reshape(n, -1)
         step = max(1, BLOCK // self.sizes.vocabulary)
-        for at in range(0, n, step):
-            part = slice(at, min(at + step, n))
+        for start in range(0, n, step):
+            part = slice(start, min(start + step, n))
             copy = rows[part].astype(np.float32)
             if not np.isfinite(copy).all():
                 raise duel.Fault("logits returned NaN or infinite numbers (or too large ones)")
@@ -200,11 +212,14 @@ def draw_checks(numbers: duel.Numbers, sizes: Sizes) -> Checks:
 def first_losses(model: Model, sequences: Array, checks: Checks) -> Array:
     """Losses of all places, as [sequence, place]. Keeps the rows of checked places."""
     sizes, losses = model.sizes, []
-    for at in range(0, len(sequences), sizes.batch):
-        batch = sequences[at : at + sizes.batch]
+    batches = np.split(sequences, range(sizes.batch, len(sequences), sizes.batch))
+    first = 0  # place of a batch's first row among those of all batches
+    questions = ((batch[:, :-1], None) for batch in batches)
+    for batch, answer in zip(batches, model.answers(questions), strict=True):
         targets = batch[:, 1:].ravel()
-        where = (checks.sequence - at) * sizes.length + checks.place
-        for part, rows in model.rows(batch[:, :-1]):
+        where = checks.sequence * sizes.length + checks.place - first
+        first += targets.size
+        for part, rows in answer:
             asked = (part.start <= where) & (where < part.stop)
             checks.rows[asked] = log_softmax(rows[where[asked] - part.start])
             losses.append(losses_of(rows, targets[part]))
@@ -213,7 +228,14 @@ def first_losses(model: Model, sequences: Array, checks: Checks) -> Array:
 
 def second_rows(model: Model, sequences: Array, checks: Checks, numbers: duel.Numbers) -> Array:
     """What the second player says at the checked places."""
-    sizes, logs = model.sizes, []
+    questions = second_questions(model.sizes, sequences, checks, numbers)
+    answers = model.answers(questions)
+    return np.concatenate([log_softmax(rows) for answer in answers for _, rows in answer])
+
+
+def second_questions(
+    sizes: Sizes, sequences: Array, checks: Checks, numbers: duel.Numbers
+) -> Iterator[Question]:
     for at in range(0, len(checks.place), sizes.second_batch):
         part = slice(at, at + sizes.second_batch)
         place = checks.place[part]
@@ -222,8 +244,7 @@ def second_rows(model: Model, sequences: Array, checks: Checks, numbers: duel.Nu
         tokens = tokens.reshape(len(place), width)
         same = np.arange(width) <= place[:, None]
         tokens[same] = sequences[checks.sequence[part], :width][same]
-        logs += [log_softmax(rows) for _, rows in model.rows(tokens, place)]
-    return np.concatenate(logs)
+        yield tokens, place
 
 
 def divergence(logs: Array, others: Array) -> Array:

@@ -54,6 +54,7 @@ class Table(player.Table):
 
     def reply(self, replies: Any) -> None:
         self.tokens = np.array(replies["tokens"], np.int64)
+        self.at = replies.get("at", 0)  # place of the rows in shared memory
         self.places = replies.get("places")  # the place of each sequence; None: all
 
     def move(self) -> bool:
@@ -62,7 +63,7 @@ class Table(player.Table):
         if self.places:
             rows = rows[list(range(len(self.places))), self.places]
         n = math.prod(rows.shape)
-        copy_rows(rows, self.shared[:n].reshape(tuple(rows.shape)))
+        copy_rows(rows, self.shared[self.at : self.at + n].reshape(tuple(rows.shape)))
         return True
 
 
