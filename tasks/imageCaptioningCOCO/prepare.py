@@ -24,8 +24,8 @@ CAPTIONS = 5  # captions of each picture, as in COCO
 OUTLINES, HUES = 6, 6
 CANDIDATES = 60  # outlines that are drawn. Those that differ most are kept.
 
-# For each kind of word in the made-up language: the number of its meanings, and of the words for
-# each meaning.
+# For each kind of word in the made-up language: how many meanings it has, and how many words each
+# meaning has.
 WORDS = {
     "noun": (OUTLINES, 2),
     "hue": (HUES, 2),

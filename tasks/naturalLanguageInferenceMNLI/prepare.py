@@ -59,8 +59,8 @@ def relation(a: Concept, b: Concept) -> int:
     return EXCLUDES if shared and shared.exclusive else INDEPENDENT
 
 
-# For each kind of word: the number of families of concepts, and of all concepts below the families'
-# heads.
+# For each kind of word: the number of families of concepts, and the total of concepts below the
+# families' heads.
 FAMILIES = {"noun": (3, 21), "verb": (3, 12), "adjective": (3, 9), "place": (2, 7)}
 SYNONYMS = 0.3  # share of concepts with a second word
 DEEP = 0.4  # share of concepts that get a parent below the head, if there is one

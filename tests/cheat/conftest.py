@@ -39,10 +39,11 @@ class Game:
 GAMES = [
     Game("duel", "strategy.py", "true", 2 / 3),
     Game("script", "answer.txt", "echo 5 >answer.txt", 0.25),
-    # Each machine draws other passengers: allow five standard deviations of the score of one half.
+    # Each machine draws other passengers: the allowed deviation is five standard deviations of the
+    # score of one half.
     Game("titanicSurvival:micro", "submission.csv", "python3 baseline.py", 0.65, 0.12),
-    # The judge's random numbers differ between episodes: allow six standard deviations of the score
-    # of 400 games.
+    # The judge's random numbers differ between episodes: the allowed deviation is six standard
+    # deviations of the score of 400 games.
     Game("battleOfSexes", "strategy.py", "true", 1.0213, 0.1),
     Game("rows", "submission.csv", "cp sample_submission.csv submission.csv", 0.5, root=MLGYM),
 ]
@@ -56,8 +57,8 @@ MODEL = Game("languageModelingFineWeb", "model.zip", "python3 baseline.py", None
 BY_TASK = {game.task: game for game in [*GAMES, *IN_PROCESS, MODEL]}
 
 
-# Texts in judges that set the number of games, and replacements with fewer games. Copies of the
-# tasks get these to save time, because tricks don't depend on it.
+# Code in judges that sets the number of games, and code that plays fewer. Copies of the tasks use
+# the latter to save time.
 GAMES_LINE = ("else 10_000", "else 400")
 FEWER = {
     "3SATTime": ("[(50, 213)] * 24", "[(30, 128)] * 4"),

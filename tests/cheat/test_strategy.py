@@ -11,7 +11,7 @@ from conftest import DUELS_OR_LONG
 # Code to put before an honest strategy. It must not change the score.
 HARMLESS = {
     "random": "import random\nrandom.getrandbits = random.choice = lambda *a: 0\nrandom.seed = print\n",
-    # Replace sum() for the judge only: the strategy itself keeps the real one.
+    # Replace the built-in sum(). The strategy keeps the real one for itself.
     "builtins": "import builtins\nkept = sum\nbuiltins.sum = lambda *a: 10**9\nsum = kept\n",
     "modules": "import sys\nfor m in ('duel', 'judge', 'numbers', 'hashlib'): sys.modules[m] = None\n",
     "frames": (

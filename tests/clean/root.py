@@ -88,7 +88,7 @@ def make_root() -> None:
     if made.returncode:
         raise Failed(made.stdout)
     (ROOT / "etc/hosts").write_text("127.0.0.1 localhost clean\n")
-    # Root owns the repository. Without this, git refuses to clone it for another user.
+    # Let git clone the repository for any user: it belongs to root, and git would refuse.
     (ROOT / "etc/gitconfig").write_text("[safe]\n\tdirectory = *\n")
     push_working_tree(ROOT / ORIGIN[1:])
 

@@ -121,7 +121,7 @@ class Run:
         shown = self.env.step('printf %s "${CURRENT_FILE:-n/a}"')["observation"]
         return answer["info"]["state"] | {"open_file": shown}
 
-    # --- steps that can't be compared -------------------------------------------------------------
+    # --- reasons to skip a step -------------------------------------------------------------------
 
     def reason_to_skip(self, kind: str, step: dict) -> str:
         observation = step["observation"] or ""
@@ -165,7 +165,7 @@ class Run:
         paths = [posixpath.join(state["working_dir"], w) for w in words]
         return "" if paths and all(map(self.world.is_known, paths)) else UNREAD
 
-    # --- files that the recorded observation names, made before the action is played --------------
+    # --- making files that the recorded observation names, before the action is played ------------
 
     def learn(self, kind: str, step: dict) -> bool:
         """Makes files that the recorded observation names. Whether any had to be made."""

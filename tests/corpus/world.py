@@ -11,7 +11,7 @@ from pathlib import Path
 from reading import Entry, Listing, Window
 
 WORKSPACE = "/home/agent/workspace"
-# Our tools that replace the bash tools of MLGym's agents.
+# C file with our tools, which replace the bash tools of MLGym's agents.
 OWN_TOOLS = Path(__file__).resolve().parents[2] / "src/agent/own_tools.c"
 TOOLS = "open goto scroll_down scroll_up create edit insert search_dir search_file find_file"
 STARTER = "/starter"  # folder of an episode that has the data of MLGym's checkout
@@ -64,7 +64,7 @@ def own_tools() -> str:
     return "".join(map(json.loads, re.findall(r'^\t(".*")$', script, re.MULTILINE)))
 
 
-# --- files that a task begins with ----------------------------------------------------------------
+# --- listing the files that a task begins with ----------------------------------------------------
 
 
 def lists(config: str, key: str) -> list[str]:
@@ -101,7 +101,7 @@ class Starter:
         return found
 
 
-# --- files of a recorded run ----------------------------------------------------------------------
+# --- rebuilding the files of a recorded run -------------------------------------------------------
 
 
 class World:

@@ -80,7 +80,7 @@ class Hub:
         """Headers of all requests for content."""
         return [headers for method, path, headers in self.asked if method == "GET"]
 
-    # --- answers ------------------------------------------------------------------------------
+    # --- answering requests -----------------------------------------------------------------------
 
     def answer(self, request: BaseHTTPRequestHandler, body: bool) -> None:
         path = unquote(urlsplit(request.path).path)

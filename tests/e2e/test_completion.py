@@ -12,7 +12,8 @@ import time
 import pytest
 from conftest import TASKS
 
-# The words after "fumehood", and the completions of the last. It is empty after a blank at the end.
+# Words typed after "fumehood", and the completions of the last word. After a blank, the last word
+# is empty.
 CAN_BECOME = [
     ("ru", ["run"]),
     ("task ", ["list", "show", "check", "new", "--help"]),
@@ -91,7 +92,7 @@ class Terminal:
         os.close(self.fd)
 
 
-# Arguments that start a shell, and a command that loads our completion.
+# For each shell: how to start it, and a command that loads Fumehood's completions.
 SHELLS = {
     "bash": (
         ["bash", "--norc", "--noprofile", "-i"],

@@ -235,7 +235,7 @@ def test_an_interrupted_fetch_is_continued(data, hub, number):
     assert hub.gets()[-1]["range"] == f"bytes={len(DATA) // 2}-"
 
 
-# --- hashes ---------------------------------------------------------------------------------------
+# --- wrong hashes of files ------------------------------------------------------------------------
 
 
 def test_a_wrong_hash_of_the_server(data, hub):
@@ -357,7 +357,7 @@ def test_list_tells_what_is_here(data, hub):
         data.fetch()
 
 
-# --- layouts --------------------------------------------------------------------------------------
+# --- programs that change the layout of fetched files ---------------------------------------------
 
 LAYOUT = "layout: {{program: lay.py, args: [/fetched/rows.bin, .]{}}}\n"
 PROGRAM = """
@@ -394,7 +394,7 @@ def test_missing_packages_are_told_first(data, hub):
     assert "--python ENV" in message and not hub.asked
 
 
-# --- a terminal -----------------------------------------------------------------------------------
+# --- progress on a terminal -----------------------------------------------------------------------
 
 
 def test_a_terminal_shows_how_far_it_is(data, hub):
@@ -413,7 +413,7 @@ def test_a_terminal_shows_how_far_it_is(data, hub):
     assert "\r" not in data.fetch().stderr
 
 
-# --- huggingface_hub ------------------------------------------------------------------------------
+# --- the cache of Hugging Face's library huggingface_hub ------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,7 @@ def test_a_data_seed_gives_other_data_and_another_baseline(machine):
     assert [opened(run)["data_seed"] for run in runs] == [0, 1, 1]
     assert len(set(made(machine, "kaggleHousePrice-micro"))) == 2
     assert len(list(Path(machine.env["FUMEHOOD_STATE"]).glob("baselines/*.json"))) == 2
-    # Without --data-seed the data seed is 0.
+    # A run without --data-seed uses the data seed 0.
     assert observations(machine.run_json(*words)[0])[0] == zero
 
 

@@ -126,7 +126,7 @@ def test_the_table_has_gaps(fumehood, halved):
     reports = fumehood(*words, "--task", "halved", "--model", model, "--json").stdout
     head, *rows = (line.split() for line in table)
     assert head[-4:] == ["Change", "Gap", "Steps", "Time"]
-    # The time is two words.
+    # A line of the table ends with two words for the time.
     assert rows[0][-4] == f"{json.loads(reports)['gap']:+.5g}"
     assert rows[1][-5:-3] == ["+0.5", "better"]
 

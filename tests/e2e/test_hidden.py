@@ -47,7 +47,7 @@ def test_a_bind_of_the_state(fumehood, spelt, what):
     assert "the agent could read hidden files in '/" in done.stderr
 
 
-# --- beneath a listed path ------------------------------------------------------------------------
+# --- hidden files beneath a path that agents can read ---------------------------------------------
 
 
 @pytest.fixture

@@ -338,7 +338,7 @@ def test_a_run_that_goes_on_has_the_memory_that_it_began_with(fumehood, tmp_path
     assert json.loads(kept.read_text())["texts"] == ["theirs", "mine"]
 
 
-# --- agents ---------------------------------------------------------------------------------------
+# --- configurations of agents in MLGym's checkout -------------------------------------------------
 
 
 @pytest.fixture
@@ -400,7 +400,7 @@ def test_a_checkout_that_is_the_current_folder(fumehood, tmp_path):
     assert "checkout" not in done.stderr
 
 
-# --- the original ---------------------------------------------------------------------------------
+# --- with the real checkout of MLGym --------------------------------------------------------------
 
 
 @pytest.fixture

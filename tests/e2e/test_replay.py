@@ -444,7 +444,7 @@ def test_what_is_no_record(fumehood, text, message):
     assert message in fumehood("replay", path, status=2).stderr
 
 
-# --- replies of language models -------------------------------------------------------------------
+# --- wrong replies of language models -------------------------------------------------------------
 
 
 def replies(fumehood, *lines: str) -> str:

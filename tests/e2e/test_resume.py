@@ -372,7 +372,7 @@ def test_a_task_that_has_changed_is_said(fumehood, serve):  # noqa: F811
     assert "have changed" not in fumehood(*again, "--task", "rows").stderr
 
 
-# --- untrusted records ----------------------------------------------------------------------------
+# --- damaged and hostile records ------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def test_the_output_is_not_ours_to_print_as_json(fumehood, words):
     assert done.stdout == "" and "--json: output and exit status are the program's" in done.stderr
 
 
-# --- Python environments --------------------------------------------------------------------------
+# --- Python environments bound into a sandbox -----------------------------------------------------
 
 
 @pytest.fixture
@@ -163,7 +163,7 @@ def test_an_environment_is_the_agents_and_the_graders(fumehood, environment, tmp
     assert f"the run had --python {environment}" in said
 
 
-# --- writable Python environments -----------------------------------------------------------------
+# --- Python environments bound as writable --------------------------------------------------------
 
 
 def tree(folder: Path) -> dict:

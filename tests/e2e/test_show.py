@@ -124,7 +124,7 @@ def test_a_pager_on_a_terminal_only(fumehood, record, tmp_path):
     assert not (tmp_path / "paged").exists()
     for name in ("", "no-such-pager-here"):
         assert "step 6 of 6" in on_terminal(fumehood, "show", record, PAGER=name)
-    # A pager that ends at once is no failure.
+    # A pager that ends without reading everything must not be reported as a failure.
     on_terminal(fumehood, "show", record, "--full", PAGER="true")
 
 

@@ -200,7 +200,7 @@ def test_ctrl_c_again_stops_at_once(fumehood):
         run.kill()
 
 
-# --- fumehood env ---------------------------------------------------------------------------------
+# --- signals to `fumehood env` --------------------------------------------------------------------
 
 
 def start_env(fumehood):

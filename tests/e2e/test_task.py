@@ -218,7 +218,7 @@ def test_playing_finds_faults(fumehood, old, new, problem):
     assert problem in fumehood("task", "check", "--run", "./mine", status=1).stdout
 
 
-# --- the manual ---------------------------------------------------------------------------------
+# --- the manual page docs/tasks.md ----------------------------------------------------------------
 
 TASKS_PAGE = ROOT / "docs" / "tasks.md"
 

@@ -116,7 +116,7 @@ def children(pid: int):
         return map(int, file.read().split())
 
 
-# --- faults that playing finds --------------------------------------------------------------------
+# --- errors that only playing a task finds --------------------------------------------------------
 
 
 def played(fumehood, *words, status=0) -> dict:

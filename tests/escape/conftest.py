@@ -30,7 +30,7 @@ WALL = 0x40000000  # option of waitpid(): wait also for children without an exit
 assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
 
 
-# --- processes of this machine --------------------------------------------------------------------
+# --- finding processes of this machine ------------------------------------------------------------
 
 
 def parents() -> dict[int, int]:
@@ -62,7 +62,7 @@ def wait_until_gone(kept: int) -> None:
         time.sleep(0.005)
 
 
-# --- episodes -------------------------------------------------------------------------------------
+# --- playing episodes -----------------------------------------------------------------------------
 
 
 class Fumehood:
@@ -191,7 +191,7 @@ class Neighbour(Episode):
         assert answer["info"]["exit_code"] == 0 and "integrity" not in answer["info"]
 
 
-# --- fixtures -------------------------------------------------------------------------------------
+# --- pytest fixtures ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="session")

@@ -227,7 +227,7 @@ def test_exec_hands_out_no_pipe(fumehood, neighbour):
         os.close(fd)
 
 
-# --- descriptors ----------------------------------------------------------------------------------
+# --- descriptors of the owner and the nursery -----------------------------------------------------
 
 KINDS = [
     r"socket:\[\d+\]",
@@ -281,7 +281,7 @@ def test_descriptors_of_the_trusted(begin):
     assert seen == {"fumehood", "fh-nursery", "init"}
 
 
-# --- at an episode's end --------------------------------------------------------------------------
+# --- locks held when an episode ends --------------------------------------------------------------
 
 
 def events(out: Path, name: str) -> list[dict]:

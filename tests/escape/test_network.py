@@ -59,7 +59,7 @@ def test_sockets_of_another_episode(agent, neighbour):
     assert agent.tried(f"python3 {ATTACK}/reach.py @mine $(cat port)")["@mine"] == "done"
 
 
-# --- the host's network ---------------------------------------------------------------------------
+# --- episodes with the host's network -------------------------------------------------------------
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_groups_and_lists_of_interfaces(begin, task):
     assert agent.sh("python3 join.py").startswith("it came [(1, 'lo')")
 
 
-# --- changes and connections ----------------------------------------------------------------------
+# --- changing the network, and connections that are left ------------------------------------------
 
 
 def test_its_own_network_stays_as_it_is(agent):

@@ -48,7 +48,7 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(note)
 
 
-# --- processes ------------------------------------------------------------------------------------
+# --- finding leftover processes -------------------------------------------------------------------
 
 
 class Process:
@@ -100,7 +100,7 @@ def wait_until_gone(limit_s: float = GONE_S) -> float:
             time.sleep(0.001)
 
 
-# --- mounts and control groups --------------------------------------------------------------------
+# --- finding leftover mounts and control groups ---------------------------------------------------
 
 
 def mounts() -> list[str]:
@@ -135,7 +135,7 @@ ROOTS = group_roots()
 
 def groups_of(pid: int) -> list[Path]:
     mine = f"fumehood-*-{pid}-*"
-    # glob() could fail because other processes may remove groups meanwhile.
+    # Don't use glob(): it fails if another process removes a group meanwhile.
     walks = (walk for root in ROOTS for walk in os.walk(root))
     return [Path(at, name) for at, names, _ in walks for name in fnmatch.filter(names, mine)]
 
@@ -152,7 +152,7 @@ def members_of(pid: int) -> dict[str, str]:
     return found
 
 
-# --- the program ----------------------------------------------------------------------------------
+# --- running the program --------------------------------------------------------------------------
 
 
 class Fumehood:
@@ -255,7 +255,7 @@ class Door:
             stream.close()
 
 
-# --- fixtures -------------------------------------------------------------------------------------
+# --- pytest fixtures ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="session")

@@ -10,13 +10,14 @@
 #include <time.h>
 
 /*
- * The fault layer makes calls fail when a test asks for it. The linker's --wrap puts it into the
+ * Fault injection makes calls fail when a test asks for it. The linker's --wrap puts it into the
  * tests, which are owners, and into the plugin that their nurseries load. Installed programs don't
  * have it.
  *
  * A test shares a page of memory with all processes that its nurseries clone. While `watching` is
  * set, the page lists each site that a process passes. A site is a call, its place in the code, and
- * the side. A test then arms a site. It fails once, the nth time that any process passes it.
+ * the side: owner or guest. A test then arms a site. It fails once, the nth time that any process
+ * passes it.
  */
 
 /* Calls that can be made to fail, and the error of each. 1: a signal can also interrupt it. 2: it
@@ -156,7 +157,8 @@ struct fault_page {
 	atomic_uint hits, hit_phase;
 	atomic_int hit_pid;
 
-	/* CLOCK_REALTIME is a year ahead and a year behind in turns. */
+	/* While true, the clock CLOCK_REALTIME is read as a year ahead and a year behind, in
+	 * turns. */
 	atomic_bool clock_jumps;
 	atomic_uint clock_reads;
 
@@ -183,9 +185,9 @@ time_t fault_clock(void);
 
 /* --- for tests -------------------------------------------------------------------------------- */
 
-int fault_page_open(void); /* makes the page; negative errno */
+int fault_page_open(void); /* makes the shared page; < 0: an errno */
 
-void fault_watch(bool on); /* on: forgets the sites seen so far */
+void fault_watch(bool on); /* true: starts a new list of call sites */
 void fault_phase(unsigned phase);
 
 /* Makes a call site fail at the nth time that it is passed from now on. `pass` is n, from 1. */

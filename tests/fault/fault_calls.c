@@ -21,8 +21,9 @@
 #include <unistd.h>
 
 /*
- * The wrapper of each call. The linker's --wrap makes callers use __wrap_NAME, and names the call
- * itself __real_NAME. Both are declared here, without the attributes and aliases of the headers.
+ * Wrappers of calls, which can make them fail. The linker's --wrap makes callers use __wrap_NAME,
+ * and names the call itself __real_NAME. Both are declared here, without the attributes and aliases
+ * of the headers.
  */
 #define HIT(name) (fault_at(CALL_##name, __builtin_return_address(0)) != FAULT_NONE)
 
@@ -239,7 +240,7 @@ long __wrap_syscall(long number, ...)
 	for (size_t i = 0; i < 6; i++)
 		a[i] = va_arg(ap, long);
 	va_end(ap);
-	/* Never let a futex fail: the kernel's wakeups can't. */
+	/* A futex's wakeup can't fail, so no fault is injected into it. */
 	if (number != SYS_futex && HIT(syscall)) {
 		if (number != SYS_clone3) /* openat2 is retried forever on EAGAIN */
 			errno = ENOMEM;

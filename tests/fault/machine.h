@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Finds leftovers of a test's owners on this machine. */
+/* Finds processes that a test's owners left on this machine. */
 
 #define GONE_MS 20000 /* milliseconds after which no process may be left */
 

@@ -77,7 +77,8 @@ uint16_t papers_serve(void)
 			pipe2(owner, O_CLOEXEC) < 0)
 		return 0;
 	fflush(stdout);
-	/* The server ends when this process and its children have closed the other end. */
+	/* The server ends when this process and all its children have closed their end of the
+	 * pipe. */
 	start(server, owner);
 	close(server);
 	close(owner[0]);

@@ -442,7 +442,7 @@ static bool read_record(struct play *p, const char *dir, int given)
 	if (given < 0 && !path_exists(events))
 		return true;
 	if (export_read(dir, &x, &p->err) < 0) {
-		if (given < 0) /* no observation was given out: the record may be incomplete */
+		if (given < 0) /* nothing was given out: the record may be incomplete */
 			return true;
 		snprintf(p->trouble, sizeof(p->trouble), "%s", p->err.message);
 		return false;

@@ -20,13 +20,13 @@ struct play {
 	struct fh_error err;
 	int run; /* number of the run that was recorded last */
 	int failed_resets;
-	int felt;           /* acts that failed at first */
+	int felt;           /* number of acts that failed at first */
 	int worker;         /* a socket to a fork that still lives; 0: none */
 	char trouble[2048]; /* description of the failure; "": none */
 };
 
 enum script {
-	SCRIPT_WHOLE, /* play everything that an owner can do */
+	SCRIPT_WHOLE, /* plays everything that an owner can do */
 	SCRIPT_SUBMIT /* reset, submit */
 };
 
@@ -41,7 +41,7 @@ bool play(struct play *p, const char *task, enum script script);
  * after the process that played was killed. Returns false if something is wrong: see `trouble`. */
 bool play_read_records(struct play *p);
 
-/* Name of the act with an index, for error messages. */
+/* Name of a script's act by its index, for error messages. */
 const char *play_phase_name(enum script script, unsigned phase);
 
 #endif

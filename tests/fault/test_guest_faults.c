@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-/* Calls fail in processes beneath an owner: the nursery, cradles, PIDs 1, shells, programs before
- * their exec. */
+/* Makes calls fail in an owner's processes: the nursery, spare processes, PID 1, shells, and
+ * programs before their exec. */
 
 static void test_errors(void **state)
 {

@@ -180,7 +180,7 @@ def test_owner_ends_in_order(fumehood, way):
     wait_until_gone()
 
 
-# --- gc -------------------------------------------------------------------------------------------
+# --- cleaning up by `fumehood gc` -----------------------------------------------------------------
 
 
 def leftovers_check(someone) -> dict:

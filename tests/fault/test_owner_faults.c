@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-/* Calls of an owner fail, are interrupted, transfer fewer bytes, or kill it. */
+/* Makes calls of an owner fail, be interrupted, or transfer fewer bytes. Or they kill the owner. */
 
 static void test_errors(void **state)
 {

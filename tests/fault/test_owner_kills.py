@@ -101,7 +101,7 @@ def learn(fumehood, task: str, clock: Clock, dice) -> None:
     fumehood.clear()
 
 
-# --- what has to be true afterwards ---------------------------------------------------------------
+# --- conditions that must hold after an owner was killed ------------------------------------------
 
 
 def whole_lines(path: Path) -> list[dict]:
@@ -156,7 +156,7 @@ def check_state(fumehood) -> None:
     assert left == []
 
 
-# --- the tests ------------------------------------------------------------------------------------
+# --- killing owners at random moments -------------------------------------------------------------
 
 
 def kill_once(fumehood, task: str, phase: str, clock: Clock, dice) -> float:

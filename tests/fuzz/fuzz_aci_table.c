@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Any bytes as a data file. */
+/* Fuzzes the reader of data files, as agents inspect them, with any bytes. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 static void read_table(const uint8_t *data, size_t n)

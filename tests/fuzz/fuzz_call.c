@@ -13,8 +13,9 @@
 #include <strings.h>
 
 /*
- * Takes the input as a file of a call, and the call's text as a URL and as a search. An allowed URL
- * must name the checked host to every reader. A search may only lead to the server for papers.
+ * Fuzzes requests for web pages and papers. Takes the input as a file that an agent's tool leaves
+ * for the owner. The text of the file is also taken as a URL and as a search. An allowed URL must
+ * name the checked host to every reader. A search may only lead to the server for papers.
  */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -35,8 +36,7 @@ static void must(bool good)
 		abort();
 }
 
-/* True if some program could take `host` for the URL's host: it stands after "://" and before the
- * port. */
+/* True if some program could take `host` for a URL's host, which follows after "://". */
 static bool names_host(const char *url, const char *host)
 {
 	const char *at = strstr(url, "://");

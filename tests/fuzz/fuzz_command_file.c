@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Takes the input as each kind of command file. It must be documented, or refused with an error
- * that names the file. */
+/* Fuzzes the reader of command files, which define an agent's commands. The file must get
+ * documentation, or be refused with an error that names it. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 static void check(bool ok, const char *what)

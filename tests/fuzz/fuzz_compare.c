@@ -9,8 +9,9 @@
 #include <string.h>
 
 /*
- * Takes the input as two texts that a NUL divides. A text equals itself, and the order of the two
- * must not matter. A line normalises the same whatever precedes it. A diff keeps to its line limit.
+ * Fuzzes the comparison of outputs. Takes the input as two texts that a NUL divides. A text equals
+ * itself, and the order of the two must not matter. A line normalises the same whatever precedes
+ * it. A diff keeps to its line limit.
  */
 #define AT_S 1795255200
 #define LINES 10

@@ -7,9 +7,10 @@
 #include <string.h>
 
 /*
- * A hostile guest against its owner: the input gives the messages of PID 1 or of the porter. Some
- * carry a descriptor. The owner takes events or reports that the sandbox is gone. It never crashes,
- * waits or leaks. The first byte chooses what the owner requests in the meantime.
+ * Fuzzes an owner with a hostile sandbox. The input gives messages of PID 1, or of the porter,
+ * which copies files. Some carry a descriptor. The owner takes events or reports that the sandbox
+ * is gone. It never crashes, waits or leaks. The first byte chooses what the owner requests
+ * meanwhile.
  */
 #define MORE_THAN_A_SOCKET_HOLDS 400
 #define FILE_BYTES 64

@@ -13,14 +13,14 @@
 #include <sys/mman.h>
 
 /*
- * Takes the input as the lines that `fumehood env` reads. Each line gets one line of JSON as its
- * answer: a result or a documented error. Requests reach the environment only if they are valid and
- * in order. This environment repeats its actions, and some of them mean something.
+ * Fuzzes `fumehood env` with lines of input. Each line gets one line of JSON as its answer: a
+ * result or a documented error. Requests reach the environment only if they are valid and in order.
+ * The environment is a fake: it returns each action as observation, and fails for some.
  */
 struct echo {
 	bool on, closed;
-	bool asked, failed; /* by the last line of input */
-	char *text;         /* text of the last action */
+	bool asked, failed; /* the last line of input called it; the call failed */
+	char *text;         /* text of the last action that was played */
 };
 
 static void check(bool ok)

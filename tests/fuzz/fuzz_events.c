@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* Any bytes as an event log: refused, or made into a trajectory that reads as one. */
+/* Fuzzes the export of event logs with any bytes. A log is refused, or made into a trajectory that
+ * can be read back. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	auto_buf struct buf text = BUF_INIT(TRAJ_BYTES_MAX);

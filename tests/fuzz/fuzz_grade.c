@@ -10,9 +10,10 @@
 #include <string.h>
 
 /*
- * A hostile grader, and in a duel the agent's player too, each in a sandbox. The input chooses
- * their output, their results and how they end. The grading must reach a verdict within its
- * timeout. A score has finite numbers and the task's metric. Texts for agents are valid and capped.
+ * Fuzzes grading with a hostile grader, and in a duel with a hostile player too, each in a sandbox.
+ * The input chooses their output, their results and how they end. The grading must reach a verdict
+ * within its timeout. A score has finite numbers and the task's metric. Texts for agents are valid
+ * and capped.
  *
  * The first byte is the grader's kind. A list of acts follows: a byte picks one, then its bytes.
  */

@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * Takes the first byte as the metric and the answers, and the rest as a submission. The result is
- * finite values or a sentence about the submission, as valid JSON. It never blames the answers,
- * which are valid.
+ * Fuzzes the scoring of csv files. Takes the first byte as the metric and the answers, and the rest
+ * as a submission. The result is finite values or a sentence about the submission, as valid JSON.
+ * It never blames the answers, which are valid.
  */
 static const struct {
 	const char *metric, *answers;

@@ -8,8 +8,9 @@
 #include <string.h>
 
 /*
- * Takes the input as two agents' memories, one a line, and merges the second into the first. The
- * result must be a memory itself. To merge an empty memory into it must change nothing.
+ * Fuzzes the merging of agents' memories. Takes the input as two memories, one a line, and merges
+ * the second into the first. The result must be a memory itself. To merge an empty memory into it
+ * must change nothing.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 /*
- * Takes the input as a message between an owner and its guests. It is refused, or read into a
- * struct that survives writing and reading. The first byte is the kind. The kind's high bit selects
- * PID 1's messages instead of the nursery's.
+ * Fuzzes the messages between an owner and its guests. Takes the input as a message. It is refused,
+ * or read into a struct that survives writing and reading. The first byte is the kind. The kind's
+ * high bit selects PID 1's messages instead of the nursery's.
  */
 #define OF_INIT 0x80
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 /*
- * Takes the input as an answer of each provider, whole and streamed. The first byte is the length
- * of the pieces. The result is a reply of valid texts, or a known error. The input is also read as
- * the body of an HTTP error.
+ * Fuzzes the readers of language models' replies. Takes the input as an answer of each provider,
+ * whole and streamed. The first byte is the length of the stream's pieces. The result is a reply of
+ * valid texts, or a known error. The input is also read as the body of an HTTP error.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Takes the input as a grader's result: it is refused, or a score that survives write and read. */
+/* Fuzzes the reader of graders' results. A result is refused, or becomes a score that stays the
+ * same when it is written and read. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	auto_buf struct buf text = BUF_INIT(1 << 20);

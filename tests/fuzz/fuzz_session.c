@@ -10,11 +10,10 @@
 #include <unistd.h>
 
 /*
- * A hostile guest on a shell's descriptors, against the session that drives it. Every command must
- * end, and its result must keep its limits. A status without the command's own number is never
- * believed.
+ * Fuzzes a session, which runs commands in a shell, with a hostile shell. Every command must end,
+ * and its result must keep its limits. A status without the command's own number is never believed.
  *
- * The input is a list of acts: a byte that picks one, and what that takes.
+ * The input is a list of acts: each a byte that picks it, and its arguments.
  */
 #define OUTPUT_BYTES 4096
 #define WAITS_OF_A_COMMAND 32 /* more than the steps by which a command is ended by force */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Takes the input as a stream of events. The events must be the same whether they come whole, byte
- * by byte or in pieces. The first byte is the length of the pieces.
+ * Fuzzes the reader of server-sent events. Takes the input as a stream. The events must be the same
+ * whether they come whole, byte by byte or in pieces. The first byte is the length of the pieces.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 
 /*
- * Takes the input as a task.yaml, or as a data set's file if the first byte is odd. If its second
- * bit is set, the file belongs to a checkout of MLGym. All other files exist. The task is refused
- * or loaded with each variant. Then its files are beneath that folder, and no bind shows a hidden
- * file.
+ * Fuzzes the loading of tasks. Takes the input as a task.yaml, or as a data set's file if the first
+ * byte is odd. If its second bit is set, the file belongs to a checkout of MLGym. All other files
+ * exist. The task is refused or loaded with each variant. Then its files are beneath that folder,
+ * and no bind shows a hidden file.
  */
 static const char task_yaml[] = "name: t\ndescription: '{dataset_docs}'\n"
 				"metric: {name: a, direction: maximize}\n"

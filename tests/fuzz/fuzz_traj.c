@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Any bytes as a trajectory: refused, or read so that what is written reads as the same again. */
+/* Fuzzes the reader of trajectory files with any bytes. A file is refused, or reads the same after
+ * it was written again. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	auto_buf struct buf once = BUF_INIT(TRAJ_BYTES_MAX);

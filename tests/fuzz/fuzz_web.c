@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Takes the input as a search server's answer, and as a list of hosts. A valid list must not allow
- * a host that it does not name. */
+/* Fuzzes searches and allow-lists. Takes the input as a search server's answer, and as a list of
+ * hosts. A valid list must not allow a host that it does not name. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * Takes the input as a YAML file. If it is accepted, it prints as YAML that parses and prints the
+ * Fuzzes the reader of YAML files. An accepted file prints as YAML that parses and prints the
  * same. The same holds for each struct that a file, or a part of it, can describe.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

@@ -10,13 +10,13 @@
 #include <stdbool.h>
 
 /*
- * A hostile guest at the far ends of a sandbox's descriptors. It sends the input's bytes, and
- * answers when the input wants it to. The owner's side is the real one. Time advances only in
- * guest_sleep_ns() and in waits, so that no timeout takes real time.
+ * A hostile fake sandbox, which holds the far ends of an owner's descriptors. It sends the input's
+ * bytes, and answers when the input wants it to. The owner's side is the real one. Time advances
+ * only in guest_sleep_ns() and in waits, so that no timeout takes real time.
  */
 struct guest {
 	struct sandbox *sb;  /* the owner's end; may be closed already */
-	int control, porter; /* sockets; -1: closed, also for `mail` */
+	int control, porter; /* sockets; -1: closed (`mail` too) */
 	int mail;
 };
 

@@ -108,7 +108,7 @@ def check_climb(climb: Callable[[int], list[float]], ends: tuple[float, float]) 
             assert means[i + 1] - means[i] > deviations[i], worlds
 
 
-# --- policies -------------------------------------------------------------------------------------
+# --- tasks whose submission is a policy -----------------------------------------------------------
 
 
 class PolicyTask:

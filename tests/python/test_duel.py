@@ -134,7 +134,7 @@ def play_raw(folder: Path, program: str, pause: str = "") -> dict[str, Any]:
     return run_duel(folder / "judge.py", [str(folder / "raw.py")])
 
 
-# --- our tasks ------------------------------------------------------------------------------------
+# --- duels among Fumehood's tasks -----------------------------------------------------------------
 
 # For each task: the published score of MLGym's baseline, and the mean score of the solution. Then
 # six standard deviations of a score.

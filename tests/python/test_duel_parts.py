@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from test_duel import COUNTED, LIBRARY, run_duel
 
-# Ten games in two parts. Two questions are on the way at a time.
+# Judge of ten games in two parts: it asks about one part while the player still works on the other.
 PARTS_JUDGE = """
 import duel
 
@@ -30,7 +30,7 @@ def play(player, numbers):
 duel.judge(play, seconds=1)
 """
 
-# A task's own player, which is told of the games that it is asked about.
+# Player that tells the strategy which game each question is about.
 PARTS_PLAYER = """
 import sys
 sys.path.insert(0, LIBRARY)
@@ -63,7 +63,8 @@ def play_parts(folder: Path, strategy: str) -> dict[str, Any]:
 
 PARTS = {
     "def move(h): return 1": {"Score": 1.0},
-    # Replies are 1 to three games in round 2, and to six in round 3.
+    # The judge replies 0 to three games of the first part, and 1 to six games of the second. The
+    # strategy plays each reply as its next move.
     "def move(h): return int(h[1])": {"Score": 6 / 19},
     "def move(h): return h[0] if h[0] > 7 else 0": {
         "error": "game 9, round 1: move returned 8, expected 0 or 1"
@@ -78,7 +79,7 @@ PARTS = {
     COUNTED + "    while calls == 11: pass\n    return 1": {
         "error": "round 2: move: no answer within 1 s"
     },
-    # Nothing says whether the second answer is an early one.
+    # A forged early answer is taken as the answer to the current question, and has too few moves.
     COUNTED + "    import os\n    calls == 11 and os.write(4, b'[0,0,0]\\n')\n    return 1": {
         "error": "round 2: move: not one move for each game",
         "integrity": True,

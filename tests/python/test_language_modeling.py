@@ -96,7 +96,7 @@ def test_a_mood_marks_the_words_of_a_sentence(load: Load) -> None:
     assert marked > 150
 
 
-# --- the judge ------------------------------------------------------------------------------------
+# --- judging submitted models ---------------------------------------------------------------------
 
 
 @pytest.fixture

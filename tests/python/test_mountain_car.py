@@ -209,7 +209,7 @@ def test_layers_are_run_as_described(tmp_path: Path) -> None:
             assert np.allclose(forces[i], means[:, 0] + std * drawn[i], atol=1e-6)
 
 
-# --- the judge ------------------------------------------------------------------------------------
+# --- judging submitted policies -------------------------------------------------------------------
 
 
 def test_the_judge_counts_first_episodes_only(workspace: Path) -> None:

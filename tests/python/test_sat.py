@@ -210,7 +210,8 @@ def test_score_of_the_starter_and_the_solution(grader: Path) -> None:
     assert play(grader, solution, "5f" * 32) != report
     report = play(grader, starter)
     assert 4000 < report["Decisions"] < 12_000
-    # Asked in parts or as a whole, a heuristic with random numbers decides the same.
+    # A heuristic with random numbers decides the same, whether it is asked about parts or about all
+    # games.
     assert play(grader, starter, judge="whole.py") == report
 
 

@@ -66,7 +66,7 @@ def sse(events: list, named: bool = False) -> str:
     return "".join(lines)
 
 
-# --- chat completions ---------------------------------------------------------------------------
+# --- the protocol of OpenAI's chat completions ----------------------------------------------------
 
 
 def openai_usage(usage: dict) -> dict:
@@ -117,7 +117,7 @@ def openai_stream(reply: dict, usage: dict | None) -> str:
     return sse([*events, "[DONE]"])
 
 
-# --- messages -----------------------------------------------------------------------------------
+# --- the protocol of Anthropic's messages ---------------------------------------------------------
 
 
 def anthropic_usage(usage: dict) -> dict:
@@ -190,7 +190,7 @@ WRITERS = {
     ("anthropic", True): anthropic_stream,
 }
 
-# --- the server ---------------------------------------------------------------------------------
+# --- the HTTP server and its script ---------------------------------------------------------------
 
 
 class Script:

@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 /*
- * Language models against tests/servers/llm.py, with real sockets and scripted replies. The server
- * logs each request, one a line.
+ * Starts tests/servers/llm.py as a fake server of language models, with scripted replies over real
+ * sockets. The server logs each request, one a line.
  */
 struct chat_server {
 	char folder[FOLDER_MAX];

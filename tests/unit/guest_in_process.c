@@ -19,8 +19,8 @@
  * plugin. So the test's sanitizers check all code of the guest but that for bash. Shells run each
  * command by `bash -c`. A sanitizer's report in any process of the guest fails the test.
  *
- * The owner spawns its nursery with descriptor 3 as its socket. The linker replaces both calls by
- * those of this file.
+ * The owner spawns its nursery with descriptor 3 as its socket. The linker replaces the calls for
+ * both by functions of this file.
  */
 #define NURSERY_FD 3
 
@@ -38,7 +38,7 @@ int __wrap_posix_spawn_file_actions_adddup2(
 
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
-static int *reported; /* shared with all processes forked later */
+static int *reported; /* 1 after a sanitizer's report in any forked process */
 
 static void on_report(void)
 {

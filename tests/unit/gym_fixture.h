@@ -11,8 +11,8 @@
 #include <fumehood/env.h>
 
 /*
- * A gym for tests that play, with the tasks of tests/tasks and its own state folder. It is open
- * from gym_setup() to gym_teardown(). Sandboxes and graders are real.
+ * Opens a gym, which plays episodes, with the tasks of tests/tasks and its own state folder. It is
+ * open from gym_setup() to gym_teardown(). Sandboxes and graders are real.
  */
 static struct fh_gym *gym;
 static char state_dir[FOLDER_MAX];
@@ -71,7 +71,7 @@ static inline void act_within(struct fh_env *env, const char *text, double timeo
 	assert_done(fh_env_step(env, &action, &step, &error));
 }
 
-/* Whether the operation of `env` has ended. No other operation may be running. */
+/* Whether the operation of `env`, the only running one, has ended. */
 static inline bool is_over(struct fh_env *env)
 {
 	struct fh_env *done = NULL;

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 
 /*
- * For tests of real sandboxes. The owner has its own state folder and is open from open_owner() to
- * close_owner(). The layer "empty" is a workspace with nothing in it. If something fails to start,
- * the test fails with its error.
+ * Starts real sandboxes for tests. The owner has its own state folder and is open from open_owner()
+ * to close_owner(). The layer "empty" is a workspace with nothing in it. If something fails to
+ * start, the test fails with its error.
  */
 static struct owner *owner;
 static char scratch[FOLDER_MAX]; /* folder for the test's files, and for the owner's state */

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* show_command_docs STYLE [NAME=VALUE...] -- FILE...: for tests/python/test_command_docs.py */
+/* Usage: show_command_docs STYLE [NAME=VALUE...] -- FILE... It prints the documentation of commands
+ * in files, for tests/python/test_command_docs.py. */
 static int fail(const struct fh_error *err)
 {
 	fprintf(stderr, "%s\n", err->message);

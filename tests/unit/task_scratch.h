@@ -12,7 +12,7 @@
 #include "task/dataset.h"
 #include "task/load.h"
 
-/* Each test has a folder with `tasks`, `datasets` and `state`, and works in it. */
+/* Makes a folder with `tasks`, `datasets` and `state` for each test, which runs in it. */
 struct scratch {
 	char dir[FOLDER_MAX];
 	char *tasks, *state;

@@ -37,14 +37,14 @@ static const struct {
 	int above, first, last, below;
 } windows[] = {
 	{ 100, 5, 10, 0, 1, 10, 90 },     /* open */
-	{ 100, 54, 10, 49, 50, 59, 41 },  /* open F 50 */
+	{ 100, 54, 10, 49, 50, 59, 41 },  /* `open F 50` */
 	{ 100, 104, 10, 90, 91, 100, 0 }, /* open F 100 */
 	{ 100, 13, 10, 8, 9, 18, 82 },    /* scroll_down */
 	{ 100, -3, 10, 0, 1, 10, 90 },    /* scroll_up */
 	{ 100, 1e9, 10, 90, 91, 100, 0 }, /* far */
-	{ 100, 3.5, 7, 0, 1, 7, 93 },     /* open, an odd window */
-	{ 100, 8.5, 7, 5, 6, 12, 88 },    /* scrolled, the same */
-	{ 100, 52, 7, 48, 49, 55, 45 },   /* open F 50, the same: 44.5 below are 45 */
+	{ 100, 3.5, 7, 0, 1, 7, 93 },     /* `open`, with an odd window */
+	{ 100, 8.5, 7, 5, 6, 12, 88 },    /* scrolled, with an odd window */
+	{ 100, 52, 7, 48, 49, 55, 45 },   /* `open F 50`, odd window: 44.5 below are 45 */
 	{ 100, 99, 7, 93, 94, 100, 0 },   /* at the end: half a line below is shown as 0 */
 	{ 3, 500, 1000, 0, 1, 3, 0 },     /* all of it */
 	{ 1, 500, 1000, 0, 1, 1, 0 }, { 0, 500, 1000, 0, 0, 0, 0 },

@@ -7,7 +7,8 @@
 
 #include <errno.h>
 
-/* Command files in an episode: each of its shells has them and their state from the first step. */
+/* Tests command files, which give an agent commands. Each shell of an episode has the commands and
+ * their state from the first step. */
 
 static const char *const sourced =
 		"_twice() { echo \"$1$1\"; }\n"
@@ -98,8 +99,9 @@ static void test_exported(void **state)
 	fh_env_close(env);
 }
 
-/* A documented command of a configuration runs, in the shell and in its children. Two kinds are
- * replaced by our programs: commands that score, and commands that can't work in a sandbox. */
+/* A command that an agent's configuration documents works in the shell and in its children. Two
+ * kinds are replaced by our programs: commands that score, and commands that can't work in a
+ * sandbox. */
 static void test_names_of_ours(void **state)
 {
 #define SCRIPT(text) "#!/bin/sh\n# @yaml\n# docstring: d\n" text "\n"

@@ -10,7 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Configurations of agents: those that ship, what is refused, what they block. */
+/* Loads configurations of agents: those that ship, those that are refused, and the actions that
+ * they block. */
 
 static struct fh_error error;
 
@@ -171,8 +172,8 @@ static void test_checkout(void **state)
 	"# arguments:\n#   a: {type: int, required: true}\n#   b: {required: false}\n"             \
 	"#   c: {required: true}\n"
 
-/* MLGym's command files have arguments that their signatures lack. For tools, the signature gets
- * the required ones that it lacks, and the optional ones are dropped. */
+/* MLGym's command files may have arguments that their signatures lack. For models with tool calls,
+ * the signature gets the missing required ones. The missing optional ones are dropped. */
 static void test_signatures_of_tools(void **state)
 {
 	static const struct {
@@ -205,7 +206,7 @@ static void test_signatures_of_tools(void **state)
 	}
 }
 
-/* The schema for a model lacks the optional `b`, and names `int` as JSON Schema does. */
+/* The JSON Schema of a tool leaves out the optional `b`, and writes `integer` for `int`. */
 static void test_schema_of_tools(void **state)
 {
 	auto_arena struct arena a = ARENA_INIT;

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Replies, and the result of each parser. Fences are read exactly as MLGym reads them. */
+/* Replies of a model, and the thought and action that each parser gets from them. Fences are read
+ * exactly as in MLGym. */
 
 static const struct command_argument open_arguments[] = {
 	{ "path", "string", "", true },

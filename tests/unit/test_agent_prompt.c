@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-/* A model's prompt: templates, and the messages kept of a long conversation. */
+/* Builds a model's prompt: fills templates, and selects the messages kept of a long
+ * conversation. */
 
 static struct fh_error error;
 

@@ -20,7 +20,7 @@ static void test_kinds(void **state)
 		{ ENOPKG, FH_ERROR_MISSING }, { EBUSY, FH_ERROR_BUSY }, { EAGAIN, FH_ERROR_BUSY },
 		{ EPERM, FH_ERROR_MACHINE }, { ENOSPC, FH_ERROR_MACHINE },
 		{ EFAULT, FH_ERROR_INTERNAL },
-		{ 0, FH_ERROR_MACHINE }, /* no errno is reported as EIO */
+		{ 0, FH_ERROR_MACHINE }, /* an error without errno is reported as EIO */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -46,7 +46,7 @@ static void test_wrap_keeps_code_and_kind(void **state)
 	assert_string_equal(err.message, "step: a fork");
 }
 
-/* --- structs of other versions ---------------------------------------------------------------- */
+/* --- structs of callers that were compiled for another version -------------------------------- */
 
 struct now {
 	size_t size;

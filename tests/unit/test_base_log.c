@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Redirects the log to a file in memory. end() returns its text. */
+/* Redirects the program's log to a file in memory. end() returns the logged text. */
 static int begin(struct log_options options)
 {
 	options.fd = memfd_create("log", MFD_CLOEXEC);

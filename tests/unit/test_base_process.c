@@ -99,8 +99,8 @@ static void test_what_has_ended_has_no_start(void **state)
 	assert_false(process_read_stat(child, stat));
 }
 
-/* Makes a folder with this name, claimed or not. Returns whether its owner counts as gone, and
- * removes the folder. */
+/* Makes a folder with this name, claimed by a living process or not. Returns whether
+ * process_folder_is_stale() reports its owner as gone. */
 static bool is_stale(const char *name, bool claimed)
 {
 	char dir[] = "/tmp/process-XXXXXX";
@@ -135,7 +135,7 @@ static void test_names_go_stale(void **state)
 	assert_false(is_stale(name, false));
 	end_child(child);
 	assert_true(is_stale(name, false));
-	/* a wrong start time: the pid belongs to another process by now */
+	/* another start time: the pid belongs to another process by now */
 	snprintf(name, sizeof(name), "x-%d-%lld", getpid(),
 			(long long)process_start_time(getpid()) + 1);
 	assert_true(is_stale(name, false));

@@ -75,7 +75,7 @@ static void test_secret_is_only_read(void **state)
 	assert_memory_equal(&made, &seen, sizeof(seen));
 }
 
-/* The key differs if any input differs. */
+/* Derived keys differ if any input differs. */
 static void test_keys(void **state)
 {
 	struct secret one = { { 1 } }, two = { { 2 } };

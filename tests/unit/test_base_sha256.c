@@ -25,7 +25,7 @@ static void hash_in_pieces(const char *text, size_t n, size_t piece, char hex[SH
 	sha256_hex(digest, hex);
 }
 
-/* From NIST's examples and byte-oriented test vectors. */
+/* Messages and SHA-256 hashes from NIST's examples and byte-oriented test vectors. */
 static const struct {
 	const char *text;
 	const char *hex;
@@ -86,7 +86,7 @@ static void test_strings_keep_apart(void **state)
 	}
 }
 
-/* Test cases 1 to 4, 6 and 7 of RFC 4231. A key of one byte repeats it. */
+/* Test cases 1 to 4, 6 and 7 of RFC 4231. A key of one byte stands for that byte repeated. */
 static const struct {
 	const char *key;
 	size_t n_key;

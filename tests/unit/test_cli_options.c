@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* Words of a command line, read against a table of options with one of every kind. */
+/* Parses command lines, with a table of options that has one of every kind. */
 
 struct values {
 	bool loud;

@@ -36,9 +36,9 @@ static void test_lines(void **state)
 		{ "short", 10, "short" },
 		{ "exactly 10", 10, "exactly 10" },
 		{ "one letter more", 10, "one let..." },
-		{ "日本語日本語", 7, "日本..." }, /* no half of a wide sign */
+		{ "日本語日本語", 7, "日本..." }, /* a wide character is never cut in half */
 		{ "a\tb\nc", 10, "a b c" },
-		{ "\033[31mred", 20, "\\x1b[31mred" }, /* no colours of an agent */
+		{ "\033[31mred", 20, "\\x1b[31mred" }, /* an agent can't colour the terminal */
 		{ "bad \xff byte", 20, "bad \\xff byte" },
 		{ "long", 3, "" },
 		{ "abc", 3, "abc" },

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-/* A struct with a field of each kind. */
+/* A struct for tests, with a field of each kind that a configuration can have. */
 struct wheel {
 	const char *name;
 	int64_t spokes;
@@ -297,7 +297,7 @@ static void test_printing(void **state)
 	assert_string_equal(buf_str(&once), buf_str(&twice));
 }
 
-/* A number that is 0 though its range begins at 1 was not given: null is printed. */
+/* A number that is 0 though its range begins at 1 was not given: it is printed as null. */
 static void test_printing_no_number(void **state)
 {
 	static const struct field fields[] = { { "n", FIELD_INT, 0, "", .min = 1, .max = 9 }, {} };

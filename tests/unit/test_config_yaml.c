@@ -179,7 +179,7 @@ static void test_refused(void **state)
 				cases[i].error);
 }
 
-/* --- texts that mean harm --------------------------------------------------------------------- */
+/* --- hostile files ---------------------------------------------------------------------------- */
 
 static void add_times(struct buf *out, const char *text, size_t n)
 {
@@ -187,7 +187,8 @@ static void add_times(struct buf *out, const char *text, size_t n)
 		buf_add_str(out, text);
 }
 
-/* Ten of ten of ten ...: a few hundred bytes that stand for a billion. */
+/* Makes a YAML bomb: a list of ten references to a list of ten references, and so on. A few hundred
+ * bytes stand for a billion items. */
 static void add_laughs(struct buf *out, const char *first)
 {
 	buf_printf(out, "a0: &a0 %s\n", first);
@@ -273,7 +274,7 @@ static void test_aliases_count_where_they_stand(void **state)
 	const struct node *root;
 
 	(void)state;
-	/* 40 levels by an anchor inside 30 others: 70 in all. */
+	/* An anchor nests 40 levels within 30 others. The sum of 70 is above the limit of 64. */
 	buf_add_str(&text, "a: &a ");
 	add_times(&text, "[", 40);
 	add_times(&text, "]", 40);
@@ -299,7 +300,7 @@ static void test_a_huge_scalar(void **state)
 	refuse(buf_str(&text), text.len, "f.yaml: larger than 1048576 bytes");
 }
 
-/* --- printing and overlays -------------------------------------------------------------------- */
+/* --- printing values, and merging one file over another --------------------------------------- */
 
 static void test_printing_reads_back(void **state)
 {

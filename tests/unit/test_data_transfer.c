@@ -4,7 +4,7 @@
 #include "base/scope.h"
 #include "data/transfer.h"
 
-/* Headers that servers send, and a hostile one may. */
+/* Parses headers of servers that send files, also hostile ones. */
 
 static void test_ranges(void **state)
 {

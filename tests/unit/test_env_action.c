@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* An action's kind by its text, and its timeout. */
+/* Finds out an action's kind by its text, and its timeout. */
 
 static void test_kinds(void **state)
 {

@@ -3,7 +3,8 @@
 
 #include <errno.h>
 
-/* The calls of the public API: how their arguments are read, and the kinds of their errors. */
+/* Calls functions of the public API: checks how they read arguments, and which kinds of errors they
+ * return. */
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
@@ -27,7 +28,7 @@ static void test_sizes(void **state)
 	assert_null(second);
 	assert_null(other);
 
-	/* A caller whose struct ended with `text`. */
+	/* Act as a caller compiled for an older version, whose struct ended with `text`. */
 	action.size = offsetof(struct fh_action, timeout_s);
 	action.timeout_s = -1;
 	assert_done(fh_env_step(env, &action, &step, &error));
@@ -73,12 +74,12 @@ static void test_kinds(void **state)
 	assert_done(fh_env_end(env, &step, &error));
 	assert_kind(fh_env_step(env, &late, &step, &error), EINVAL, FH_ERROR_INPUT);
 	assert_kind(fh_env_step(env, NULL, &step, &error), EINVAL, FH_ERROR_INPUT);
-	/* The baseline's command fails: the task's fault. */
+	/* A failing baseline command is the task's fault: expect FH_ERROR_INTERNAL. */
 	assert_kind(open_task("rows:worse"), EIO, FH_ERROR_INTERNAL);
 	fh_env_close(env);
 }
 
-/* The code is the same if the caller wants no message. */
+/* Errors have the same code if the caller passes NULL for the message. */
 static void test_no_error(void **state)
 {
 	struct fh_env *env = NULL;
@@ -91,7 +92,7 @@ static void test_no_error(void **state)
 			-ENOTDIR);
 }
 
-/* --- seeds and salts -------------------------------------------------------------------------- */
+/* --- seeds and the salt of the judge's random numbers ----------------------------------------- */
 
 static void test_salt_of_a_reset(void **state)
 {

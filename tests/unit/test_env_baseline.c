@@ -13,7 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Baselines: played once, kept, and read by all others. Options of an environment. */
+/* A task's baseline is played once and kept. All environments read its score. Also tests options of
+ * an environment. */
 
 static double baseline_of(const char *task)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-/* The heap of deadlines against a plain search, through a long and mixed life. */
+/* Compares the heap of deadlines with a plain search, over many random operations. */
 
 #define N_DEADLINES 200
 #define OPERATIONS 20000

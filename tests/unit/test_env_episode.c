@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Episodes from reset to end: what a step says about what was done, and how episodes end. */
+/* Plays episodes from reset to end. Checks what each step reports, and how episodes end. */
 
 #define PERFECT "printf 'id,sign\\n1,0\\n2,1\\n3,1\\n4,0\\n' >submission.csv; "
 #define GOOD "printf 'id,sign\\n1,0\\n2,1\\n3,1\\n4,1\\n' >submission.csv; "
@@ -226,7 +226,7 @@ static void test_time_of_an_episode(void **state)
 	assert_has(step.observation, "Nothing was run: the time of the episode has ended.");
 	assert_out_of_time("submission_not_found (max_time)");
 
-	/* A submission in time ends the episode as submitted. */
+	/* An episode that submits before its time is over ends as submitted. */
 	assert_done(fh_env_reset(env, NULL, &step, &error));
 	act(env, HALF "submit");
 	assert_string_equal(step.exit_status, "submitted");
@@ -365,7 +365,8 @@ static void test_score_lines(void **state)
 	fh_env_close(env);
 }
 
-/* A task's limit counts validations of every kind. The final submission is scored all the same. */
+/* A task's limit of validations counts those of the agent and of the caller. The final submission
+ * is scored all the same. */
 static void test_validations(void **state)
 {
 	struct fh_env *env = open_episode("rows:limited");

@@ -15,10 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Memory and files that an episode begins with and leaves. During a transfer, others go on. */
+/* An agent's memory and files are copied into and out of a sandbox. Meanwhile other episodes go
+ * on. */
 
 #define N_FILES SETUP_FILES_MAX
-#define SLOWEST_MS 1000 /* ms, for a neighbour's step on a busy machine */
+#define SLOWEST_MS 1000 /* ms, most for a neighbour's step on a busy machine */
 #define HANGS_MS 4000   /* ms at least, until a hung porter is killed */
 
 static const char yaml[] =
@@ -293,7 +294,7 @@ static void test_files_that_hang(void **state)
 	fh_env_close(neighbour);
 }
 
-/* --- what takes long by itself ---------------------------------------------------------------- */
+/* --- operations that take long ---------------------------------------------------------------- */
 
 static int lock_notes(void)
 {
@@ -350,7 +351,7 @@ static void test_a_large_memory(void **state)
 	write_in_task("memory.json", "{}");
 }
 
-/* --- closed in the middle --------------------------------------------------------------------- */
+/* --- closing during an operation -------------------------------------------------------------- */
 
 static size_t n_descriptors(void)
 {

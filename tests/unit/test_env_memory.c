@@ -15,7 +15,7 @@
 
 struct merge {
 	const char *began, *now, *ours;
-	const char *kept; /* NULL: nothing is kept, because of `why` */
+	const char *kept; /* NULL: nothing is kept, and `why` is reported */
 	const char *why;
 };
 
@@ -98,8 +98,8 @@ static void give(void *p)
 	free(p);
 }
 
-/* A memory of `n_lists` lists of `n` notes. The first list is `texts`. Each note is `value`, or its
- * own number if `value` is NULL. */
+/* Describes a memory of `n_lists` lists of `n` notes. The first list is named `texts`. Each note is
+ * `value`, or its own number if `value` is NULL. */
 struct shape {
 	size_t n, n_lists;
 	const char *value;
@@ -133,7 +133,7 @@ struct large {
 
 static const struct large larges[] = {
 	{ { 20000, 1, "\"x\"" }, { 20000, 5, NULL }, 0, NULL },
-	{ { 200000, 1, "0" }, { 1, 16, "[]" }, 0, NULL }, /* equals the note "", which is there */
+	{ { 200000, 1, "0" }, { 1, 16, "[]" }, 0, NULL }, /* [] counts like the note "" */
 	{ { 200000, 1, "0" }, { 1, 16, NULL }, -EFBIG, "is larger than 4194304 bytes" },
 	{ { 10, 1, NULL }, { 130000, 1, "{}" }, 0, NULL },
 	{ { 200000, 1, NULL }, { 100000, 1, "\"x\"" }, -EINVAL,

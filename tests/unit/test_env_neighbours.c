@@ -9,8 +9,8 @@
 /* Episodes of one owner and one thread. No attack by one may slow the steps of the others. */
 
 #define ATTACK_S 1.5
-#define SLOWEST_MS 1000 /* ms, for a neighbour's step */
-#define BIRTHS_S 6      /* seconds, for starts of sandboxes during an attack */
+#define SLOWEST_MS 1000 /* ms, most for a neighbour's step */
+#define BIRTHS_S 6      /* seconds of starting sandboxes beside an attack */
 #define BIRTH_TRIES 2   /* try again once, as an attack that works slows nearly each try */
 #define TRIES 5         /* a busy machine is slow at times, a working attack in each try */
 

@@ -6,7 +6,8 @@
 
 #include <time.h>
 
-/* Output as MLGym shows it, after Python's splitlines() and its search for progress bars. */
+/* Converts output to what MLGym shows, after Python's splitlines() and MLGym's search for progress
+ * bars. */
 
 static void test_output(void **state)
 {

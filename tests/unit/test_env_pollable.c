@@ -11,8 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The pollable form: one thread, many environments, and every way in which an edge could be
- * missed. */
+/* Tests a gym that a program polls: one thread, many environments, and ways to miss an event. */
 
 #define PATIENCE_MS 60000 /* ms, far more than any operation takes */
 
@@ -239,7 +238,7 @@ static void test_interrupt_scoring(void **state)
 	fh_env_close(env);
 }
 
-/* --- events that epoll may tell only once ----------------------------------------------------- */
+/* --- events that epoll reports only once ------------------------------------------------------ */
 
 static void test_background_output(void **state)
 {
@@ -325,7 +324,7 @@ static void test_scoring(void **state)
 	fh_env_close(guess);
 }
 
-/* --- a sandbox that dies ---------------------------------------------------------------------- */
+/* --- a sandbox that is killed ----------------------------------------------------------------- */
 
 /* Lists the children that a process's main thread has started. */
 static size_t children(long pid, long *out, size_t max)

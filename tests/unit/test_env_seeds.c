@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* Values that follow from an episode's seed. */
+/* Checks which values follow from an episode's seed. */
 
 static void numbers(struct fh_env *env, uint64_t seed, char out[128])
 {

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How submissions are read and matched, and what is said about those that can't be. */
+/* Reads submissions and matches their rows to the answers. Checks the errors for those that can't
+ * be matched. */
 
 static const char answers[] = "id,y\na,1\nb,0\nc,1\n";
 
@@ -123,7 +124,8 @@ static void test_faults(void **state)
 		{ "id,y\na,1\nb,0x1\nc,1\n", "s.csv line 3: '0x1' is not a number (column y)" },
 		{ "id,y\na,1\nb,1e999\nc,1\n", "s.csv line 3: '1e999' is not a number (column y)" },
 		{ "id,y\na,1\nb,\"1,5\"\nc,1\n", "s.csv line 3: '1,5' is not a number (column y)" },
-		/* An error shows an id cut between characters and without control characters. */
+		/* An error message cuts a long id between two characters, and shows no control
+		 * characters. */
 		{ "id,y\na,\"\xff\x1b[2J\"\n",
 				"s.csv: 2 of 3 ids are missing, the first is id 'b'" },
 		{ "id,y\n\"\xff\x1b[2J\r\n\\\",1\n",
@@ -177,7 +179,7 @@ static void test_nul_byte(void **state)
 			"{\"error\": \"s.csv line 3: a NUL byte: the file must be text in UTF-8\"}\n");
 }
 
-/* A file of `head`, then n times `unit`, then `tail`. */
+/* Scores a long file: `head`, then n times `unit`, then `tail`. */
 static void assert_long(const char *head, const char *unit, size_t n, const char *tail,
 		const char *expected)
 {
@@ -296,7 +298,7 @@ static void test_a_row_counts_in_one_half(void **state)
 	}
 	assert_int_equal(n_validate, HALVED_ROWS / 2);
 	assert_int_equal(n_final, HALVED_ROWS - HALVED_ROWS / 2);
-	assert_in_range(n_moved, 20, 80); /* random halves */
+	assert_in_range(n_moved, 20, 80); /* random: about 50 of 101 expected */
 }
 
 static void test_halves_depend_on_the_answers(void **state)

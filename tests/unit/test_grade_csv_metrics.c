@@ -139,7 +139,7 @@ static void test_faults_are_the_predictions_and_name_their_line(void **state)
 	} cases[] = {
 		{ "mae", { { "1", "1" }, { "2", "two" } },
 				"line 3: 'two' is not a number (column y)" },
-		/* A predicted word is an error, unless a true label is a word. */
+		/* A word as prediction is an error, unless the true labels are words too. */
 		{ "accuracy", { { "1", "1" }, { "2", "two" }, { "3", "nan" } },
 				"line 3: 'two' is not a number (column y)" },
 		{ "f1", { { "1", "1" }, { "2", "nan" } },

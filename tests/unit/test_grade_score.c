@@ -181,7 +181,7 @@ static void test_compare(void **state)
 {
 	static const struct {
 		double value, other;
-		int more; /* result if a higher score is better */
+		int more; /* result of score_compare() if a higher score is better */
 	} rows[] = {
 		{ 1.5, 1, 1 },
 		{ 1, 1, 0 },

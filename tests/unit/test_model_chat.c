@@ -323,7 +323,8 @@ static void test_long_pauses_are_told(void **state)
 #define MANY 100
 #define LONG_BYTES (4L * 1024 * 1024)
 
-/* A hundred calls run at once, over both protocols. Each ends once and has its own reply. */
+/* A hundred calls run at once, over both protocols, whole and streamed. Each ends once and has its
+ * own reply. */
 static void test_many(void **state)
 {
 	static const char *const names[] = { "plain", "tools", "length", "uncounted" };
@@ -374,7 +375,7 @@ static void test_many_and_flaky(void **state)
 	}
 }
 
-/* A call can be freed before it has ended, and a model with running calls can be closed. */
+/* A call can be freed, and its model closed, before the call has ended. */
 static void test_left(void **state)
 {
 	struct chat_model *m = open_plain(&ways[0], "late"), *other = open_plain(&ways[1], "plain");

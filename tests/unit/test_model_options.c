@@ -108,7 +108,7 @@ static void test_specs(void **state)
 		assert_false(chat_is_spec(others[i]));
 }
 
-/* The server sees the expected path, and a header with the key. */
+/* The server sees the expected path, and a header with the key, for each kind of address. */
 static void test_addresses(void **state)
 {
 	static const struct {
@@ -144,7 +144,7 @@ static void test_addresses(void **state)
 
 		options.url = url;
 		m = open_model(options);
-		assert_int_equal(ask(m, &reply), -EIO); /* the server knows no such model */
+		assert_int_equal(ask(m, &reply), -EIO); /* fails: no such model */
 		path = chat_asked(&server, chat_model_name(m), "path", NULL);
 		headers = chat_asked(&server, chat_model_name(m), "headers", NULL);
 		assert_string_equal(json_string_value(path), cases[i].path);

@@ -89,7 +89,7 @@ static void test_characters(void **state)
 	assert_int_equal(ours.len, theirs.len);
 }
 
-/* A JSON array of values. Each is printed by both and compared. */
+/* A JSON array of values. repr_add_*() and Python print each, and the texts are compared. */
 static const char values[] =
 		"[{}, [], null, true, false, \"\", 0, -1, 9223372036854775807, 1.0, -0.0, 1.5e300, 1e-7,"
 		"{\"Score\": 1.25}, {\"rmse\": 30340.11, \"r2\": 1.0, \"n\": 3}, [null, true, [\"a\", {}]],"
@@ -116,7 +116,8 @@ static void test_values(void **state)
 	assert_string_equal(buf_str(&ours), buf_str(&theirs));
 }
 
-/* Python decodes invalid bytes in names of files to lone surrogates. */
+/* In names of files, Python decodes invalid bytes to lone surrogates. repr_add_text() prints them
+ * the same. */
 static void test_bytes_that_are_no_text(void **state)
 {
 	auto_buf struct buf ours = BUF_INIT(OUTPUT_MAX), theirs = BUF_INIT(OUTPUT_MAX);

@@ -157,7 +157,7 @@ static void test_start_waits_for_no_nursery(void **state)
 		after[i] = begin_sandbox(&(struct sandbox_options){ .layer = "again" });
 	await_reader();
 	assert_string_equal(run_script(before, "echo on")->output, "on\n");
-	sandbox_close(after[1]); /* closed before it is made */
+	sandbox_close(after[1]); /* closed before the nursery makes it */
 	assert_int_equal(next_kind(after[0]), SANDBOX_NONE);
 	assert_true(lease >= 0 && fcntl(lease, F_GETLEASE) != F_UNLCK);
 	let_go();

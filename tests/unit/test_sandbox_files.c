@@ -221,7 +221,7 @@ static void test_get_while_replaced(void **state)
 		n_links += r == ELOOP;
 	}
 	assert_done(sandbox_signal(sb, id, SIGKILL, &error));
-	assert_int_equal(wait_exit(sb, id), 137); /* killed, so its script never failed */
+	assert_int_equal(wait_exit(sb, id), 137); /* 137: killed, so the script never failed */
 	print_message("%d times a file, %d times a link\n", n_texts, n_links);
 	assert_true(n_texts > 0 && n_links > 0);
 }

@@ -282,7 +282,7 @@ static void test_nursery_killed_at_birth(void **state)
 		for (size_t j = 1; j < ARRAY_SIZE(sb); j++)
 			sb[j] = begin_sandbox(&(struct sandbox_options){ 0 });
 		nanosleep(&(struct timespec){ .tv_nsec = i * 10000 }, NULL);
-		if (nursery) /* 0 if the last nursery was still ending */
+		if (nursery) /* 0: the last nursery was still ending */
 			kill(nursery, SIGKILL);
 		for (size_t j = 0; j < ARRAY_SIZE(sb); j++)
 			sandbox_close(sb[j]);
@@ -329,7 +329,7 @@ static void test_close_ends_all(void **state)
 			own.list[own.n++] = all.list[i];
 	assert_int_equal(count_named(&own, "sleep"), 10);
 	close_session();
-	/* Leave out a process that the nursery keeps ready for the next sandbox. */
+	/* Don't count a process that the nursery keeps ready for the next sandbox. */
 	for (size_t i = 0; i < own.n; i++) {
 		char name[64] = "";
 
@@ -419,7 +419,7 @@ static void test_owner_closed_first(void **state)
 	process_descendants(getpid(), &all);
 	owner_close(other);
 	owner = kept;
-	/* Closing one owner ends nothing of another owner. */
+	/* Closing one owner ends no sandbox or nursery of another owner. */
 	process_descendants(getpid(), &all);
 	assert_true(process_named(&all, "fh-nursery") > 0);
 	sandbox_close(start_sandbox(&(struct sandbox_options){ .layer = "empty" }));

@@ -179,7 +179,7 @@ static void test_replaced_source(void **state)
 
 	snprintf(source, sizeof(source), "%s", bind.source);
 	bind.source = source;
-	scratch_file("changing", "one\n"); /* replaces the file by another */
+	scratch_file("changing", "one\n"); /* renames a new file over the path */
 	first = start_with(&bind, 1);
 	scratch_file("changing", "two\n");
 	second = start_with(&bind, 1);

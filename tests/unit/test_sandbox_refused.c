@@ -29,7 +29,7 @@ static const char prelude[] =
 		"    try: f(*args)\n"
 		"    except OSError as e: return e.errno\n"
 		"    return 0\n"
-		"def fork(number, *args):\n" /* like call(), if it may fork; the child exits */
+		"def fork(number, *args):\n" /* like call(), for calls that may fork */
 		"    e = call(number, *args)\n"
 		"    if e == 0 and os.getpid() != me: os._exit(0)\n"
 		"    return e\n"
@@ -38,7 +38,7 @@ static const char prelude[] =
 		"name = ctypes.create_string_buffer(b'x')\n"
 		"path = ctypes.create_string_buffer(b'/tmp')\n"
 		"size = ctypes.create_string_buffer(64)\n"
-		"def int80(number):\n" /* mov eax, number; int 0x80; ret */
+		"def int80(number):\n" /* machine code: mov eax, number; int 0x80; ret */
 		"    m = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)\n"
 		"    m.write(b'\\x53\\xb8' + struct.pack('I', number) + b'\\xcd\\x80\\x5b\\xc3')\n"
 		"    f = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(m)))\n"
@@ -48,14 +48,14 @@ static const struct {
 	const char *what, *error;
 } refused[] = {
 	/* namespaces and mounts that a sandbox must not make */
-	{ "call(272, 0x10000000)", "EPERM" }, /* unshare, user */
-	{ "call(272, 0x20000)", "EPERM" },    /* unshare, mounts */
+	{ "call(272, 0x10000000)", "EPERM" }, /* unshare(CLONE_NEWUSER) */
+	{ "call(272, 0x20000)", "EPERM" },    /* unshare(CLONE_NEWNS) */
 	{ "call(272, 0)", "EPERM" },
-	{ "fork(56, 0x10000000 | 17, 0, 0, 0, 0)", "EPERM" },          /* clone, user */
-	{ "fork(56, 0x40000000 | 17, 0, 0, 0, 0)", "EPERM" },          /* clone, network */
-	{ "fork(56, 0x20000000 | 17, 0, 0, 0, 0)", "EPERM" },          /* clone, pid */
-	{ "fork(56, 0x00020000 | 17, 0, 0, 0, 0)", "EPERM" },          /* clone, mounts */
-	{ "fork(56, 0x02000000 | 17, 0, 0, 0, 0)", "EPERM" },          /* clone, cgroup */
+	{ "fork(56, 0x10000000 | 17, 0, 0, 0, 0)", "EPERM" },          /* clone(CLONE_NEWUSER) */
+	{ "fork(56, 0x40000000 | 17, 0, 0, 0, 0)", "EPERM" },          /* clone(CLONE_NEWNET) */
+	{ "fork(56, 0x20000000 | 17, 0, 0, 0, 0)", "EPERM" },          /* clone(CLONE_NEWPID) */
+	{ "fork(56, 0x00020000 | 17, 0, 0, 0, 0)", "EPERM" },          /* clone(CLONE_NEWNS) */
+	{ "fork(56, 0x02000000 | 17, 0, 0, 0, 0)", "EPERM" },          /* clone(CLONE_NEWCGROUP) */
 	{ "fork(435, size, 64)", "ENOSYS" },                           /* clone3 */
 	{ "call(308, os.open('/proc/self/ns/user', 0), 0)", "EPERM" }, /* setns */
 	{ "call(165, name, path, name, 0, 0)", "EPERM" },              /* mount */
@@ -97,16 +97,16 @@ static const struct {
 	{ "call(154, 0, size, 64)", "ENOSYS" },                /* modify_ldt */
 	{ "call(463, 0, 0, 0, 0, 0, 0)", "ENOSYS" },           /* a call newer than the filter */
 	{ "call(467, -100, path, 0, 0, 0)", "ENOSYS" },        /* open_tree_attr */
-	{ "call(521)", "ENOSYS" },                             /* ptrace by x32's number */
-	{ "int80(20)", "ENOSYS" },                             /* getpid of i386 */
+	{ "call(521)", "ENOSYS" },                             /* ptrace by its number on x32 */
+	{ "int80(20)", "ENOSYS" },                             /* getpid by its number on i386 */
 	{ "call(0x40000000 | 39)", "ENOSYS" },                 /* getpid of x32 */
 	/* objects that the kernel counts for a user or for the whole machine */
 	{ "call(253)", "ENOSYS" },                              /* inotify_init */
 	{ "call(294, 0)", "ENOSYS" },                           /* inotify_init1 */
 	{ "call(240, path, 0o102, 0o600, 0)", "ENOSYS" },       /* mq_open */
-	{ "call(319, name, 4)", "ENOMEM" },                     /* memfd_create, huge pages */
-	{ "call(9, 0, 1 << 21, 3, 0x44022, -1, 0)", "ENOMEM" }, /* mmap, huge pages, no reserve */
-	{ "call(29, 1, 1 << 21, 0o5600)", "ENOMEM" },           /* shmget, huge pages */
+	{ "call(319, name, 4)", "ENOMEM" },                     /* memfd_create of huge pages */
+	{ "call(9, 0, 1 << 21, 3, 0x44022, -1, 0)", "ENOMEM" }, /* mmap of huge pages, unreserved */
+	{ "call(29, 1, 1 << 21, 0o5600)", "ENOMEM" },           /* shmget of huge pages */
 	/* rights */
 	{ "fails(os.setuid, 1001)", "EPERM" },
 	{ "fails(os.setgroups, [1])", "EPERM" },
@@ -130,12 +130,12 @@ static const struct {
 	{ "fails(socket.socket, 31, 3, 1)", "EAFNOSUPPORT" },     /* bluetooth */
 	{ "fails(socket.socket, 29, 3, 1)", "EAFNOSUPPORT" },     /* can */
 	{ "fails(socket.socket, 9, 5, 0)", "EAFNOSUPPORT" },      /* x25 */
-	{ "fails(socket.socket, 16, 3, 15)", "EAFNOSUPPORT" },    /* netlink, uevents */
-	{ "fails(socket.socket, 16, 3, 9)", "EAFNOSUPPORT" },     /* netlink, audit */
+	{ "fails(socket.socket, 16, 3, 15)", "EAFNOSUPPORT" },    /* netlink for uevents */
+	{ "fails(socket.socket, 16, 3, 9)", "EAFNOSUPPORT" },     /* netlink for audit */
 	{ "fails(socket.socketpair, 17, 3, 0)", "EAFNOSUPPORT" }, /* packet */
 	{ "fails(socket.socketpair, 40, 1, 0)", "EAFNOSUPPORT" }, /* vsock */
-	{ "call(53, 0x100000011, 3, 0, size)", "EAFNOSUPPORT" }, /* the kernel takes its low half */
-	{ "fails(socket.socket, 2, 3, 1)", "EPERM" },            /* raw */
+	{ "call(53, 0x100000011, 3, 0, size)", "EAFNOSUPPORT" },  /* the kernel uses its low half */
+	{ "fails(socket.socket, 2, 3, 1)", "EPERM" },             /* raw */
 	{ "fails(socket.socket, 10, 3, 58)", "EPERM" },
 	{ "fails(socket.socket, 2, 10, 0)", "ESOCKTNOSUPPORT" },   /* the old packet socket */
 	{ "fails(socket.socket, 2, 5, 0)", "ESOCKTNOSUPPORT" },    /* sctp */
@@ -172,7 +172,7 @@ static void test_refused(void **state)
 		const struct ran *ran = run_request(sb, &request);
 		const char *got = ran->output, *want = buf_str(&expected);
 
-		while (*got && *want) { /* find the first line that differs */
+		while (*got && *want) { /* skip to the first line that differs */
 			size_t n = strcspn(want, "\n") + 1;
 
 			if (strncmp(got, want, n) != 0)

@@ -174,7 +174,7 @@ static void test_traps(void **state)
 		{ "trap 'echo ret' RETURN; f() { :; }; set -T; f", "ret\n" },
 		{ "trap", NULL, 0, 0, "RETURN" },
 		{ "set +T; trap - INT TERM RETURN; shopt -s extdebug; trap false DEBUG", NULL, 0 },
-		{ "echo skipped; exit 3", "" }, /* the DEBUG trap skips all commands */
+		{ "echo skipped; exit 3", "" }, /* a DEBUG trap of the agent skips all commands */
 	};
 
 	PLAY(turns);

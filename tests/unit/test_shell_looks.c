@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* An agent that looks around finds an ordinary shell on an ordinary machine, and no trace of this
- * one. */
+/* An agent that looks around finds an ordinary shell on an ordinary machine, and no trace of the
+ * real one. */
 
 static const char *const env[] = { "FOO=a b=c", "PYTHONHASHSEED=7", "EMPTY=", "1BAD=x", "NOVALUE",
 	"TERM=vt100", NULL };
@@ -54,7 +54,7 @@ static void test_plain_shell(void **state)
 		{ "echo $BASH_EXECUTION_STRING$BASH_ARGV0$BASH_SOURCE ${#BASH_LINENO[@]}", NULL, 0,
 				0, "bash" },
 		{ "declare -F; alias; jobs; trap -p INT; history; dirs -v", " 0  ~/workspace\n" },
-		{ "set | grep -ci fumehood", "2\n" }, /* lines of HOSTNAME and PATH */
+		{ "set | grep -ci fumehood", "2\n" }, /* HOSTNAME and PATH contain it */
 		{ "f() { echo ${FUNCNAME[@]} ${BASH_LINENO[0]}; }; f", "f 1\n" },
 		{ "id", "uid=1000(agent) gid=1000(agent) groups=1000(agent)\n" },
 		{ "id -un; whoami; hostname; uname -n; cat /etc/hostname",
@@ -129,7 +129,7 @@ static void test_nothing_of_this_machine(void **state)
 	act(look_around);
 	assert_int_equal(did->outcome, SESSION_OK);
 	text = buf_str(did->output);
-	for (size_t i = 0; i < did->output->len; i++) /* cmdline and environ have NULs */
+	for (size_t i = 0; i < did->output->len; i++) /* replaces NULs of cmdline and environ */
 		if (!did->output->data[i])
 			did->output->data[i] = ' ';
 	assert_true(strlen(text) > 20000);
@@ -144,7 +144,8 @@ static void test_nothing_of_this_machine(void **state)
 	close_session();
 }
 
-/* All sandboxes share the nursery's memory. It holds no text of the owner or of earlier ones. */
+/* All sandboxes share the memory of their nursery. It holds no text of the owner or of earlier
+ * sandboxes. */
 static void test_memory_of_the_shell(void **state)
 {
 	open_session(&(struct sandbox_options){

@@ -156,7 +156,7 @@ static void test_folders(void **state)
 		{ "chmod 0 /tmp/e; ls", NULL, 2, 0, "Permission denied" },
 		{ "cd; rm -rf workspace; ls -A; pwd", "/home/agent\n" },
 		{ "exit", "", 0, R },
-		{ "pwd", "/home/agent\n" }, /* there is no workspace folder */
+		{ "pwd", "/home/agent\n" }, /* the home: there is no workspace */
 		{ "mkdir workspace; chmod 0 workspace; exit", "", 0, R },
 		{ "pwd; chmod 755 workspace; exit", "/home/agent\n", 0, R },
 		{ "pwd", "/home/agent/workspace\n" },

@@ -132,7 +132,7 @@ static void test_hangs_that_end_the_shell(void **state)
 			fail_msg("'%s': %s, restarted is %d", kinds[i], outcome_name(did->outcome),
 					did->restarted);
 		act(look);
-		if (!strstr(buf_str(did->output), "4\n")) /* dd may end late */
+		if (!strstr(buf_str(did->output), "4\n")) /* the command's dd may end late */
 			act(look);
 		assert_has(buf_str(did->output), "4\n");
 	}

@@ -87,7 +87,7 @@ static void settings_out_of_range_are_refused(void **state)
 	fh_sim_close(b.sim);
 }
 
-/* --- random numbers --------------------------------------------------------------------------- */
+/* --- seeds of random numbers ------------------------------------------------------------------ */
 
 static void a_seed_decides_its_copy_alone(void **state)
 {

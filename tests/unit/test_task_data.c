@@ -39,7 +39,7 @@ static void test_data_of_the_user(void **state)
 	assert_non_null(strstr(err.message, dir));
 	assert_true(str_ends(err.message, ": ask for it"));
 	put("elsewhere", "x");
-	/* A data folder may be a link: users keep large files wherever they like. */
+	/* A data set's file may be a link: users keep large files wherever they like. */
 	assert_int_equal(symlink("../../../elsewhere", answers), 0);
 	t = load(s, "t", NULL);
 	check_files(t->data, t->n_data, data_targets);

@@ -65,7 +65,7 @@ static void test_hash_stays(void **state)
 	hash(s, "t", first);
 	put("tasks/t/README.md", "not part of it");
 	put("tasks/t/starter/b/__pycache__/c.pyc", "not either");
-	put("tasks/t/starter/b/c.py", "c"); /* writes the same text again */
+	put("tasks/t/starter/b/c.py", "c"); /* a new file with the same text */
 	hash(s, "t", second);
 	assert_string_equal(first, second);
 	/* The hash stays the same if the task's folder is moved. */

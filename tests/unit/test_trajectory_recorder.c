@@ -289,7 +289,7 @@ static void messages_are_the_history(void **state)
 
 struct bad_log {
 	const char *text;
-	const char *message; /* the part after the path */
+	const char *message; /* the error message after the path */
 };
 
 #define RESET "{\"event\":\"reset\",\"seed\":18446744073709551615}\n"

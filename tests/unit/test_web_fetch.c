@@ -125,7 +125,7 @@ static void await_the_end(void)
 	for (uint64_t who = 1; who <= FETCHES_MAX / FETCHES_OF_ONE_MAX; who++) {
 		struct fetch *f;
 
-		assert_done(begin(who, 60000, &f)); /* sends nothing */
+		assert_done(begin(who, 60000, &f)); /* begins, but sends nothing yet */
 		fetch_free(f);
 	}
 }

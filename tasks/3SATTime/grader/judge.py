@@ -15,8 +15,8 @@ import sat
 
 MOST_DECISIONS = 1000  # limit of decisions for an instance; above it, this number counts
 FULL, SIDE_BY_SIDE = 24_000, 1000
-# Parts that take turns: the player is at work on one while the judge is at work on another. Not in
-# full, because CPU time is longer while both are at work.
+# Number of parts into which the games are split. The player works on a part while the judge works
+# on another. "full" has one part, because CPU times are longer while both work.
 PARTS = {"micro": 2, "full": 1}
 
 Size = tuple[int, int]  # numbers of variables and clauses of an instance

@@ -52,7 +52,7 @@ class Mirror:
         self.assignment_history += assigned
         for variable in conflicts:
             self.conflict_count[variable] = self.conflict_count.get(variable, 0) + 1
-        # A dictionary has what was added last at its end, as the solver's list has.
+        # Move changed clauses to the end of the dictionary: the solver's list has the same order.
         for clause in left:
             del self.unresolved[clause]
         for clause in appended:
