@@ -23,7 +23,7 @@ static const struct grade_kind *const kinds[] = {
 	[GRADER_MLGYM] = &grade_mlgym,
 };
 
-/* --- the submission --------------------------------------------------------------------------- */
+/* --- copying the submission and starting the programs ----------------------------------------- */
 
 static void grade_conclude(struct grade *g, enum grade_verdict verdict, const char *text)
 {

@@ -22,8 +22,8 @@ void grade_bind(struct grade *g, struct grade_binds *b, const char *source, cons
 /* Adds binds for the host's folders and files that the episode's own sandbox sees. */
 void grade_bind_episode(struct grade *g, struct grade_binds *b);
 
-/* Adds the task's hidden files, the judge's program and `simulators`, below GRADER_DIR. Returns the
- * program's path in the sandbox. */
+/* Adds binds for the task's hidden files, the judge's program and `simulators`, below GRADER_DIR.
+ * Returns the program's path in the sandbox. */
 const char *grade_bind_hidden(struct grade *g, struct grade_binds *b);
 
 /* Makes the argument list "python3 -s -B PROGRAM FIRST MORE...". `first` may be NULL. `more` is

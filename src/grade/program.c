@@ -108,8 +108,8 @@ static int program_run(struct program *p)
 			},
 			&p->id, &p->err);
 
-	/* Close this process's ends of the pipes before the program begins. A running program could
-	 * hold the locks of its pipes, and close() would wait. */
+	/* Close this process's ends of the pipes before the grader's program begins. A running
+	 * program could hold the locks of its pipes, and close() would wait. */
 	program_close_fds(p);
 	if (r < 0)
 		return r;

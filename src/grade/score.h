@@ -41,8 +41,8 @@ void score_copy(struct score *to, const struct fh_metric *metrics, size_t n);
  */
 struct score_reading {
 	struct score score; /* metrics of the result; the caller releases the struct */
-	/* reason for the agent, a heap string of at most SCORE_REJECTION_BYTES; NULL: there is a
-	 * score */
+	/* reason for the agent why there is no score; NULL: there is one. A heap string of at most
+	 * SCORE_REJECTION_BYTES */
 	char *rejection;
 	bool tampering; /* the grader reports that the submission attacked it */
 };

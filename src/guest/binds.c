@@ -98,7 +98,7 @@ static int binds_fill(struct binds *b, int tree, const char *source, enum bind_u
 }
 
 /*
- * Opens the path `source` in the host's mount namespace. If a slot has the path already, returns
+ * Opens a path of the host, so that sandboxes can bind it. If a slot has the path already, returns
  * the slot's index. If not, returns -ENOENT, and *out_tree is a detached mount of the path.
  */
 static int binds_look_up(struct binds *b, const char *source, enum bind_use use,

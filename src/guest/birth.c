@@ -170,8 +170,8 @@ pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
 	pid = guest_clone(flags);
 	if (pid == 0) {
 		/*
-		 * Close the clone's copy of the writing end. Otherwise the clone's read of the
-		 * pipe would not end when the parent is killed.
+		 * Close the clone's copy of the pipe's writing end. Otherwise its read of the pipe
+		 * would not end when the parent is killed.
 		 */
 		close_fd(&tell_mapped);
 		birth_become_init(n, b, mapped);

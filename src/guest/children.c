@@ -144,8 +144,8 @@ static void child_tell_porter(const struct init *in, uint32_t stream, const int 
 }
 
 /*
- * Forks a shell, and sends the porter the descriptors in `ends` that the porter reads. The caller
- * closes `ends`.
+ * Forks a shell, and sends the porter the descriptors in `ends` that it reads. The caller closes
+ * `ends`.
  */
 static int shell_fork_again(struct init *in, struct shell_ends *ends)
 {
@@ -196,7 +196,7 @@ static int program_open_stream(int slot, int *out_porters, int *out_programs)
 
 /*
  * Makes a pipe for each stream of a program that the porter reads or writes. Sends the porter's
- * ends to the porter. False if a pipe can't be made.
+ * ends to the porter. Returns false if a pipe can't be made.
  */
 static bool program_open_streams(
 		const struct init *in, const struct init_run *run, int streams[RUN_STREAMS_MAX])

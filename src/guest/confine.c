@@ -142,8 +142,8 @@ int confine(const struct confinement *c, uint8_t user, struct fh_error *err)
 	int r;
 
 	/*
-	 * Writing "0" to cgroup.procs moves the writer into the group. The descriptor was opened by
-	 * the owner, so the owner's right to do so counts.
+	 * Enter the control group by writing "0" to its cgroup.procs. The owner opened the
+	 * descriptor, so the owner's right to do so counts.
 	 */
 	for (uint32_t i = 0; i < c->n_groups && !c->born_in_group; i++)
 		if (write(c->groups[i], "0", 1) != 1)

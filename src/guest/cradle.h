@@ -22,8 +22,8 @@ void cradles_make(struct nursery *n);
  * made yet. */
 void cradles_drop(struct nursery *n);
 /*
- * Sends the plan of a sandbox to its cradle, which clones PID 1. False if no cradle got the plan.
- * The nursery then clones PID 1.
+ * Sends the plan of a sandbox to its cradle, a waiting process, which clones PID 1. Returns false
+ * if no cradle got the plan. The nursery then clones PID 1.
  */
 bool cradle_give(struct nursery *n, const struct birth *b, const void *message, size_t size);
 

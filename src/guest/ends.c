@@ -115,7 +115,8 @@ static bool watched_is_over(const struct ends *e, struct watched *w, int64_t now
 		w->closed_ns = now;
 	if (!w->closed_ns)
 		return false;
-	/* A killed PID 1 may take over 10 s to end: the kernel unmaps all that the agent mapped. */
+	/* Wait for the end of PID 1 without a time limit if it was born. The kernel may need over
+	 * 10 s to unmap all that the agent mapped. */
 	return w->pid ? watched_has_ended(w) : now - w->closed_ns > NEVER_BORN_MS * NS_PER_MS;
 }
 
@@ -129,7 +130,7 @@ static void ends_look(struct ends *e, int64_t now)
 }
 
 /*
- * Opens /proc/PID for PID 1 of each sandbox that did not end in time, for AT_ONCE at most. The pid
+ * Opens /proc/PID for PID 1 of sandboxes that did not end in time, AT_ONCE of them at most. The pid
  * can't belong to another process: the kernel keeps it until PID 1 is reaped.
  */
 static size_t ends_open_overdue(const struct ends *e, int64_t now, int procs[AT_ONCE])

@@ -22,8 +22,8 @@ void ends_watch(struct ends *e, uint32_t number);
  * Runs in the process that cloned PID 1. */
 void ends_born(const struct ends *e, uint32_t number, pid_t pid);
 /*
- * Looks for closed sandboxes that did not end in time. Starts a worker that kills them, if none
- * runs. Returns the number of child processes that it started.
+ * Looks for closed sandboxes that did not end in time. Starts a child process that kills them, if
+ * none runs. Returns the number of child processes that it started.
  */
 int ends_turn(struct ends *e);
 void ends_reaped(struct ends *e, pid_t pid);
@@ -34,8 +34,8 @@ void ends_reaped(struct ends *e, pid_t pid);
 void ends_close_all(struct ends *e);
 bool ends_left(const struct ends *e);
 /*
- * Returns how many milliseconds may pass before the next ends_turn(): `quiet_ms` if no sandbox has
- * to end.
+ * Returns how many milliseconds may pass before ends_turn() has to run again: `quiet_ms` if no
+ * sandbox has to end.
  */
 int ends_pause_ms(const struct ends *e, int quiet_ms);
 /* Returns a pidfd for PID 1 of a closed sandbox that has not ended; -1: there is none. */

@@ -109,8 +109,8 @@ static int files_open_to_copy(const char *folder, const char *path, uint64_t mos
 }
 
 /*
- * Returns the offset of the file's next block with data from `at` on. If only holes follow, returns
- * the file's size.
+ * Returns the offset of the next block of a sparse file with data, from `at` on. If only holes
+ * follow, returns the file's size.
  */
 static off_t files_next_data(int fd, off_t at, off_t size)
 {

@@ -65,7 +65,7 @@ static volatile sig_atomic_t in_command;
  */
 static bool left_by_jump = true;
 
-/* --- interruption ---------------------------------------------------------------------------- */
+/* --- interruption of a command ---------------------------------------------------------------- */
 
 static void glue_ignore(int number)
 {
@@ -130,7 +130,7 @@ static char *glue_receive(
 
 /* --- one command ----------------------------------------------------------------------------- */
 
-/* Restores the shell's descriptors 0, 1 and 2, which the last command may have changed. */
+/* Restores descriptors 0, 1 and 2 of the shell, which the last command may have changed. */
 static void glue_restore_fds(void)
 {
 	if (dup2(FD_NULL, 0) < 0 || dup2(FD_OUTPUT, 1) < 0 || dup2(FD_OUTPUT, 2) < 0)
@@ -191,8 +191,8 @@ static int glue_evaluate(const char *text, int *out_status)
 	int code;
 
 	/*
-	 * Reset bash's parser. After an unclosed $( it would otherwise write to memory before the
-	 * buffer of the next text's line.
+	 * Reset bash's parser after a text. After an unclosed $( it would otherwise write to memory
+	 * before the buffer of the next text's line.
 	 */
 	reset_parser();
 	COPY_PROCENV(top_level, saved);

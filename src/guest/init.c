@@ -215,8 +215,8 @@ static void init_swept(struct init *in)
 }
 
 /*
- * Interrupts a command. The levels are those of enum interrupt_level: 0 asks, 1 kills, 2 kills the
- * shell too, 3 kills all processes.
+ * Interrupts a command of the shell. The levels are those of enum interrupt_level: 0 asks, 1 kills,
+ * 2 kills the shell too, 3 kills all processes.
  */
 static void init_handle_interrupt(struct init *in, struct wire *w)
 {
@@ -375,8 +375,8 @@ static void init_keep_own_fds(const struct init_start *s)
 }
 
 /*
- * Prepares everything but the porter. Forks the shell first, since it takes longest to get ready.
- * The shell may run commands once the pipes for its requests exist.
+ * Prepares the sandbox' processes except the porter. Forks the shell first, since it takes longest
+ * to get ready. The shell may run commands once the pipes for its requests exist.
  */
 static int init_stand(struct init *in, struct shell_ends *ends, int pipes[REQUEST_PIPES],
 		struct fh_error *err)

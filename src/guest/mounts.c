@@ -166,8 +166,8 @@ static int mount_part(const char *name, struct fh_error *err)
 }
 
 /*
- * Whether a sandbox with a root of its own does not bind this entry of the shared root. The entry
- * is then made anew, or left out so that a bind beneath it can be made.
+ * Returns true if a sandbox with its own root directory does not bind this entry of the shared
+ * root. The entry is then made anew, or left out so that a bind beneath it can be made.
  */
 static bool mount_is_own_part(const char *name)
 {
@@ -180,8 +180,8 @@ static bool mount_is_own_part(const char *name)
 }
 
 /*
- * Names of the entries of the shared root and of its /dev, each with a NUL at its end. The nursery
- * reads them once, and its clones inherit them.
+ * Names of the entries of the sandboxes' shared root and of its /dev, each with a NUL at its end.
+ * The nursery reads them once, and its clones inherit them.
  */
 static struct parts {
 	const char *folder;
@@ -229,8 +229,8 @@ static int mount_parts_of(const struct parts *parts, struct fh_error *err)
 }
 
 /*
- * Binds /dev of the shared root. If the plan binds devices, /dev becomes a new folder with a bind
- * for each entry. Devices can be added to it.
+ * Binds /dev of the root that sandboxes share. If the plan binds devices, /dev becomes a new folder
+ * with a bind for each entry. Devices can be added to it.
  */
 static int mount_dev(const struct plan *plan, struct fh_error *err)
 {

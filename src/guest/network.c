@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Makes a sandbox's network: a namespace with only the loopback device. The kernel takes about
- * 0.5 ms for that, so cradles make it ahead. */
+/* Makes a sandbox's network: a namespace with only the loopback device. The kernel takes about 0.5
+ * ms for that, so it is made ahead (by cradles). */
 
 /*
  * Kernel settings that shorten the life of closed TCP connections. After its socket is closed, a
@@ -54,8 +54,8 @@ int network_make(struct fh_error *err)
 int network_share(struct fh_error *err)
 {
 	/*
-	 * By an abstract socket an agent could send its pipes to a process outside. If that
-	 * process held the lock of one, the sandbox could not end.
+	 * Keep abstract unix sockets outside out of reach. By one, an agent could send its pipes to
+	 * a process outside. If that process held a pipe's lock, the sandbox could not end.
 	 */
 	int r = landlock_scope_sockets();
 

@@ -145,8 +145,8 @@ static void nursery_handle_hello(struct nursery *n, struct wire *w, const int *f
 /* --- layers ---------------------------------------------------------------------------------- */
 
 /*
- * Copies the files of a layer. Afterwards the caller is still in the host's mount namespace, so it
- * can't make sandboxes any more.
+ * Copies a layer's files (starting files). Afterwards the caller is still in the host's mount
+ * namespace, so it can't make sandboxes any more.
  */
 static int nursery_fill_layer(const struct nursery *n, const struct layer *layer, const char *path,
 		struct fh_error *err)
@@ -204,8 +204,8 @@ _Noreturn static void nursery_copy_layer(
 			layer_get(w, &layer) < 0)
 		_exit(1);
 	/*
-	 * close the copy of the nursery's socket: it would hide from the owner that the nursery has
-	 * ended
+	 * Close the copy of the nursery's socket. As long as it is open, the owner can't see that
+	 * the nursery has ended.
 	 */
 	close_fd(&n->socket);
 	cradles_drop(n);
@@ -271,7 +271,7 @@ static void nursery_handle_plan(struct nursery *n, struct wire *w, char *message
 	explicit_bzero(&b, sizeof(b));
 }
 
-/* --- ended children and their folders -------------------------------------------------------- */
+/* --- ended children, and folders of ended episodes -------------------------------------------- */
 
 static void nursery_reap(struct nursery *n)
 {
@@ -359,7 +359,7 @@ static void nursery_handle(
 
 /*
  * Ends the nursery once all its sandboxes have ended. Runs when the owner has ended, or when it has
- * closed the socket and its open sandboxes live on. Polls, and never waits for a single sandbox.
+ * closed the socket and its open sandboxes live on. It polls, and never waits for a single sandbox.
  */
 _Noreturn static void nursery_retire(struct nursery *n)
 {

@@ -40,7 +40,8 @@ static int pack_open(int folder, const char *name, uint64_t flags)
 	return (int)syscall(SYS_openat2, folder, name, &how, sizeof(how));
 }
 
-/* Writes to the pipe to the other sandbox. Ends this process if nobody reads the pipe any more. */
+/* Writes to the pipe that leads to the other sandbox. Ends this process if nobody reads the pipe
+ * any more. */
 static void pack_put(const struct pack *p, const void *data, size_t n)
 {
 	if (fd_write_full(p->out, data, n) < 0)

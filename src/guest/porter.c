@@ -34,7 +34,8 @@
 #define SHELL_STREAM_FDS 3
 /* most messages with a program's output that the porter sends before other work */
 #define PIECES_MAX 4
-/* milliseconds without work after which the porter leaves the control groups: see cradle.c */
+/* milliseconds without work after which the porter leaves the agent's control groups: see
+ * cradle.c */
 #define MOVE_OUT_MS 20
 /* milliseconds after which the porter leaves the control groups, however busy it is */
 #define STAY_MS 100
@@ -156,7 +157,7 @@ static void porter_pump_program(struct porter *p, struct porter_stream *s)
 }
 
 /*
- * Forwards the bytes that the pipe holds now, then stops. Later bytes are not awaited, because
+ * Forwards the output that the pipe holds now, then stops. Later output is not awaited, because
  * background jobs may write for ever.
  */
 static void porter_drain(const struct porter *p, const struct porter_stream *s)
@@ -206,8 +207,8 @@ static void porter_handle_shut(struct porter *p, struct wire *w)
 }
 
 /*
- * Writes input to the program's pipe, as much as the pipe has room for. If the program has closed
- * its end, asks the owner for no more.
+ * Writes input to a program's pipe, as much as the pipe has room for. If the program has closed its
+ * end, asks the owner for no more.
  */
 static void porter_feed(struct porter *p)
 {
@@ -359,8 +360,8 @@ static void porter_handle(
 }
 
 /*
- * Handles the next message on a socket. False if no message has come. Ends the porter if the owner
- * or PID 1 has closed the socket.
+ * Handles the next message on a socket of the porter. Returns false if no message has come. Ends
+ * the porter if the owner or PID 1 has closed the socket.
  */
 static bool porter_receive(struct porter *p, int socket)
 {
@@ -401,9 +402,9 @@ static void porter_leave_groups(struct porter *p)
 }
 
 /*
- * Polls once and handles what is ready, the agent's requests last. PORTER_CLEAR means that the
- * owner has handled the requests reported before. So it must be read before newer requests are
- * reported.
+ * Polls once and handles the porter's descriptors that are ready, those of the agent's requests
+ * last. PORTER_CLEAR means that the owner has handled the requests reported before. So it must be
+ * read before newer requests are reported.
  */
 static void porter_turn(struct porter *p)
 {

@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Functions of a process that PID 1 forks and that becomes a program which the owner asked for. */
+/* Functions of a process that PID 1 forks to run a program which the owner asked for. */
 
 /* Moves the descriptors that a program gets to 0, 1, 2, ... and closes all others except
  * `program`. */

@@ -41,8 +41,8 @@ bool shell_wait(const struct shell_mail *mail, uint32_t *turn)
 }
 
 /*
- * Reads from the shell's output pipe once, again if a signal interrupts. If the pipe can't be read,
- * ends the shell, and PID 1 reports that.
+ * Reads once from the shell's output pipe, and again if a signal interrupts the read. If the pipe
+ * can't be read, ends the shell, and PID 1 reports that.
  */
 static size_t shell_read_some(int drain, char *to, size_t n)
 {

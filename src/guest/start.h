@@ -60,7 +60,8 @@ struct guest_hooks {
  */
 _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks);
 
-/* Arguments of init_main() in init.c. It runs as a sandbox' PID 1, after mounts_build(). */
+/* Arguments of init_main() in init.c. The function runs as a sandbox' PID 1, after
+ * mounts_build(). */
 struct init_start {
 	/* sockets for the sandbox that came with its plan: array of PLAN_SOCKETS */
 	const int *sockets;
@@ -117,8 +118,8 @@ _Noreturn void shell_become(const struct init_start *start, const struct confine
  */
 void shell_await(const struct shell_start *start);
 /*
- * Waits in a shell for a command whose number is later than *turn, and updates *turn. False if a
- * signal interrupted the wait.
+ * Waits in a shell for a command whose number is later than *turn, and updates *turn. Returns false
+ * if a signal interrupted the wait.
  */
 bool shell_wait(const struct shell_mail *mail, uint32_t *turn);
 /*

@@ -28,7 +28,8 @@ struct trees {
 enum bind_use {
 	BIND_READ_ONLY,
 	BIND_DEVICE, /* the bind is a device: read-only, but programs can open the device */
-	/* bind of a folder for an episode's files: writable, and owned by the sandbox' root user */
+	/* the bind is a folder for an episode's files: writable, and owned by the sandbox' root
+	 * user */
 	BIND_EPISODE,
 };
 
@@ -36,7 +37,7 @@ int tree_enter(int ns, struct fh_error *err);
 
 /*
  * In rootfs.c: makes the nursery's mount tree in a new mount namespace, and makes it the root
- * directory. *out_can: bits NURSERY_CAN_*.
+ * directory. *out_can: bits NURSERY_CAN_* of what the machine supports.
  */
 int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *err);
 /* Returns a descriptor of a detached copy of the mounts at `source` in this mount namespace. */
@@ -58,8 +59,8 @@ void binds_forget(struct binds *b);
 struct removals *removals_new(void);
 void removals_add(struct removals *r, const char *path);
 /*
- * Starts a child process that removes the listed folders, if there are any and no such child runs.
- * Returns the number of children that it started.
+ * Starts a child process that removes the listed folders. Does nothing if the list is empty or such
+ * a child runs. Returns the number of children that it started.
  */
 int removals_turn(struct removals *r, const struct trees *trees);
 void removals_reaped(struct removals *r, pid_t pid, int status);

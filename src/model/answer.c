@@ -59,7 +59,8 @@ static int answer_read_error(const struct answer *a, const json_t *root, struct 
 }
 
 /*
- * Refuses an answer in the form of another provider's protocol. A retry would get the same answer.
+ * Refuses an answer of a model's server in the form of another provider's protocol. A retry would
+ * get the same answer.
  */
 static int answer_check_protocol(const struct answer *a, const json_t *root, struct fh_error *err)
 {
@@ -76,8 +77,8 @@ static int answer_check_protocol(const struct answer *a, const json_t *root, str
 	return 0;
 }
 
-/* Fails with an error that explains why the answer is no JSON. A web page means that the URL is
- * wrong. */
+/* Fails with an error that explains why the server's answer is no JSON. A web page means that the
+ * URL is wrong. */
 static int answer_complain_no_json(const struct answer *a, struct fh_error *err)
 {
 	const char *text = buf_str(&a->whole);

@@ -14,7 +14,8 @@
  */
 #define DEFAULT_VERSION "2023-06-01"
 #define DEFAULT_TOKENS 8192
-/* Number of user messages, from the last one back, up to which the provider is asked to cache. */
+/* Number of the user's last messages, up to which the provider is asked to cache the
+ * conversation. */
 #define CACHED_MESSAGES 2
 
 /* --- URL and headers of Anthropic's API ------------------------------------------------------- */
@@ -52,8 +53,8 @@ static void anthropic_mark_cached(json_t *parts)
 		json_object_set_new(last, "cache_control", json_pack("{s:s}", "type", "ephemeral"));
 }
 
-/* Makes the member "input" of a tool call, which the API requires to be an object. The model may
- * have written other JSON, or none. */
+/* Makes the member "input" of a tool call. The API requires an object, but the model may have
+ * written other JSON, or none. */
 static json_t *anthropic_write_input(const char *arguments)
 {
 	struct fh_error why = FH_ERROR_INIT;
@@ -170,7 +171,7 @@ static int anthropic_write(
 		const struct dialect_request *request, json_t **out, struct fh_error *err)
 {
 	const struct chat_options *options = request->options;
-	/* Models of Claude 3 accept temperature and top_p together, later models only one of the
+	/* Send top_p with temperature only to models of Claude 3; later ones accept only one of the
 	 * two. */
 	bool both = str_starts(request->model, "claude-3-");
 	int64_t most = options->max_tokens ? options->max_tokens : DEFAULT_TOKENS;
@@ -203,8 +204,8 @@ static const struct reply_reason anthropic_reasons[] = {
 	{ "refusal", CHAT_STOP_FILTER },
 };
 
-/* Reads the numbers of tokens. Anthropic's input_tokens leave out cached tokens; reply.sent must
- * include them. */
+/* Reads the numbers of tokens from an answer. Anthropic's input_tokens leave out cached tokens;
+ * reply.sent must include them. */
 static void anthropic_read_usage(struct reply *r, const json_t *usage)
 {
 	int64_t fresh = r->sent < 0 ? -1 : r->sent - r->cached - r->stored;

@@ -51,8 +51,8 @@ struct chat_service_options {
 	chat_retry_fn *on_retry; /* callback before the pause of each retry; NULL: not called */
 };
 
-/* Opens a service, and copies the options. -EINVAL: a price table is wrong ("FILE:LINE:COLUMN:
- * ..."), or total_cost_limit is below 0. */
+/* Opens a service for language models, and copies the options. -EINVAL: a price table is wrong
+ * ("FILE:LINE:COLUMN: ..."), or total_cost_limit is below 0. */
 int chat_service_open(const struct chat_service_options *options, struct chat_service **out,
 		struct fh_error *err);
 /* Closes a service for language models. Close all its models first. NULL is fine. */
@@ -112,7 +112,8 @@ struct chat_options {
 	const struct chat_stats *spent;
 };
 
-/* True if the spec names a language model: a provider's name or "litellm" stands before the ":". */
+/* Returns true if a model's spec names a language model: a provider's name or "litellm" stands
+ * before the ":". */
 bool chat_is_spec(const char *spec);
 
 /* Checks the options `version` and `extra`, which may be given even if no language model plays.
@@ -141,8 +142,8 @@ const char *chat_address(const char *spec);
  * provider's own is used. */
 const char *chat_model_base(const struct chat_model *m);
 
-/* API key of the model, for callers that remove it from a text. NULL: none. Valid as long as the
- * model. */
+/* Returns the model's API key, for callers that remove it from a text. NULL: none. Valid as long as
+ * the model. */
 const char *chat_model_key(const struct chat_model *m);
 
 /*

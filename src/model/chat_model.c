@@ -81,8 +81,8 @@ static int chat_model_copy_options(
 	return 0;
 }
 
-/* Checks the API version. It becomes part of a header or a URL, so only harmless characters are
- * allowed. */
+/* Checks the API version that the user gave. It becomes part of a header or a URL, so only harmless
+ * characters are allowed. */
 static int chat_check_version(const char *version, struct fh_error *err)
 {
 	static const char letters[] =

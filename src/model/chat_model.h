@@ -33,7 +33,8 @@ struct chat_model {
 };
 
 /*
- * True when the cost limit of the model or of all models together is reached. The error says which.
+ * Returns true when the cost limit of the model or of all models together is reached. The error
+ * says which.
  */
 bool chat_is_at_limit(const struct chat_model *m, struct fh_error *err);
 

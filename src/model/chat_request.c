@@ -39,7 +39,8 @@ int chat_request_write(const struct chat_model *m, const struct chat_request *re
 	if (r < 0)
 		return r;
 	/*
-	 * Add the members of `extra`, or replace members of the same name. A null removes a member.
+	 * Add the user's members `extra` to the request, or replace members of the same name. A
+	 * null removes a member.
 	 */
 	json_object_foreach(m->extra, key, value) {
 		if (json_is_null(value))

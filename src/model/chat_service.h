@@ -27,8 +27,8 @@ SLIST_HEAD(chat_troubles, chat_trouble);
 
 struct chat_service {
 	struct http *http;
-	/* epoll_fd is readable when `http` or `written_fd` is. Jobs that write requests write to
-	 * the eventfd `written_fd` when they end. */
+	/* `epoll_fd` becomes readable for HTTP traffic (`http`), and when a job that wrote a
+	 * request has ended. Such jobs write to the eventfd `written_fd`. */
 	int epoll_fd, written_fd;
 	struct prices *prices;
 	double cost_limit, cost;

@@ -20,8 +20,8 @@ struct choices {
 
 /* --- the word --------------------------------------------------------------------------------- */
 
-/* True for a character that ends a word of a shell command. A backslash before it makes it part of
- * the word. */
+/* Returns true for a character that ends a word of a shell command. A backslash before the
+ * character makes it part of the word. */
 static bool completion_is_end(const char *line, const char *at)
 {
 	return strchr(" \t;|&(<>=", *at) && (at == line || at[-1] != '\\');

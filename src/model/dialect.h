@@ -26,8 +26,8 @@ struct dialect {
 	/* Makes the request's JSON body, without the user's `extra` members. -EINVAL if a tool's
 	 * parameters are no JSON. */
 	int (*write)(const struct dialect_request *request, json_t **out, struct fh_error *err);
-	/* Adds a complete answer, or one event of a stream, to the reply. -EPROTO: malformed;
-	 * -EFBIG: too large. */
+	/* Adds a complete answer of a model, or one event of a stream, to the reply. -EPROTO:
+	 * malformed; -EFBIG: too large. */
 	int (*read)(struct reply *r, const json_t *root, struct fh_error *err);
 	int (*read_event)(struct reply *r, const json_t *data, struct fh_error *err);
 };

@@ -39,7 +39,8 @@ static void dotenv_skip_blanks(struct dotenv_file *s)
 		s->at++;
 }
 
-/* Skips blanks, a comment and the end of the line. False if the line has something else. */
+/* Skips blanks, a comment and the end of a line in a .env file. Returns false if the line has
+ * something else. */
 static bool dotenv_skip_line_end(struct dotenv_file *s)
 {
 	dotenv_skip_blanks(s);
@@ -95,8 +96,8 @@ static int dotenv_read_quoted(struct dotenv_file *s, const char **out, struct fh
 			: dotenv_complain(s, err, "something after the closing quote");
 }
 
-/* Reads an unquoted value, to the end of the line. Leaves out trailing blanks, and a comment after
- * a blank. */
+/* Reads an unquoted value in a .env file, to the end of the line. Leaves out trailing blanks, and a
+ * comment after a blank. */
 static void dotenv_read_plain(struct dotenv_file *s, const char **out)
 {
 	char *begin = s->at, *end = begin;
@@ -182,8 +183,8 @@ static bool dotenv_may_set(const char *name)
 }
 
 /*
- * True for a variable that a user may expect Fumehood to read. If a .env file sets it and it is
- * ignored, the user gets a message.
+ * Returns true for a variable that a user may expect Fumehood to read. If a .env file sets it and
+ * it is ignored, the user gets a message.
  */
 static bool dotenv_matters(const char *name)
 {

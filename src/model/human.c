@@ -138,8 +138,8 @@ static int human_read_plain(struct human *h, const char **out, size_t *out_n, st
 	return 0;
 }
 
-/* Reads a line of input. Returns 1 with the line, 0 at the end of input, or LINE_EDITOR_CLEARED
- * after Ctrl-C. `prompt` is NULL for a further line of a command. */
+/* Reads a line that a person types. Returns 1 with the line, 0 at the end of input, or
+ * LINE_EDITOR_CLEARED after Ctrl-C. `prompt` is NULL for a further line of a command. */
 static int human_read_line(struct human *h, const char *prompt, const char **out, size_t *out_n,
 		struct fh_error *err)
 {

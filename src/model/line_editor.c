@@ -89,7 +89,7 @@ static char *line_editor_prompt(EditLine *edit)
 
 /* --- characters ------------------------------------------------------------------------------- */
 
-/* Descriptor that becomes readable after SIGWINCH or SIGCONT: their handler writes to it. */
+/* Descriptor that becomes readable after SIGWINCH or SIGCONT: the signals' handler writes to it. */
 static int line_editor_changed_fd = -1;
 
 static void line_editor_on_change(int number)
@@ -135,8 +135,8 @@ static bool line_editor_wait_key(struct line_editor *ed)
 	return !ed->stopped;
 }
 
-/* Reads a character. Returns 1, 0 at the end of input, or -1 after an error or when stop_fd is
- * readable. */
+/* Reads a character from the terminal. Returns 1, 0 at the end of input, or -1 after an error or
+ * when stop_fd is readable. */
 static int line_editor_read_character(EditLine *edit, wchar_t *out)
 {
 	struct line_editor *ed = line_editor_of(edit);
@@ -186,7 +186,7 @@ static unsigned char line_editor_complete(EditLine *edit, int key)
 	return next;
 }
 
-/* Handles Ctrl-C: drops the line, so that line_editor_read() returns LINE_EDITOR_CLEARED. */
+/* Handles Ctrl-C: drops the typed line, so that line_editor_read() returns LINE_EDITOR_CLEARED. */
 static unsigned char line_editor_clear(EditLine *edit, int key)
 {
 	struct line_editor *ed = line_editor_of(edit);

@@ -22,7 +22,7 @@ struct line_editor_request {
 	const char *history;
 };
 
-/* Makes an editor. NULL if lines can't be edited: no terminal, a dumb one, or no libedit. */
+/* Makes a line editor. NULL if lines can't be edited: no terminal, a dumb one, or no libedit. */
 struct line_editor *line_editor_new(const struct line_editor_request *request);
 void line_editor_free(struct line_editor *ed); /* NULL is fine */
 

@@ -55,8 +55,8 @@ const char *model_label(const struct model *m);
 bool model_is_interactive(const struct model *m);
 
 /*
- * True if a model with this spec may give replies of a language model, which an agent's parser must
- * read.
+ * Returns true if a model with this spec may give replies of a language model. An agent's parser
+ * must then read them.
  */
 bool model_speaks(const char *spec);
 
@@ -75,8 +75,8 @@ struct model_turn {
 	const char *response, *thought;
 };
 
-/* Chooses the next action, after the result `step` of a reset or step. -EINTR: stop_fd became
- * readable, or a recorded run has no more actions. */
+/* Chooses the model's next action, after the result `step` of a reset or step. -EINTR: stop_fd
+ * became readable, or a recorded run has no more actions. */
 int model_next(struct model *m, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err);
 

@@ -9,7 +9,7 @@
 
 /* OpenAI's protocol for chat completions, which many servers use. */
 
-/* --- address and headers ---------------------------------------------------------------------- */
+/* --- URL and headers of OpenAI's API ---------------------------------------------------------- */
 
 /* Makes the URL of a request. An API version means Azure, whose URL path names the model. */
 static char *openai_url(const char *base, const char *model, const char *version)
@@ -39,7 +39,8 @@ static void openai_add_headers(struct http_headers *h, const char *key, const ch
 /* --- writing ---------------------------------------------------------------------------------- */
 
 /*
- * True for OpenAI's reasoning models, which refuse requests with max_tokens, temperature or top_p.
+ * Returns true for OpenAI's reasoning models, which refuse requests with max_tokens, temperature or
+ * top_p.
  */
 static bool openai_is_thinker(const struct dialect_request *request)
 {
@@ -126,8 +127,8 @@ static int openai_write(const struct dialect_request *request, json_t **out, str
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* Reads the text of a message. Some servers send an array of parts: {"type":"text","text":...},
- * {"type":"thinking","thinking":[parts]}. */
+/* Reads the text of a model's message. Some servers send an array of parts:
+ * {"type":"text","text":...}, {"type":"thinking","thinking":[parts]}. */
 static int openai_read_content(
 		struct reply *r, struct buf *to, const json_t *value, struct fh_error *err)
 {
@@ -151,7 +152,8 @@ static int openai_read_content(
 	return 0;
 }
 
-/* Sets an id or a name only if it is empty. Some servers repeat it in each piece of a stream. */
+/* Sets an id or a name of a tool call only if it is empty. Some servers repeat it in each piece of
+ * a stream. */
 static int openai_read_once(
 		struct reply *r, struct buf *to, const json_t *value, struct fh_error *err)
 {
@@ -243,8 +245,8 @@ static int openai_read_message(
 	const json_t *thinking = json_object_get(message, "reasoning_content");
 	int ret;
 
-	/* Read "reasoning" only if "reasoning_content" is missing: servers with both send the same
-	 * text. */
+	/* Read a message's "reasoning" only if "reasoning_content" is missing: servers with both
+	 * send the same text. */
 	if (!json_is_string(thinking))
 		thinking = json_object_get(message, "reasoning");
 	ret = reply_add(r, &r->thinking, thinking, err);

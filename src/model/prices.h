@@ -32,8 +32,8 @@ void prices_close(struct prices *p); /* NULL is fine */
  * way. */
 const struct price *prices_find(const struct prices *p, const char *vendor, const char *name);
 
-/* Cost of a reply in US dollars, from its tokens. `sent` includes the tokens read from (`cached`)
- * and written into (`stored`) the cache. */
+/* Returns the cost of a reply in US dollars, from its tokens. `sent` includes the tokens read from
+ * (`cached`) and written into (`stored`) the cache. */
 double price_of(const struct price *price, int64_t sent, int64_t cached, int64_t stored,
 		int64_t received);
 

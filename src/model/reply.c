@@ -12,8 +12,8 @@
 #define TEXT_BYTES_MAX (REPLY_BYTES_MAX + 1)
 
 /*
- * Most tokens that a server may report. Larger numbers are ignored: they are errors, and their sum
- * could overflow.
+ * Most tokens that a server may report for a reply. Larger numbers are ignored: they are errors,
+ * and their sum could overflow.
  */
 #define TOKENS_MOST 1000000000000
 

@@ -42,8 +42,8 @@ struct reply {
 	/* number of tokens in the request and in the reply; negative: unknown */
 	int64_t sent, received;
 	/*
-	 * Part of `sent` that the provider read from its cache, and part that it wrote into it.
-	 * Each is 0 if the provider did not report it.
+	 * Number of tokens in `sent` that the provider read from its cache, and number that it
+	 * wrote into the cache. Each is 0 if the provider did not report it.
 	 */
 	int64_t cached, stored;
 	size_t bytes; /* bytes of all texts of the reply together */
@@ -66,11 +66,12 @@ int reply_add(struct reply *r, struct buf *to, const json_t *text, struct fh_err
 int reply_add_json(struct reply *r, struct buf *to, json_t *value, struct fh_error *err);
 int reply_check(const struct reply *r, struct fh_error *err);
 
-/* Finds the tool call with the provider's `index`, or adds it. -EFBIG: there are too many. */
+/* Finds the reply's tool call with the provider's `index`, or adds it. -EFBIG: there are too
+ * many. */
 int reply_use(struct reply *r, int64_t index, struct reply_use **out, struct fh_error *err);
 
-/* Sets r->stopped and r->stop from a provider's reason for stopping. Ignores a reason that is no
- * string. */
+/* Stores the reason why the model stopped, as the provider names it, in r->stopped and r->stop.
+ * Ignores a reason that is no string. */
 void reply_stop(struct reply *r, const json_t *reason, const struct reply_reason *reasons,
 		size_t n_reasons);
 

@@ -85,8 +85,8 @@ static bool sse_next_line(struct sse *s, const char **out, size_t *out_n)
 	return true;
 }
 
-/* Handles a line of the stream: appends the text of "data: text" or "data" to the event. Ignores
- * other lines. */
+/* Handles a line of a stream of server-sent events. Appends the text of "data: text" or "data" to
+ * the event. Ignores other lines. */
 static void sse_take_line(struct sse *s, const char *line, size_t n)
 {
 	if (n < 4 || memcmp(line, "data", 4) != 0 || (n > 4 && line[4] != ':'))

@@ -76,7 +76,7 @@ static const char *const typed_programs[] = { "btop", "emacs", "htop", "less", "
 	"most", "nano", "nvim", "nvtop", "pico", "screen", "tmux", "top", "vi", "view", "vim",
 	"watch" };
 
-/* True for a word that may stand before a program's name in a command. Examples are an
+/* Returns true for a word that may stand before a program's name in a command. Examples are an
  * assignment, `sudo` and its options. */
 static bool typed_is_prefix(const char *word)
 {
@@ -109,7 +109,7 @@ static const char *typed_unquoted(struct arena *a, const char *word, size_t n)
 	return out;
 }
 
-/* True if the arguments of a full-screen program make it only print, like `top -b`, `emacs
+/* Returns true if the arguments of a full-screen program make it only print, like `top -b`, `emacs
  * --batch` or `vim -es`. */
 static bool typed_prints(const char *rest)
 {

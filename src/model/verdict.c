@@ -155,7 +155,7 @@ enum verdict verdict_of_answer(
 	return verdict_of_error(status, error ? error : root, secret, out_sentence);
 }
 
-/* --- retries and pauses ----------------------------------------------------------------------- */
+/* --- whether and when a failed request is retried --------------------------------------------- */
 
 int verdict_retries_left(enum verdict verdict, int most, int unreadable)
 {
@@ -183,8 +183,9 @@ static double verdict_random(uint64_t *state)
 	return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* Pause for a random time: calls that failed together are then not repeated together. Don't pause
- * for less than the server asked for, unless it asked for more than PAUSE_ASKED_MOST_MS. */
+/* Wait for a random time before a retry, so that calls that failed together are not repeated
+ * together. Don't wait for less than the server asked for, unless it asked for more than
+ * PAUSE_ASKED_MOST_MS. */
 int64_t verdict_pause_ms(int tries, int64_t asked_ms, uint64_t *random)
 {
 	int64_t most = PAUSE_FIRST_MS;

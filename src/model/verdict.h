@@ -39,8 +39,8 @@ enum verdict verdict_of_answer(
 enum verdict verdict_of_error(
 		int status, const json_t *error, const char *secret, struct buf *out_sentence);
 
-/* Appends a server's text, shortened and on one line. Removes `secret` before it shortens, so that
- * no part of it stays. */
+/* Appends a server's text, shortened and on one line. Removes the API key `secret` before it
+ * shortens, so that no part of the key stays. */
 void verdict_add_sentence(struct buf *out, const char *text, size_t n, const char *secret);
 
 /* Returns how many retries of a request are left. `most` is the number that --retries still allows.

@@ -87,7 +87,8 @@ void cgroups_give(struct cgroup *group);
  */
 size_t cgroups_home(const struct cgroups *pool, const int **out_fds);
 
-/* Closes the descriptors group->parts. Call it once another process has copies of them. */
+/* Closes the descriptors group->parts of a control group. Call it once another process has copies
+ * of them. */
 void cgroup_sent(struct cgroup *group);
 
 /* CPU nanoseconds that the sandbox in the control group has used; -1: not known */

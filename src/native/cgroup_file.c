@@ -41,8 +41,8 @@ int cgroup_write_number(const char *folder, const char *file, int64_t n)
 }
 
 /*
- * Reads the number after the text `key` in an open small file. If `key` is "", reads the first
- * number.
+ * Reads the number after the text `key` in an open file of a control group. If `key` is "", reads
+ * the first number.
  */
 int64_t cgroup_read_number(int fd, const char *key)
 {

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Length of a control group's CPU period. cgroup_cpu_quota_us() converts a number of cores to CPU
- * time in each period, at least the kernel's minimum.
+ * Microseconds in a control group's CPU period. cgroup_cpu_quota_us() converts a number of cores to
+ * CPU time in each period, at least the kernel's minimum.
  */
 #define CGROUP_CPU_PERIOD_US 100000
 int64_t cgroup_cpu_quota_us(double cpus);

@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 /*
- * A call of systemd's StartTransientUnit (org.freedesktop.systemd1(5)) by busctl, which is always
- * installed with systemd. A library would be one more dependency.
+ * Program that calls systemd's StartTransientUnit (org.freedesktop.systemd1(5)). busctl is always
+ * installed with systemd; a library would be one more dependency.
  */
 #define BUSCTL "/usr/bin/busctl"
 #define SYSTEMD_RUNS "/run/systemd/system"
@@ -121,7 +121,8 @@ static int scope_start_call(
 	return spawn_program(out_pid, BUSCTL, argv, env, fds, ARRAY_SIZE(fds));
 }
 
-/* Waits for a program to exit until the deadline, then kills it. True: it exited with status 0. */
+/* Waits for a program to exit until the deadline, then kills it. Returns true if it exited with
+ * status 0. */
 static bool scope_ends_well(pid_t pid, int64_t deadline)
 {
 	auto_close int fd = (int)syscall(SYS_pidfd_open, pid, 0);

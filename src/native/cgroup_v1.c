@@ -91,8 +91,8 @@ static int v1_set_pids(const struct cgroup_tree *tree, const char *group, int64_
 }
 
 /*
- * Limits the memory of IP sockets. v1 counts it apart from other memory, and only if it has a
- * limit. v2 counts it as memory. If the kernel lacks the file for this limit, sets none.
+ * Limits the memory of IP sockets. Control groups v1 count it apart from other memory, and only if
+ * it has a limit. v2 counts it as memory. If the kernel lacks the file for this limit, sets none.
  */
 static int v1_set_network(const struct cgroup_tree *tree, const char *group, int64_t memory_bytes,
 		struct fh_error *err)

@@ -87,8 +87,8 @@ void control_receive(struct native_sandbox *sb, struct sandbox_event *out)
 		}
 		w = wire_open(message, n > 0 ? (size_t)n : 0);
 		/*
-		 * Limit the number of messages. A PID 1 that sends without a pause would keep its
-		 * owner from serving other sandboxes.
+		 * Limit the number of messages that PID 1 may send without a pause. With more it
+		 * would keep its owner from serving other sandboxes.
 		 */
 		if (n <= 0 || sb->n_unasked++ == QUEUE_MAX || !control_parse(sb, &w, &fd, out))
 			control_set_gone(sb, out);

@@ -39,8 +39,8 @@ int disk_episodes_dir(char **out, struct fh_error *err)
 		return r;
 	*out = path_join(state, EPISODES);
 	/*
-	 * Mode 0711: sandboxes reach their own folder by a mount. Other users can't list the names
-	 * in this one.
+	 * Mode 0711 of the folder that holds all episodes' folders: sandboxes reach theirs by a
+	 * mount. Other users can't list the names in it.
 	 */
 	r = path_mkdirs(*out, 0711, err);
 	if (r < 0)

@@ -28,8 +28,8 @@ void errand_drop(struct native_sandbox *sb);
  * `lock`. */
 bool errands_none(const struct native_owner *owner);
 /*
- * Waits until the thread that sends errands has ended. Call it when no sandbox is left, without
- * holding `lock`.
+ * Waits until the thread that sends delayed messages has ended. Call it when no sandbox is left,
+ * without holding `lock`.
  */
 void errands_finish(struct native_owner *owner);
 void errands_forget(struct native_owner *owner); /* drops all delayed messages; call it in a fork */

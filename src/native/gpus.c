@@ -79,8 +79,8 @@ static int gpus_say_taken(int number, const struct stat *st, struct fh_error *er
 }
 
 /*
- * Checks the mode of a GPU's device for others. Agents open the device as another user, even if
- * root starts the run.
+ * Checks whether a GPU's device file may be opened by others. Agents open it as another user, even
+ * if root starts the run.
  */
 static int gpus_check_mode(int number, const char *path, mode_t mode, struct fh_error *err)
 {

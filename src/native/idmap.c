@@ -69,7 +69,8 @@ bool idmap_user_name(char *out, size_t size)
 	return snprintf(out, size, "%s", pw.pw_name) < (int)size;
 }
 
-/* Finds the first range of ids in the file `path` that is this user's and large enough. */
+/* Finds in the file `path` the first range of subordinate ids that is this user's and large
+ * enough. */
 static bool idmap_find_range(const char *path, int64_t *out_first)
 {
 	auto_buf struct buf text = BUF_INIT(SUBID_FILE_MAX);
@@ -179,7 +180,8 @@ int idmap_check(struct fh_error *err)
 
 /* --- a free range ----------------------------------------------------------------------------- */
 
-/* Ranges of ids to suggest begin at FREE_FIRST and have RANGE_IDS ids, as useradd makes them. */
+/* Ranges of subordinate ids to suggest to a user. They begin at FREE_FIRST and have RANGE_IDS ids,
+ * as useradd makes them. */
 #define FREE_FIRST 100000LL
 #define RANGE_IDS 65536LL
 #define RANGES 9155

@@ -18,7 +18,8 @@ int idmap_apply(pid_t pid, struct fh_error *err);
 /* Checks whether idmap_apply() can work on this machine. The error says which part is missing. */
 int idmap_check(struct fh_error *err);
 
-/* Writes the name of this process' user. False: the user has no name, or `out` is too small. */
+/* Writes the name of this process' user. Returns false if the user has no name, or `out` is too
+ * small. */
 bool idmap_user_name(char *out, size_t size);
 
 /*

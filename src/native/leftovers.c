@@ -47,7 +47,8 @@ static bool leftovers_read_text(int at, const char *path, struct buf *out)
 	return fd >= 0 && fd_read_all(fd, out) == 0;
 }
 
-/* Reads numbers up to the end of the line into `out`, `most` at most. Returns their number. */
+/* Reads numbers from a text up to the end of the line into `out`, `most` at most. Returns how
+ * many. */
 static size_t leftovers_read_numbers(const char *at, long *out, size_t most)
 {
 	size_t n = 0;

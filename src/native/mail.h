@@ -24,8 +24,8 @@ bool mail_answered(const struct native_sandbox *sb);
  */
 bool mail_await(struct native_sandbox *sb, int64_t timeout_ns);
 /*
- * Asks the shell to wake a caller that waits by sandbox_waits() when the answer is there. False:
- * the shell has answered already.
+ * Asks the shell to wake a caller that waits by sandbox_waits() when the answer is there. Returns
+ * false if the shell has answered already.
  */
 bool mail_listen(struct native_sandbox *sb);
 /*

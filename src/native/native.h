@@ -23,7 +23,8 @@
 #define COVERS_MAX GUEST_BINDS_MAX
 #define SPARES_MAX 3
 
-/* A control group made ahead for a future sandbox, with a cradle for it: see guest/cradle.c. */
+/* A control group made ahead for a future sandbox, with a process (cradle) that waits in it: see
+ * guest/cradle.c. */
 struct spare {
 	/* control group for a future sandbox; NULL: this entry of spares[] is empty */
 	struct cgroup *group;
@@ -109,8 +110,8 @@ struct native_owner {
 	struct sandbox_limits last_limits;
 	unsigned sandboxes_started;
 	/*
-	 * Sentence for the user: which limits are weaker or missing, because there are no control
-	 * groups. NULL: all are enforced.
+	 * Sentence for the user on limits that are weaker or missing, because there are no control
+	 * groups. NULL: all limits are enforced.
 	 */
 	char *no_cgroups;
 	atomic_bool limits_missed;
@@ -169,7 +170,7 @@ struct native_sandbox {
 	struct cgroup *group;
 	char *disk_folder; /* folder of the sandbox' files; NULL: they are in memory */
 	/*
-	 * A quota counts the files in disk_folder. So statfs() shows the size of these files, not
+	 * True: a quota counts the files in disk_folder. So statfs() shows their size, and not that
 	 * of all files on the disk.
 	 */
 	bool disk_counted;

@@ -230,8 +230,8 @@ void nursery_leave(struct native_owner *o)
 }
 
 /*
- * Moves a new nursery into the control groups of the last one, whose pool is kept. If the new
- * nursery can't use those groups, opens a new pool.
+ * Moves a new nursery into the control groups that the last one used. If the new nursery can't use
+ * them, opens a new pool of groups.
  */
 static void nursery_open_groups(struct native_owner *o, pid_t pid)
 {

@@ -119,7 +119,8 @@ void nursery_do_all(int nursery)
 
 /* --- layers ---------------------------------------------------------------------------------- */
 
-/* Refuses a layer whose message would be malformed: the nursery ends at such a message. */
+/* Refuses a layer whose message to the nursery would be malformed: the nursery ends at such a
+ * message. */
 static int nursery_check_layer(const struct owner_layer *layer, struct fh_error *err)
 {
 	bool long_path = strlen(layer->name) > GUEST_PATH_MAX;

@@ -15,8 +15,8 @@
  */
 int nursery_send(int nursery, const struct buf *b, const int *fds, size_t n_fds);
 /*
- * Waits for an event of one descriptor, as poll(2) does. False: the timeout passed, or poll()
- * failed.
+ * Waits for an event of one descriptor, as poll(2) does. Returns false if the timeout passed, or
+ * poll() failed.
  */
 bool nursery_poll(int fd, short events, int timeout_ms);
 

@@ -5,7 +5,7 @@
 #include "native/native.h"
 
 /*
- * Returns the porter's next event without waiting. False: the sandbox counts as gone. A message was
+ * Returns the porter's next event without waiting. False: the sandbox is to be ended. A message was
  * malformed or lost, or the porter sends too many or hangs.
  */
 bool porter_next_event(struct native_sandbox *sb, struct sandbox_event *out);

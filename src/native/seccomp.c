@@ -170,8 +170,8 @@ static const struct seccomp_rule base_rules[] = {
  */
 static const struct seccomp_rule agent_rules[] = {
 	/*
-	 * clone3 has its flags behind a pointer, which no filter can read. ENOSYS makes the C
-	 * library use clone instead.
+	 * Refuse clone3, which has its flags behind a pointer: no filter can read them. ENOSYS
+	 * makes the C library use clone instead.
 	 */
 	{ SCMP_SYS(clone3), ENOSYS },
 	{ NAMESPACE(CLONE_NEWCGROUP) },
@@ -196,8 +196,9 @@ static const struct seccomp_rule agent_rules[] = {
 	{ SCMP_SYS(unshare), EPERM },
 
 	/*
-	 * A lease on a file would keep a grader from reading the submission. A notice (F_NOTIFY)
-	 * shows which files others open in a shared folder, as inotify does.
+	 * Refuse leases and notices. A lease on a file would keep a grader from reading the
+	 * submission. A notice (F_NOTIFY) shows which files others open in a shared folder, as
+	 * inotify does.
 	 */
 	{ SCMP_SYS(fcntl), EPERM, INT(1, F_SETLEASE) },
 	{ SCMP_SYS(fcntl), EPERM, INT(1, F_NOTIFY) },

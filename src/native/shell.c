@@ -69,7 +69,7 @@ enum shell_state {
 	SHELL_RUNNING,
 	SHELL_ENDING, /* the shell was killed: wait until PID 1 reports the shell's end */
 	/*
-	 * the command's status came: wait until its output is read and PID 1 has sent the signals
+	 * the command's status came: wait until its output is read and PID 1 has sent all signals
 	 * of interruptions
 	 */
 	SHELL_SETTLING,
@@ -145,7 +145,7 @@ static void shell_close(struct session *base)
 	free(shell_of(base));
 }
 
-/* --- the end of a command -------------------------------------------------------------------- */
+/* --- the end of a command in the shell -------------------------------------------------------- */
 
 static bool shell_was_quick(const struct native_session *s)
 {
@@ -240,7 +240,7 @@ static void shell_conclude(struct native_session *s)
 	shell_finish(s, syntax ? SESSION_SYNTAX : SESSION_OK, (int)(s->status.status & 0xff));
 }
 
-/* Kills a shell that sent an answer which no unchanged shell sends. `why` is for the user. */
+/* Kills a shell that sent an answer which an unchanged shell never sends. `why` is for the user. */
 static void shell_distrust(struct native_session *s, const char *why)
 {
 	snprintf(s->integrity, sizeof(s->integrity), "the shell's answer was tampered with: %s",

@@ -12,9 +12,9 @@
 int spares_take(struct native_owner *owner, const struct sandbox_limits *limits,
 		struct cgroup **out, uint32_t *out_cradle, struct fh_error *err);
 /*
- * Makes control groups ahead for the next sandboxes, and asks the nursery for a cradle for each.
- * Makes one group more than the owner has started sandboxes, SPARES_MAX at most. Locks the owner's
- * `lock`.
+ * Makes control groups ahead for the next sandboxes, each with a cradle (waiting process) from the
+ * nursery. Makes one group more than the owner has started sandboxes, SPARES_MAX at most. Locks the
+ * owner's `lock`.
  */
 void spares_refill(struct native_owner *owner);
 /*

@@ -58,13 +58,13 @@ struct pyjson_source {
 int pyjson_read(struct arena *a, const struct pyjson_source *source, const struct pyjson **out,
 		struct fh_error *err);
 
-/* Sets the error "<name>:<line>:<column>: <message>" with the place of the value `at`. Returns
+/* Sets the error "<name>:<line>:<column>: <message>" with the place of the JSON value `at`. Returns
  * -EINVAL. */
 int pyjson_complain(const char *name, const struct pyjson *at, struct fh_error *err,
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Finds a member of an object. The last of equal names counts, as in Python. NULL: there is no such
- * member, or `object` is no object. */
+/* Finds a member of a JSON object. The last of equal names counts, as in Python. NULL: there is no
+ * such member, or `object` is no object. */
 const struct pyjson *pyjson_get(const struct pyjson *object, const char *key);
 
 /* Returns the text of a JSON string. NULL: v is no string, or the string contains a NUL. */

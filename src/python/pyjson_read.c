@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A recursive parser with at most PYJSON_DEPTH_MAX levels. Functions compare `at` with `end` before
- * they read a byte. */
+/* A recursive parser of JSON with at most PYJSON_DEPTH_MAX levels. Functions compare `at` with
+ * `end` before they read a byte. */
 struct pyjson_reader {
 	struct arena *arena;
 	const char *name;

@@ -12,7 +12,8 @@
 struct run_agent_options {
 	const char *config;
 	/*
-	 * True: the name of the configuration comes from a recorded run, not from the command line.
+	 * true: the name of the agent's configuration comes from a recorded run, not from the
+	 * command line
 	 */
 	bool recorded;
 	/* the MLGym checkout named on this command line, if the configuration is a recorded run's;

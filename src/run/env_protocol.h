@@ -46,7 +46,7 @@ void env_protocol_release(struct env_protocol *p);
  */
 int env_protocol_line(struct env_protocol *p, const char *line, size_t n, struct fh_error *err);
 
-/* Puts an error into p->answer, for a request line that was skipped because it was too long. */
+/* Puts an error into p->answer, because a request line was too long and was skipped. */
 void env_protocol_too_long(struct env_protocol *p);
 
 #endif

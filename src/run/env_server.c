@@ -41,7 +41,7 @@ static int env_server_wait(struct env_server *s, struct fh_step *step, struct fh
 	}
 }
 
-/* If an episode is running, ends it and its record with the exit status `exit_status`. */
+/* If an episode is running, ends it and its record with this exit status. */
 static int env_server_end(struct env_server *s, const char *exit_status, struct fh_error *err)
 {
 	struct run_record *record = &s->record;

@@ -30,8 +30,8 @@ struct run_past {
 	 * run */
 	int64_t keys;
 	/*
-	 * Path of the agent's memory file as it was at the start of the recorded run; may be
-	 * missing.
+	 * path of a copy of the agent's memory file (notes) as it was at the recorded run's start;
+	 * may be missing
 	 */
 	const char *memory;
 };
@@ -44,14 +44,15 @@ struct run_past {
 int run_past_open(const char *dir, double cost_limit, struct run_past *out, struct fh_error *err);
 void run_past_release(struct run_past *past);
 
-/* Sets the run's options from the record. Options of the model that the user set stay. */
+/* Sets the resumed run's options from its record. Options of the model that the user set stay. */
 int run_past_apply(struct run_past *past, struct run_options *options, struct fh_error *err);
 
 /* Returns the agent's configuration that a recorded "open" event names: a path, or the name of
  * an installed one. NULL: no agent played. */
 const char *run_past_agent(const struct pyjson *open);
 
-/* Returns recorded action i, counted from 0, with the thought and reply that led to it. */
+/* Returns recorded action i, counted from 0, with the thought and the model's reply that led to
+ * it. */
 struct model_turn run_past_turn(const struct run_past *past, size_t i);
 
 /* Returns true if the observation of a replayed step differs from the recorded one. Step 0 is the

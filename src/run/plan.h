@@ -30,8 +30,8 @@ struct run_plan {
 	struct episode *episodes;
 	bool all_tasks; /* the task `all` was given, so tasks that can't be played are left out */
 	/*
-	 * Number of planned episodes, and of those that an earlier run has finished
-	 * (--skip-existing).
+	 * number of planned episodes, and number of those that an earlier run has finished
+	 * (--skip-existing)
 	 */
 	size_t n, n_found;
 };

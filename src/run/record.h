@@ -37,9 +37,7 @@ struct run_name run_record_name(
 		const struct episode_plan *plan, const char *model, const char *task);
 
 void run_record_init(struct run_record *r, const char *task);
-/*
- * Closes the record. If run_record_end() was not called, the record lacks the files that it writes.
- */
+/* Closes the record. Without a call of run_record_end() before, the record lacks its last files. */
 void run_record_release(struct run_record *r);
 
 /* Starts a record in a new folder or in that of a resumed run. If plan->out is NULL, there is only
@@ -55,8 +53,8 @@ int run_record_open(
  * recorded. */
 int run_record_memory(const struct run_record *r, const struct fh_env *env, struct fh_error *err);
 
-/* Reads the language model's calls, tokens and cost from a record. All are 0 if model_stats is
- * NULL. */
+/* Reads the language model's calls, tokens and cost from a record's model_stats. All are 0 if this
+ * is NULL. */
 struct chat_stats run_record_stats(const struct pyjson *model_stats);
 
 /* Records the language model's calls, tokens and cost so far. */

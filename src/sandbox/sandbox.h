@@ -147,7 +147,7 @@ struct sandbox_options {
 int sandbox_start(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
 		struct fh_error *err);
 
-/* Ends the sandbox: the kernel ends its processes and mounts, without waiting. NULL is fine. */
+/* Ends a sandbox: the kernel ends its processes and mounts, without waiting. NULL is fine. */
 void sandbox_close(struct sandbox *sb);
 
 /* --- events ---------------------------------------------------------------------------------- */
@@ -187,8 +187,8 @@ struct sandbox_event {
 };
 
 /*
- * Returns the next event without waiting, or SANDBOX_NONE. If a sandbox breaks the protocol, the
- * event is SANDBOX_GONE.
+ * Returns the sandbox' next event without waiting, or SANDBOX_NONE. If a sandbox breaks the
+ * protocol, the event is SANDBOX_GONE.
  */
 void sandbox_next_event(struct sandbox *sb, struct sandbox_event *out);
 
@@ -254,8 +254,8 @@ typedef void sandbox_take_output(void *arg, int slot, const char *data, size_t n
 void sandbox_on_output(struct sandbox *sb, sandbox_take_output *take, void *arg);
 
 /*
- * If `hold` is true, no output is read until a call with false: programs that print block on their
- * pipe. Meanwhile SANDBOX_DONE has no deadline.
+ * Stops (`hold` true) or resumes reading of programs' output. While it is stopped, programs that
+ * print block on their pipe, and SANDBOX_DONE has no deadline.
  */
 void sandbox_hold_output(struct sandbox *sb, bool hold);
 
@@ -263,8 +263,8 @@ void sandbox_hold_output(struct sandbox *sb, bool hold);
 int sandbox_shut_output(struct sandbox *sb, uint32_t id, int slot, struct fh_error *err);
 
 /*
- * Writes n bytes to the pipe of RUN_INPUT. Call it once after each SANDBOX_HUNGRY. n = 0 ends the
- * input.
+ * Writes n bytes to a program's input, the pipe of RUN_INPUT. Call it once after each
+ * SANDBOX_HUNGRY. n = 0 ends the input.
  */
 #define SANDBOX_FEED_MAX 61440
 int sandbox_feed(struct sandbox *sb, const void *data, size_t n, struct fh_error *err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulators/random.h"
 
-/* SplitMix64, of Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014. */
+/* Random numbers come from SplitMix64, of Steele, Lea and Flood, "Fast splittable pseudorandom
+ * number generators", 2014. */
 static uint64_t random_next(struct sim_random *random)
 {
 	uint64_t z = random->state += 0x9e3779b97f4a7c15;

@@ -32,8 +32,8 @@ struct task_check {
 	const char *python;
 };
 
-/* Checks a task. Fails only if there is no such task, as task_load() does. The caller releases
- * `out`, also after a failure. */
+/* Checks a task, without running anything. Fails only if there is no such task, as task_load()
+ * does. The caller releases `out`, also after a failure. */
 int task_check(const struct task_places *places, const char *spec, const char *python,
 		struct task_check *out, struct fh_error *err);
 

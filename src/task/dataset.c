@@ -145,7 +145,8 @@ static int dataset_find_dir(struct dataset_loading *l)
 
 /* --- its files -------------------------------------------------------------------------------- */
 
-/* Replaces the first `word` in the text `how` by `path`. The result lives in the arena. */
+/* Replaces the first `word` in the text `how` by `path`, in a sentence that tells how to get a
+ * file. The result lives in the arena. */
 static const char *dataset_fill_in(
 		struct dataset_loading *l, const char *how, const char *word, const char *path)
 {

@@ -43,7 +43,8 @@ struct dataset_make {
 	const char *recipe;
 };
 
-/* A file to fetch, from Hugging Face or from a URL. A user brings a file that has neither. */
+/* A file of a data set to fetch, from Hugging Face or from a URL. If it has neither, the user
+ * brings the file. */
 struct dataset_source {
 	/* repository: "datasets/OWNER/NAME", or "OWNER/NAME" of a model; NULL: none */
 	const char *huggingface;

@@ -30,8 +30,8 @@ bool task_name_is_valid(const char *name)
 /* --- lists ------------------------------------------------------------------------------------ */
 
 /*
- * Number of folders that hold tasks. If two have a task of the same name, the first folder's is
- * used.
+ * Number of folders in which tasks are searched. If two have a task of the same name, the first
+ * folder's is used.
  */
 #define TASKS_DIRS 2
 

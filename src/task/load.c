@@ -150,7 +150,7 @@ static int task_apply_variant(struct task_loading *l, const char *name)
 	return task_read_keys(l);
 }
 
-/* --- the description -------------------------------------------------------------------------- */
+/* --- the description of a task ---------------------------------------------------------------- */
 
 #define DESCRIPTION_BYTES_MAX (4 * 1024 * 1024)
 #define DATASET_DOCS "{dataset_docs}"
@@ -247,8 +247,8 @@ static int task_check_data_seed(const struct task_loading *l)
 			task->id, *task->variant ? ":" : "", task->variant);
 }
 
-/* Loads data sets first, because paths may name them, and the description last, because it lists
- * the files. */
+/* Load data sets first, because paths may name them, and the description last, because it lists the
+ * files. */
 static int task_fill_files(struct task_loading *l)
 {
 	int r = l->mlgym ? mlgym_load_datasets(l) : task_load_datasets(l);

@@ -200,8 +200,8 @@ void mlgym_say_missing(const struct task_loading *l, const char *path, struct bu
 /* --- folders of data sets that lack files ----------------------------------------------------- */
 
 /*
- * Returns the path of a local data set's folder, relative to the checkout. NULL: the data set is
- * not a local folder.
+ * Returns the path of a local data set's folder, relative to the MLGym checkout. NULL: the data set
+ * is not a local folder.
  */
 static const char *missing_path_of(const struct task_loading *l, const struct dataset *dataset)
 {

@@ -84,8 +84,8 @@ static bool requirement_is_installed(const glob_t *installed, const char *name)
 	return false;
 }
 
-/* Returns the length of the package's name at the start of a line of requirements.txt. 0: the
- * line is not checked. */
+/* Returns the length of the package's name at the start of a line of requirements.txt. 0: the line
+ * is skipped. */
 static size_t requirement_name_length(const char *line, size_t n)
 {
 	size_t length = strspn(line, NAME_CHARS);

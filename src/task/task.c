@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 /* Largest size in bytes of a file whose contents are hashed. For a larger one, size and time are
- * hashed instead. Data may have gigabytes, and each start of an episode computes the hash. */
+ * hashed instead. Data may have gigabytes, and each start of an episode computes the task's
+ * hash. */
 #define WHOLE_BYTES_MAX (16L * 1024 * 1024)
 
 /* Adds one file, folder or link to a hash: path, kind, contents, and whether it is executable. */

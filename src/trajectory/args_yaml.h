@@ -53,8 +53,8 @@ struct run_args {
 
 void args_yaml_add(struct buf *out, const struct run_args *args);
 
-/* True if two runs have equal options. Options of weight ARG_ANY (args_yaml.c) may differ, such as
- * the seed, the suffix and the server's URL. */
+/* Returns true if two runs have equal options. Options of weight ARG_ANY (args_yaml.c) may differ,
+ * such as the seed, the suffix and the server's URL. */
 bool args_yaml_same(const struct run_args *a, const struct run_args *b);
 
 /* Reads args.yaml in the run's folder into `args`. A missing key leaves its field unchanged, and

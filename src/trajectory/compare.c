@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Most bytes of a normalised text: normalising makes a text less than ten times longer. */
+/* Most bytes of a text whose varying parts were replaced (normalised): it is less than ten times
+ * longer than before. */
 #define TEXT_BYTES_MAX (10 * TRAJ_BYTES_MAX)
 
 const char *const compare_verdicts[] = { [COMPARE_EQUAL] = "equal",

@@ -20,7 +20,7 @@ struct event_log {
 	int error; /* errno of a write that failed; 0: none failed */
 };
 
-/* Starts a log. Locks its file, so that no other process resumes the run. On a file system
+/* Starts an event log. Locks its file, so that no other process resumes the run. On a file system
  * without locks, there is no lock. On success the log owns the descriptor. */
 static int event_log_start(
 		int fd, const char *path, off_t end, struct event_log **out, struct fh_error *err)

@@ -16,8 +16,8 @@ struct event_log;
 /* Creates the log's file. -EEXIST if the file exists. */
 int event_log_open(const char *path, struct event_log **out, struct fh_error *err);
 
-/* Opens a log's file to append events. Cuts off an incomplete last line. -EBUSY while another
- * process has the log open. */
+/* Opens the file of an event log to append events. Cuts off an incomplete last line. -EBUSY while
+ * another process has the log open. */
 int event_log_resume(const char *path, struct event_log **out, struct fh_error *err);
 
 /* Appends events to the log: whole lines, each with its newline. */

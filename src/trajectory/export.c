@@ -35,7 +35,7 @@ struct export_score {
 	const struct pyjson *metrics;
 };
 
-/* --- pieces of the trajectory ----------------------------------------------------------------- */
+/* --- building MLGym's record from events ------------------------------------------------------ */
 
 static const struct pyjson *export_text(struct export_reading *r, const char *s)
 {
@@ -67,7 +67,8 @@ static struct traj_step *export_add_step(struct export_reading *r)
 	return &t->steps[t->n_steps++];
 }
 
-/* The event of the last step, or of the reset if there was no step. NULL before the reset. */
+/* Returns the event of the last step, or of the reset if there was no step. NULL before the
+ * reset. */
 static const struct pyjson *export_last_told(const struct export_reading *r)
 {
 	return r->told ? r->told[r->traj->n_steps] : NULL;
@@ -354,7 +355,7 @@ static int export_read_lines(
 	return 0;
 }
 
-/* --- the end of the run ----------------------------------------------------------------------- */
+/* --- the end of a recorded run ---------------------------------------------------------------- */
 
 static bool export_is_true(const struct pyjson *object, const char *key)
 {
@@ -385,7 +386,7 @@ static size_t export_count_played(const struct export_reading *r)
 			(r->traj->n_steps && (cut || (ended && !export_is_true(r->end, "over"))));
 }
 
-/* MLGym records one more step when the step limit is reached. Adds it after the last step. */
+/* Adds one more step after the last, as MLGym does when the step limit is reached. */
 static void export_add_limit_step(struct export_reading *r)
 {
 	const struct pyjson *state = export_state_text(r);

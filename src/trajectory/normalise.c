@@ -179,8 +179,8 @@ static const struct norm_rule {
 	{ "t", LINE_START, "total ", "9+$", "<size>" },
 };
 
-/* Applies a rule to a line, wherever a match may begin. A match may always begin right after a
- * replaced text. */
+/* Applies a rule that replaces varying parts to a line, wherever a match may begin. A match may
+ * always begin right after a replaced text. */
 static void norm_apply(const struct norm_rule *rule, const char *line, struct buf *out)
 {
 	const char *at = line, *done = line;
@@ -205,7 +205,7 @@ static void norm_apply(const struct norm_rule *rule, const char *line, struct bu
 	buf_add_str(out, done);
 }
 
-/* --- seconds since 1970 ----------------------------------------------------------------------- */
+/* --- numbers that are a time in seconds since 1970 -------------------------------------------- */
 
 #define SECONDS_DIGITS 10 /* number of digits of the seconds since 1970, from 2001 to 2286 */
 #define NEAR_S (7 * 24 * 3600)
@@ -247,8 +247,8 @@ static void norm_add_without_times(struct buf *out, const char *line, int64_t at
 
 /* ---------------------------------------------------------------------------------------------- */
 
-/* Appends a normalised line. `now` and `next` are buffers for the line before and after each
- * rule. */
+/* Appends a line with its varying parts replaced (normalised). `now` and `next` are buffers for the
+ * line before and after each rule. */
 static void norm_add_line(
 		struct buf *out, const char *line, int64_t at_s, struct buf *now, struct buf *next)
 {

@@ -124,10 +124,10 @@ static void original_add_recorded_score(struct buf *out, const struct pyjson *sc
 	buf_add_char(out, '}');
 }
 
-/* --- files that were shown or changed --------------------------------------------------------- */
+/* --- files that an observation shows or reports as changed ------------------------------------ */
 
-/* True for a line that an editor prints: "[File: ", "(3 more lines above)", "12:text", "- E999
- * ...". */
+/* Returns true for a line that an editor prints: "[File: ", "(3 more lines above)", "12:text", "-
+ * E999 ...". */
 static bool original_is_of_window(const char *line)
 {
 	size_t digits = strspn(line, "0123456789");

@@ -45,8 +45,8 @@ int run_dir_make(const char *out, const struct run_name *name, char **out_path, 
  */
 char *run_dir_path(const char *out, const struct run_name *name, int number);
 
-/* Lists the numbers of existing folders of this name, sorted. Returns how many. *out_numbers is on
- * the heap. */
+/* Lists the numbers of existing run folders of this name, sorted. Returns how many. *out_numbers is
+ * on the heap. */
 size_t run_dir_numbers(const char *out, const struct run_name *name, int **out_numbers);
 
 /* Returns the path of a new log file, a heap string: "<dir>/run-<YYYYmmddTHHMMSS>.log" with the

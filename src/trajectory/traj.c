@@ -116,7 +116,8 @@ static int traj_read_members(const char *name, const struct pyjson *object,
 	return 0;
 }
 
-/* Reads a JSON array of objects as an array of structs. `size` is the size of a struct. */
+/* Reads a JSON array of objects in a .traj as an array of structs. `size` is the size of a
+ * struct. */
 static int traj_read_list(struct arena *a, const char *name, const struct pyjson *list,
 		const struct traj_member *members, size_t n, size_t size, void **out,
 		struct fh_error *err)

@@ -2,7 +2,7 @@
 #ifndef WEB_LIBCURL_H
 #define WEB_LIBCURL_H
 
-/* Turns off curl.h's macros that check arguments: they don't work with functions in a struct. */
+/* Turn off curl.h's macros that check arguments: they don't work with functions in a struct. */
 #define CURL_DISABLE_TYPECHECK
 
 #include "base/error.h"

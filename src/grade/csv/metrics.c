@@ -192,8 +192,8 @@ static int metric_compare_predictions(const void *a, const void *b)
 	return (x->prediction > y->prediction) - (x->prediction < y->prediction);
 }
 
-/* Area under the ROC curve. It is the share of pairs of a 1 and a 0 where the 1 has the higher
- * prediction. Equal predictions count half. */
+/* Computes the metric auc, the area under the ROC curve. It is the share of pairs of a 1 and a 0
+ * where the 1 has the higher prediction. Equal predictions count half. */
 static int metric_auc(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
 	auto_free struct metric_pair *pairs = NULL;

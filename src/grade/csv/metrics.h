@@ -14,7 +14,8 @@ struct scored_row {
 	size_t answer; /* index of the true value in the file of answers */
 };
 
-/* All rows to score, at least one. `column` is the name of the predicted column, for messages. */
+/* All rows to score, at least one. `column` is the name of the predicted CSV column, for
+ * messages. */
 struct scored {
 	const struct scored_row *rows;
 	size_t n;

@@ -195,7 +195,7 @@ void fh_sat_free(struct sat *s)
 	free(s);
 }
 
-/* --- clauses and variables -------------------------------------------------------------------- */
+/* --- setting clauses and variables ------------------------------------------------------------ */
 
 /* Returns a literal's value. 1: true, -1: false, 0: its variable is unassigned. */
 static int sat_value(const struct sat *s, int32_t literal)
@@ -337,8 +337,8 @@ static void sat_push(struct sat *s, int32_t literal, bool second)
 	sat_assign(s, literal);
 }
 
-/* Undoes the assignments of the last level. Clauses return to `open` in the order in which their
- * variables were assigned. */
+/* Undoes the assignments of the last decision level. Clauses return to the list `open` in the order
+ * in which their variables were assigned. */
 static void sat_pop(struct sat *s)
 {
 	int start = s->levels[--s->n_levels].start;

@@ -33,12 +33,12 @@ enum {
 
 #pragma GCC visibility push(default)
 
-/* Draws clauses of 3 different variables each, from 16 random bytes a clause. There must be 3
- * variables or more. */
+/* Draws random clauses of 3 different variables each, from 16 random bytes a clause. There must be
+ * 3 variables or more. */
 void fh_sat_draw(const unsigned char *bytes, int variables, int clauses, int32_t *out_literals);
 
-/* Makes a solver. NULL: a clause does not have 3 literals of different variables. NULL, too, for
- * fewer than 3 variables, and for more than 32767 variables or clauses. */
+/* Makes a SAT solver. Returns NULL if a clause does not have 3 literals of different variables.
+ * Returns NULL, too, for fewer than 3 variables, and for more than 32767 variables or clauses. */
 struct sat *fh_sat_new(int variables, int clauses, const int32_t *literals);
 void fh_sat_free(struct sat *s);
 
