@@ -30,8 +30,8 @@ struct run_past {
 	 * run */
 	int64_t keys;
 	/*
-	 * path of a copy of the agent's memory file (notes) as it was at the recorded run's start;
-	 * may be missing
+	 * Path of a copy of the agent's memory file (its notes) from the start of the recorded run.
+	 * The file may be missing.
 	 */
 	const char *memory;
 };
