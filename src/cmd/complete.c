@@ -69,10 +69,8 @@ static void complete_add_variants(
 
 	if (task_variants(places, task, &variants, NULL) < 0)
 		return;
-	for (char **v = variants; *v; v++)
+	for (char **v = variants; variants[1] && *v; v++)
 		complete_add_variant(l, task, *v);
-	if (*variants)
-		complete_add_variant(l, task, TASK_FULL);
 	xfree_strings(variants);
 }
 

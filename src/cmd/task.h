@@ -9,6 +9,8 @@
 #include "task/find.h"
 #include "task/task.h"
 
+#include <fumehood/env.h>
+
 /* Options and functions that the commands of `fumehood task` share. */
 struct task_options {
 	const char *tasks_dir, *mlgym_root;
@@ -29,6 +31,19 @@ static inline int task_options_places(
 
 	*out = (struct task_places){ .tasks_dir = o->tasks_dir };
 	return mlgym_root(ctx->arena, o->mlgym_root, &cmd_warner, &out->mlgym_root, err);
+}
+
+/* As task_options_places(), for the functions of fumehood/task.h. */
+static inline int task_options_gym(
+		const struct command_context *ctx, struct fh_gym_options *out, struct fh_error *err)
+{
+	struct task_places places;
+	int r = task_options_places(ctx, &places, err);
+
+	if (r < 0)
+		return r;
+	*out = FH_GYM_OPTIONS(.tasks_dir = places.tasks_dir, .mlgym_root = places.mlgym_root);
+	return 0;
 }
 
 extern const struct command command_task_list, command_task_show, command_task_check,

@@ -80,27 +80,15 @@ static void check_item_look(struct check_item *item, const struct task_places *p
 static void check_items_add_variants(
 		struct check_items *list, const struct task_places *places, const char *id)
 {
-	struct task *task = NULL;
 	char **variants = NULL;
-	const char *first = TASK_FULL;
 
-	if (task_read(places, id, NULL, &task, NULL) < 0 ||
-			task_variants(places, id, &variants, NULL) < 0) {
-		/* add a task that can't be read too: its check reports the error */
-		check_items_add(list, xstrdup(id));
-		task_free(task);
+	if (task_variants(places, id, &variants, NULL) < 0) {
+		check_items_add(list, xstrdup(id)); /* the check reports the error */
 		return;
 	}
-	if (*task->variant)
-		first = task->variant;
-	check_items_add(list, xasprintf("%s:%s", id, first));
 	for (char **v = variants; *v; v++)
-		if (!str_eq(*v, first))
-			check_items_add(list, xasprintf("%s:%s", id, *v));
-	if (!str_eq(first, TASK_FULL))
-		check_items_add(list, xasprintf("%s:%s", id, TASK_FULL));
+		check_items_add(list, xasprintf("%s:%s", id, *v));
 	xfree_strings(variants);
-	task_free(task);
 }
 
 static int check_items_find(struct check_items *list, const struct command_context *ctx,

@@ -7,7 +7,8 @@
 #include "task/config.h"
 #include "task/load.h"
 
-#include <errno.h>
+#include <fumehood/task.h>
+
 #include <stdio.h>
 
 /* fumehood task show: prints what a task asks for. */
@@ -21,76 +22,86 @@ struct task_show_options {
 
 /* --- as YAML ---------------------------------------------------------------------------------- */
 
-static int task_show_print_keys(const struct task *task, const struct fh_error *problem)
+/* Prints the keys even if the task's data is missing. */
+static int task_show_print_keys(const struct command_context *ctx, const struct fh_gym_options *gym)
 {
+	const struct task_places places = { gym->tasks_dir, gym->mlgym_root, .data_seed = 0 };
 	auto_arena struct arena arena = ARENA_INIT;
 	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
-	struct task_config config;
 	struct fh_error err = FH_ERROR_INIT;
+	struct task_config config;
+	struct task *task;
+	int r;
 
-	if (schema_read(&arena, &task_schema, task->keys, NULL, &config, &err) < 0)
-		return cmd_fail(&err);
-	schema_print(&text, &task_schema, &config);
-	fputs(buf_str(&text), stdout);
-	return CMD_OK;
+	if (task_read(&places, ctx->args[0], NULL, &task, &err) < 0)
+		return cmd_refuse_subject(ctx, "task", ctx->args[0], &err);
+	r = schema_read(&arena, &task_schema, task->keys, NULL, &config, &err);
+	if (r == 0) {
+		schema_print(&text, &task_schema, &config);
+		fputs(buf_str(&text), stdout);
+	}
+	task_free(task);
+	return r < 0 ? cmd_fail(&err) : CMD_OK;
 }
 
 /* --- as JSON ---------------------------------------------------------------------------------- */
 
-static json_t *task_show_targets_json(const struct task_file *files, size_t n)
+static json_t *task_show_names_json(const char *const *names, size_t n)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < n; i++)
-		json_array_append_new(list, json_text(files[i].target));
+		json_array_append_new(list, json_text(names[i]));
 	return list;
 }
 
-static json_t *task_show_limits_json(const struct task *task)
+static json_t *task_show_limits_json(const struct fh_task_limits *limits)
 {
-	const struct sandbox_limits *limits = &task->limits;
-
 	return json_pack("{s:I, s:I, s:f, s:I, s:I, s:I}", "memory_bytes",
 			(json_int_t)limits->memory_bytes, "pids", (json_int_t)limits->pids, "cpus",
 			limits->cpus, "disk_bytes", (json_int_t)limits->disk_bytes, "disk_files",
 			(json_int_t)limits->disk_files, "output_bytes",
-			(json_int_t)task->output_bytes);
+			(json_int_t)limits->output_bytes);
 }
 
-static json_t *task_show_published_json(const struct task *task)
+static json_t *task_show_scores_json(const struct fh_metric *metrics, size_t n)
 {
 	json_t *out = json_object();
 
-	for (size_t i = 0; i < task->n_published; i++)
-		json_object_set_new(
-				out, task->published[i].name, json_real(task->published[i].value));
+	for (size_t i = 0; i < n; i++)
+		json_object_set_new(out, metrics[i].name, json_real(metrics[i].value));
 	return out;
 }
 
-static int task_show_print_json(const struct task *task, const struct fh_error *problem)
+static const char *task_show_network(const struct fh_task_info *task)
+{
+	return network_names[task->network ? NETWORK_HOST : NETWORK_NONE];
+}
+
+static void task_show_print_json(const struct fh_task_info *task)
 {
 	auto_json json_t *out = json_pack(
-			"{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:i, s:f, s:f, s:s, s:o, "
-			"s:o, s:o, s:o, s:o}",
+			"{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:f, s:f, "
+			"s:s, s:o, s:o, s:o, s:o, s:o}",
 			"task", json_text(task->id), "variant",
 			json_text(task_variant_name(task->variant)), "name", json_text(task->name),
 			"description", json_text(task->description), "metric",
 			json_text(task->metric), "direction",
-			task->maximize ? "maximize" : "minimize", "grader",
-			grader_kinds[task->grader.kind], "submission",
-			json_text(task->grader.submission), "baseline",
+			task->maximize ? "maximize" : "minimize", "grader", json_text(task->grader),
+			"submission", json_text(task->submission), "baseline",
 			json_text(task->baseline_command), "baseline_scores",
-			task_show_published_json(task), "max_steps", (int)task->max_steps,
-			"training_timeout_s", (double)task->training_timeout_ms / 1000,
-			"short_timeout_s", (double)task->short_timeout_ms / 1000, "network",
-			network_names[task->network], "limits", task_show_limits_json(task),
-			"starter", task_show_targets_json(task->starter, task->n_starter), "data",
-			task_show_targets_json(task->data, task->n_data), "folder",
-			json_text(task->dir), "problem",
-			json_text(problem ? problem->message : NULL));
+			task_show_scores_json(task->published, task->n_published), "baseline_here",
+			task->baseline ? task_show_scores_json(task->baseline, task->n_baseline)
+				       : json_null(),
+			"max_steps", task->max_steps, "training_timeout_s",
+			task->training_timeout_s, "short_timeout_s", task->short_timeout_s,
+			"network", task_show_network(task), "limits",
+			task_show_limits_json(&task->limits), "starter",
+			task_show_names_json(task->starter, task->n_starter), "data",
+			task_show_names_json(task->data, task->n_data), "folder",
+			json_text(task->folder), "problem", json_text(task->problem));
 
 	cmd_print_json(out);
-	return CMD_OK;
 }
 
 /* --- for people ------------------------------------------------------------------------------- */
@@ -102,15 +113,15 @@ static void task_show_add_label(struct buf *out, const char *label)
 	buf_printf(out, "%-*s", LABEL_COLUMNS, label);
 }
 
-static void task_show_add_targets(struct buf *out, const char *label, const char *folder,
-		const struct task_file *files, size_t n)
+static void task_show_add_names(struct buf *out, const char *label, const char *folder,
+		const char *const *names, size_t n)
 {
 	if (!n)
 		return;
 	task_show_add_label(out, label);
 	for (size_t i = 0; i < n; i++) {
 		buf_printf(out, "%s%s", i ? ", " : "", folder);
-		str_add_printable(out, files[i].target);
+		str_add_printable(out, names[i]);
 	}
 	buf_add_char(out, '\n');
 }
@@ -121,54 +132,62 @@ static void task_show_add_size(struct buf *out, int64_t bytes, const char *what)
 		buf_printf(out, "%.4g MiB of %s, ", (double)bytes / (1 << 20), what);
 }
 
-static void task_show_add_limits(struct buf *out, const struct task *task)
+static void task_show_add_limits(struct buf *out, const struct fh_task_info *task)
 {
+	const struct fh_task_limits *limits = &task->limits;
+
 	task_show_add_label(out, "limits");
-	task_show_add_size(out, task->limits.memory_bytes, "memory");
-	task_show_add_size(out, task->limits.disk_bytes, "disk");
-	if (task->limits.pids)
-		buf_printf(out, "%lld processes, ", (long long)task->limits.pids);
-	if (task->limits.cpus)
-		buf_printf(out, "%g cores, ", task->limits.cpus);
-	buf_printf(out, "network: %s\n", network_names[task->network]);
+	task_show_add_size(out, limits->memory_bytes, "memory");
+	task_show_add_size(out, limits->disk_bytes, "disk");
+	if (limits->pids)
+		buf_printf(out, "%lld processes, ", (long long)limits->pids);
+	if (limits->cpus)
+		buf_printf(out, "%g cores, ", limits->cpus);
+	buf_printf(out, "network: %s\n", task_show_network(task));
 }
 
-static void task_show_add_baseline(struct buf *out, const struct task *task)
+static void task_show_add_scores(struct buf *out, const struct fh_metric *metrics, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		buf_printf(out, "%s%s %.6g", i ? ", " : "", metrics[i].name, metrics[i].value);
+}
+
+static void task_show_add_baseline(struct buf *out, const struct fh_task_info *task)
 {
 	task_show_add_label(out, "baseline");
 	if (task->baseline_command)
 		str_add_printable(out, task->baseline_command);
-	for (size_t i = 0; !task->baseline_command && i < task->n_published; i++)
-		buf_printf(out, "%s%s %.6g", i ? ", " : "", task->published[i].name,
-				task->published[i].value);
+	else
+		task_show_add_scores(out, task->published, task->n_published);
+	if (task->baseline_command && task->baseline) {
+		buf_add_str(out, ": ");
+		task_show_add_scores(out, task->baseline, task->n_baseline);
+	}
 	buf_add_char(out, '\n');
 }
 
-static void task_show_add_facts(struct buf *out, const struct task *task)
+static void task_show_add_facts(struct buf *out, const struct fh_task_info *task)
 {
 	task_show_add_label(out, "metric");
 	buf_printf(out, "%s, %s is better\n", task->metric, task->maximize ? "more" : "less");
-	/* a task whose data is missing has no submission */
-	if (task->grader.submission) {
+	if (task->submission) { /* only a task whose data is present has a submission */
 		task_show_add_label(out, "scored");
-		buf_printf(out, "%s%sby a %s grader\n", task->grader.submission,
-				*task->grader.submission ? ", " : "",
-				grader_kinds[task->grader.kind]);
+		buf_printf(out, "%s%sby a %s grader\n", task->submission,
+				*task->submission ? ", " : "", task->grader);
 		task_show_add_baseline(out, task);
 	}
 	task_show_add_label(out, "steps");
 	buf_printf(out, "%d, each at most %g s, with Python %g s\n", task->max_steps,
-			(double)task->short_timeout_ms / 1000,
-			(double)task->training_timeout_ms / 1000);
+			task->short_timeout_s, task->training_timeout_s);
 	task_show_add_limits(out, task);
-	task_show_add_targets(out, "workspace", "", task->starter, task->n_starter);
-	task_show_add_targets(out, "data", "data/", task->data, task->n_data);
+	task_show_add_names(out, "workspace", "", task->starter, task->n_starter);
+	task_show_add_names(out, "data", "data/", task->data, task->n_data);
 	task_show_add_label(out, "folder");
-	str_add_printable(out, task->dir);
+	str_add_printable(out, task->folder);
 	buf_add_char(out, '\n');
 }
 
-static int task_show_print_text(const struct task *task, const struct fh_error *problem)
+static void task_show_print_text(const struct fh_task_info *task)
 {
 	bool colours = term_colours(1);
 	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
@@ -178,9 +197,9 @@ static int task_show_print_text(const struct task *task, const struct fh_error *
 	str_add_printable(&text, task->name);
 	buf_add_str(&text, "\n\n");
 	task_show_add_facts(&text, task);
-	if (problem) {
+	if (task->problem) {
 		task_show_add_label(&text, "problem");
-		str_add_printable(&text, problem->message);
+		str_add_printable(&text, task->problem);
 		buf_add_char(&text, '\n');
 	}
 	buf_add_char(&text, '\n');
@@ -188,33 +207,25 @@ static int task_show_print_text(const struct task *task, const struct fh_error *
 	fputs(buf_str(&text), stdout);
 	if (!str_ends(task->description, "\n"))
 		putchar('\n');
-	return CMD_OK;
 }
 
 static int task_show_main(struct command_context *ctx)
 {
 	const struct task_show_options *o = ctx->options;
-	struct task_places places;
+	const struct fh_env_options env = FH_ENV_OPTIONS(.task = ctx->args[0]);
 	struct fh_error err = FH_ERROR_INIT;
-	struct task *task = NULL;
-	int (*print)(const struct task *, const struct fh_error *) = ctx->json
-			? task_show_print_json
-			: o->keys ? task_show_print_keys
-				  : task_show_print_text;
-	const struct fh_error *problem;
-	struct fh_error why = FH_ERROR_INIT;
-	int status, r;
+	struct fh_gym_options places;
+	struct fh_tasks *tasks;
 
-	if (task_options_places(ctx, &places, &err) < 0)
+	if (task_options_gym(ctx, &places, &err) < 0)
 		return cmd_refuse(&err);
-	/* With --keys, show the task's keys even if its files are missing. */
-	r = o->keys ? -ENODATA : task_load(&places, ctx->args[0], NULL, &task, &err);
-	problem = o->keys || r == 0 ? NULL : &err;
-	if (r < 0 && task_read(&places, ctx->args[0], NULL, &task, &why) < 0)
-		return cmd_refuse_subject(ctx, "task", ctx->args[0], problem ? problem : &why);
-	status = print(task, problem);
-	task_free(task);
-	return status;
+	if (o->keys)
+		return task_show_print_keys(ctx, &places);
+	if (fh_tasks_describe(&places, &env, &tasks, &err) < 0)
+		return cmd_refuse_subject(ctx, "task", ctx->args[0], &err);
+	(ctx->json ? task_show_print_json : task_show_print_text)(fh_tasks_at(tasks, 0));
+	fh_tasks_free(tasks);
+	return CMD_OK;
 }
 
 static const struct cmd_option options[] = {

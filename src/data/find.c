@@ -78,7 +78,6 @@ static int data_add_variants(
 
 	if (r < 0)
 		return r;
-	r = data_add_variant(f, places, spec, TASK_FULL);
 	for (char **v = variants; r == 0 && *v; v++)
 		r = data_add_variant(f, places, spec, *v);
 	xfree_strings(variants);

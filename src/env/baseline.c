@@ -29,16 +29,18 @@ static char *baseline_path(const struct env_spec *spec, const char *suffix)
 			KEY_DIGITS, spec->task->hash, KEY_DIGITS, spec->fingerprint, suffix);
 }
 
-/*
- * Reads the kept baseline. False if there is none or it can't be read: the baseline is played
- * again.
- */
-static bool baseline_read(const struct env_spec *spec, struct score *out)
+/* A kept baseline that can't be read is played again. */
+bool baseline_find(const struct env_spec *spec, struct score *out)
 {
+	const struct task *task = spec->task->task;
 	auto_free char *path = baseline_path(spec, ".json");
 	auto_buf struct buf text = BUF_INIT(KEPT_BYTES_MAX);
 	struct score_reading reading;
 
+	if (!task->baseline_command || task->baseline_is_published) {
+		score_copy(out, task->published, task->n_published);
+		return true;
+	}
 	if (fd_read_file(path, &text, NULL) < 0)
 		return false;
 	if (score_read(buf_str(&text), text.len, &reading, NULL) < 0)
@@ -46,7 +48,7 @@ static bool baseline_read(const struct env_spec *spec, struct score *out)
 	free(reading.rejection);
 	score_release(out);
 	*out = reading.score;
-	return score_find(out, spec->task->task->metric) != NULL;
+	return score_find(out, task->metric) != NULL;
 }
 
 /* Returns the end of a text, which mostly holds the reason of a failure. */
@@ -114,7 +116,7 @@ static int baseline_play_once(struct fh_env *env, const struct env_spec *spec, s
 		return error_set(err, errno, "open '%s'", lock_path);
 	if (TEMP_FAILURE_RETRY(flock(lock, LOCK_EX)) < 0)
 		return error_set(err, errno, "lock '%s'", lock_path);
-	if (baseline_read(spec, out))
+	if (baseline_find(spec, out))
 		return 0;
 	r = baseline_play(env, spec->task->task, out, err);
 	if (r < 0)
@@ -127,13 +129,7 @@ static int baseline_play_once(struct fh_env *env, const struct env_spec *spec, s
 int baseline_get(struct fh_env *env, const struct env_spec *spec, struct score *out,
 		struct fh_error *err)
 {
-	const struct task *task = spec->task->task;
-
-	if (!task->baseline_command || task->baseline_is_published) {
-		score_copy(out, task->published, task->n_published);
-		return 0;
-	}
-	if (!baseline_read(spec, out) && baseline_play_once(env, spec, out, err) < 0)
-		return error_wrap(err, "the baseline of %s", task->id);
+	if (!baseline_find(spec, out) && baseline_play_once(env, spec, out, err) < 0)
+		return error_wrap(err, "the baseline of %s", spec->task->task->id);
 	return 0;
 }

@@ -16,6 +16,12 @@
 #define BASELINE_JUDGE_SALT 1
 
 /*
+ * Finds the score of the spec's baseline without playing it. False: no file has it yet. *out is
+ * replaced on success; it is empty if the task has no baseline.
+ */
+bool baseline_find(const struct env_spec *spec, struct score *out);
+
+/*
  * Gets the baseline score of the environment's task. The task may publish it, or an earlier call
  * may have saved it in a file of the state folder. Otherwise the baseline is played in `env` by the
  * public API, and its score is saved in that file. Blocks: while a process plays a baseline, a lock

@@ -144,10 +144,14 @@ static int gym_data_size(const struct task *task, int64_t *out_bytes, struct fh_
 	return 0;
 }
 
-static void gym_bind_data(struct gym_task *t)
+int gym_bind_data(struct gym_task *t, struct fh_error *err)
 {
 	const struct task *task = t->task;
+	int64_t bytes;
+	int r = gym_data_size(task, &bytes, err);
 
+	if (r < 0 || bytes <= COPIED_BYTES_MAX)
+		return r;
 	t->data_binds = arena_array(&t->arena, task->n_data, sizeof(*t->data_binds));
 	t->n_data_binds = task->n_data;
 	for (size_t i = 0; i < task->n_data; i++)
@@ -156,6 +160,7 @@ static void gym_bind_data(struct gym_task *t)
 			.target = arena_printf(&t->arena, GUEST_WORKSPACE "/data/%s",
 					task->data[i].target),
 		};
+	return 0;
 }
 
 static int gym_add_layer(struct fh_gym *gym, struct gym_task *t, struct fh_error *err)
@@ -163,12 +168,8 @@ static int gym_add_layer(struct fh_gym *gym, struct gym_task *t, struct fh_error
 	const struct task *task = t->task;
 	auto_arena struct arena scratch = ARENA_INIT;
 	struct layer_item *items;
-	int64_t bytes;
 	size_t n = 0;
-	int r = gym_data_size(task, &bytes, err);
 
-	if (r < 0)
-		return r;
 	items = arena_array(&scratch, task->n_starter + task->n_data + 2, sizeof(*items));
 	items[n++] = (struct layer_item){ .target = "workspace" };
 	for (size_t i = 0; i < task->n_starter; i++)
@@ -179,9 +180,7 @@ static int gym_add_layer(struct fh_gym *gym, struct gym_task *t, struct fh_error
 		};
 	if (task->n_data)
 		items[n++] = (struct layer_item){ .target = "workspace/data" };
-	if (bytes > COPIED_BYTES_MAX)
-		gym_bind_data(t);
-	for (size_t i = 0; i < task->n_data && bytes <= COPIED_BYTES_MAX; i++)
+	for (size_t i = 0; i < task->n_data && !t->n_data_binds; i++)
 		items[n++] = (struct layer_item){
 			.source = task->data[i].source,
 			.target = arena_printf(&scratch, "workspace/data/%s", task->data[i].target),
@@ -238,6 +237,9 @@ static int gym_prepare_task(struct fh_gym *gym, struct gym_task *t, struct fh_er
 	if (r < 0)
 		return r;
 	r = task_hash(task, t->hash, err);
+	if (r < 0)
+		return r;
+	r = gym_bind_data(t, err);
 	if (r < 0)
 		return r;
 	return gym_add_layer(gym, t, err);

@@ -50,4 +50,7 @@ struct gym_task {
 int gym_task(struct fh_gym *gym, const struct fh_env_options *options, struct gym_task **out,
 		struct fh_error *err);
 
+/* Binds the task's data if it is too large for the layer. Call it before the layer is made. */
+int gym_bind_data(struct gym_task *t, struct fh_error *err);
+
 #endif

@@ -68,7 +68,7 @@ static int env_spec_add_python(struct env_spec *spec, const char *name, struct f
 	}
 	spec->python = python.dir;
 	spec->writable = python.writable;
-	return python.writable ? owner_add_writable(spec->gym->owner, python.writable, err) : 0;
+	return 0;
 }
 
 /* Adds the user's binds last, because a later bind hides an earlier one at the same path. */
@@ -104,6 +104,16 @@ static int env_spec_add_binds(
 	return 0;
 }
 
+int env_spec_bind(struct env_spec *spec, const struct fh_env_options *options, struct fh_error *err)
+{
+	int r = env_spec_add_binds(spec, options, err);
+
+	if (r < 0)
+		return r;
+	fingerprint(spec->binds, spec->n_binds, options->n_gpus, spec->fingerprint);
+	return 0;
+}
+
 int env_spec_init(struct env_spec *spec, struct fh_gym *gym, const struct fh_env_options *options,
 		struct fh_error *err)
 {
@@ -113,7 +123,10 @@ int env_spec_init(struct env_spec *spec, struct fh_gym *gym, const struct fh_env
 	r = gym_task(gym, options, &spec->task, err);
 	if (r < 0)
 		return r;
-	r = env_spec_add_binds(spec, options, err);
+	r = env_spec_bind(spec, options, err);
+	if (r < 0)
+		return r;
+	r = spec->writable ? owner_add_writable(gym->owner, spec->writable, err) : 0;
 	if (r < 0)
 		return r;
 	if (options->n_gpus) {
@@ -130,7 +143,6 @@ int env_spec_init(struct env_spec *spec, struct fh_gym *gym, const struct fh_env
 		spec->web_hosts = arena_strdup(&spec->arena, options->web_hosts);
 	}
 	spec->submission = grade_submission_name(&spec->arena, spec->task->task);
-	fingerprint(spec->binds, spec->n_binds, spec->n_gpus, spec->fingerprint);
 	return 0;
 }
 

@@ -35,6 +35,12 @@ struct env_spec {
  * after a failure too. */
 int env_spec_init(struct env_spec *spec, struct fh_gym *gym, const struct fh_env_options *options,
 		struct fh_error *err);
+/*
+ * Fills a zeroed spec whose `gym` and `task` are set: the binds, and the fingerprint of the machine
+ * with them. Needs only the gym's state_dir, so that a task can be described without sandboxes.
+ */
+int env_spec_bind(
+		struct env_spec *spec, const struct fh_env_options *options, struct fh_error *err);
 void env_spec_release(struct env_spec *spec);
 
 /*

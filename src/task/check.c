@@ -344,8 +344,6 @@ static void check_variants(const struct task_places *places, const struct task_f
 	struct task_places others = *places;
 
 	others.data_seed = 0;
-	check_variant(str_eq(played, TASK_FULL) ? places : &others, spec, TASK_FULL,
-			str_eq(played, TASK_FULL), check);
 	for (char *const *variant = variants; *variant; variant++)
 		check_variant(str_eq(played, *variant) ? places : &others, spec, *variant,
 				str_eq(played, *variant), check);

@@ -359,22 +359,35 @@ int task_read(const struct task_places *places, const char *spec, const char *va
 	return task_make(places, spec, variant, false, out, err);
 }
 
+static void task_add_name(char **names, const char *name)
+{
+	while (*names && !str_eq(*names, name))
+		names++;
+	if (!*names)
+		*names = xstrdup(name);
+}
+
 int task_variants(const struct task_places *places, const char *spec, char ***out,
 		struct fh_error *err)
 {
 	struct task_loading l = { .places = places, .err = err };
 	auto_free char *named = NULL;
 	int r = task_read_yaml(&l, spec, &named);
-	char **names;
+	const struct node *variants;
+	const char *first;
 	size_t n;
 
 	if (r < 0)
 		return task_give_up(&l, r);
-	n = l.config.variants ? l.config.variants->n : 0;
-	names = xcalloc(n + 1, sizeof(*names));
+	variants = l.config.variants;
+	first = l.config.default_variant;
+	n = variants ? variants->n : 0;
+	*out = xcalloc(n + 2, sizeof(**out));
+	if (first && node_get(variants, first))
+		task_add_name(*out, first);
+	task_add_name(*out, TASK_FULL);
 	for (size_t i = 0; i < n; i++)
-		names[i] = xstrdup(l.config.variants->pairs[i].key->text);
-	*out = names;
+		task_add_name(*out, variants->pairs[i].key->text);
 	task_free(l.task);
 	return 0;
 }

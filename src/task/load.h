@@ -23,7 +23,8 @@ int task_load(const struct task_places *places, const char *spec, const char *va
 int task_read(const struct task_places *places, const char *spec, const char *variant,
 		struct task **out, struct fh_error *err);
 
-/* Lists the names of a task's variants, without "full", in an array that xfree_strings() frees. */
+/* Lists the names of a task's variants, the default first and "full" among them, in an array for
+ * xfree_strings(). */
 int task_variants(const struct task_places *places, const char *spec, char ***out,
 		struct fh_error *err);
 

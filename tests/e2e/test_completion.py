@@ -41,7 +41,7 @@ CAN_BECOME = [
     ("run --task rows titanicSurvival:m", ["titanicSurvival:micro"]),
     (f"task show --tasks-dir {TASKS} rows:q", ["rows:quick"]),
     (f"task show --tasks-dir={TASKS} rows:q", ["rows:quick"]),
-    ("task check --run battle", ["battleOfSexes", "battleOfSexes:micro", "battleOfSexes:full"]),
+    ("task check --run battle", ["battleOfSexes", "battleOfSexes:full", "battleOfSexes:micro"]),
     ("task show titanicSurvival ", []),
     ("run --agent too", ["tool_calling", ":files"]),
     ("run --agent=./a", [":files --agent="]),

@@ -50,6 +50,16 @@ def test_show(fumehood):
     assert "answers.csv" not in json.dumps(shown)
 
 
+def test_show_tells_the_baseline_once_it_was_played(fumehood):
+    fumehood.env["FUMEHOOD_STATE"] = str(fumehood.folder / "state")
+    words = ("task", "show", "rows", "--tasks-dir", TASKS)
+    assert json.loads(fumehood(*words, "--json").stdout)["baseline_here"] is None
+    fumehood.run("--task", "rows", "--model", fumehood.actions("exit_forfeit"))
+    assert json.loads(fumehood(*words, "--json").stdout)["baseline_here"] == {"accuracy": 0.5}
+    assert "baseline    cp zeros.csv" in (text := fumehood(*words).stdout)
+    assert ">/dev/null: accuracy 0.5\n" in text
+
+
 def test_keys_are_yaml_that_says_the_same(fumehood):
     first = fumehood("task", "show", "--keys", "titanicSurvival:full").stdout
     keys = yaml.safe_load(first)

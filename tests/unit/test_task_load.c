@@ -241,9 +241,10 @@ static void test_listing(void **state)
 	xfree_strings(names);
 	assert_int_equal(n, 2);
 	assert_int_equal(task_variants(&s->places, "t", &names, NULL), 0);
-	assert_string_equal(names[0], "micro");
-	assert_string_equal(names[1], "mini");
-	assert_null(names[2]);
+	assert_string_equal(names[0], "full");
+	assert_string_equal(names[1], "micro");
+	assert_string_equal(names[2], "mini");
+	assert_null(names[3]);
 	xfree_strings(names);
 }
 
