@@ -21,7 +21,7 @@ from pathlib import Path
 from arrays import Array, ArrayDraws, np
 from making import data_key, main, read_parquet, write_rows
 
-# --- drawing the classes --------------------------------------------------------------------------
+# --- choosing the classes at random --------------------------------------------------------------
 
 CLASSES = 10
 CANDIDATES = 40  # outlines and textures to draw; those that differ most are kept
@@ -132,7 +132,7 @@ def draw_world(draws: ArrayDraws, kind: Kind) -> World:
     )
 
 
-# --- drawing the images ---------------------------------------------------------------------------
+# --- painting the images ------------------------------------------------------------------------
 
 GRID = np.arange(SIDE) - (SIDE - 1) / 2
 Y, X = np.meshgrid(GRID, GRID, indexing="ij")

@@ -19,7 +19,7 @@ from making import data_key, main, write_rows
 TRAIN, TEST = 1500, 1000  # numbers of pictures
 CAPTIONS = 5  # captions of each picture, as in COCO
 
-# --- drawing the made-up language -----------------------------------------------------------------
+# --- making up a random language -----------------------------------------------------------------
 
 OUTLINES, HUES = 6, 6
 CANDIDATES = 60  # outlines that are drawn. Those that differ most are kept.
@@ -125,7 +125,7 @@ def draw_language(draws: ArrayDraws) -> Language:
     )
 
 
-# --- drawing the pictures -------------------------------------------------------------------------
+# --- painting random pictures -------------------------------------------------------------------
 
 SIDE = 32
 SMALL, LARGE = 4.0, 6.2  # radii of objects in pixels

@@ -19,7 +19,7 @@ from pathlib import Path
 from arrays import Array, ArrayDraws, np
 from making import data_key, main
 
-# --- drawing the made-up language -----------------------------------------------------------------
+# --- making up a random language -----------------------------------------------------------------
 
 SYMBOLS = 64
 END, STOP, LETTERS = 0, 1, 2  # symbols: end of document, end of sentence, first letter

@@ -23,7 +23,7 @@ Row = tuple[str, str, int]  # premise, hypothesis, label
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)  # as in MNLI
 TRAIN, TEST = 6000, 3000
 
-# --- drawing the meanings of words ----------------------------------------------------------------
+# --- making up random meanings of words ----------------------------------------------------------
 
 # How one concept relates to another. FORWARD means that the first entails the second.
 EQUAL, FORWARD, BACKWARD, EXCLUDES, INDEPENDENT = range(5)
@@ -80,7 +80,7 @@ def draw_concepts(draws: Draws, n_families: int, n: int) -> list[Concept]:
     return concepts
 
 
-# --- drawing the made-up language -----------------------------------------------------------------
+# --- making up a random language ----------------------------------------------------------------
 
 PARTICLES = {"article": 3, "filler": 5, "negation": 2, "reversed": 1}
 FILLERS = 0.35  # chance of each of two fillers in a sentence
@@ -261,7 +261,7 @@ def say(draws: Draws, language: Language, sentence: Sentence) -> str:
     return " ".join(words)
 
 
-# --- drawing pairs of premise and hypothesis ------------------------------------------------------
+# --- making up random pairs of premise and hypothesis -------------------------------------------
 
 CHANGES = (0, 1, 1, 1, 2, 2, 3)
 WRONG = 0.03  # share of labels that are wrong, in training and hidden data

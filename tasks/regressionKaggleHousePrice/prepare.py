@@ -21,7 +21,7 @@ from making import Draws, data_key, main, read_csv, write_columns
 House = dict[str, str]
 Effect = Callable[[dict[str, float]], float]
 
-# --- drawing the houses and their prices ----------------------------------------------------------
+# --- making up random houses and their prices ----------------------------------------------------
 
 # Number of houses for training, for validation and for the hidden test.
 ROWS = (1200, 300, 1000)

@@ -20,7 +20,7 @@ from making import Draws, data_key, main, read_csv, write_columns
 
 Row = dict[str, str]
 
-# --- drawing the passengers -----------------------------------------------------------------------
+# --- making up random passengers -----------------------------------------------------------------
 
 # Columns of Kaggle's Titanic tables, in the same order.
 COLUMNS = [
@@ -107,7 +107,7 @@ def draw_passengers(draws: Draws) -> list[Passenger]:
     return people[: sum(ROWS)]
 
 
-# --- drawing who survives -------------------------------------------------------------------------
+# --- deciding at random who survives ------------------------------------------------------------
 
 SURVIVORS = 0.42  # share of passengers who survive
 

@@ -40,7 +40,7 @@ GAMES = [
     Game("duel", "strategy.py", "true", 2 / 3),
     Game("script", "answer.txt", "echo 5 >answer.txt", 0.25),
     # Each machine draws other passengers: the allowed deviation is five standard deviations of the
-    # score of one half.
+    # score of half of them.
     Game("titanicSurvival:micro", "submission.csv", "python3 baseline.py", 0.65, 0.12),
     # The judge's random numbers differ between episodes: the allowed deviation is six standard
     # deviations of the score of 400 games.

@@ -28,7 +28,7 @@ def read(path: Path) -> list[House]:
         return list(csv.DictReader(file))
 
 
-# --- the generated data ---------------------------------------------------------------------------
+# --- tests of the generated data ----------------------------------------------------------------
 
 
 def test_micro_is_split_cleanly(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_another_file_than_kaggle_s(tmp_path: Path) -> None:
     )
 
 
-# --- better solutions score better ----------------------------------------------------------------
+# --- tests that better solutions score better ---------------------------------------------------
 
 
 def climb(folder: Path, load: Load) -> list[float]:

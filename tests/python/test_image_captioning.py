@@ -33,7 +33,7 @@ def captions_of(path: Path) -> list[str]:
         return [row["caption"] for row in csv.DictReader(file)]
 
 
-# --- the generated data ---------------------------------------------------------------------------
+# --- tests of the generated data ----------------------------------------------------------------
 
 
 def test_micro_is_split_cleanly(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_captions_follow_the_picture(prepare: ModuleType) -> None:
             assert {meaning for kind, meaning in told if kind == "scene"} <= {scenes.light[i]}
 
 
-# --- better solutions score better ----------------------------------------------------------------
+# --- tests that better solutions score better ---------------------------------------------------
 
 
 def ngrams(words: list[str], n: int) -> Counter[tuple[str, ...]]:

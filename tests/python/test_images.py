@@ -30,7 +30,7 @@ def labels_of(path: Path) -> list[int]:
     return [int(label) for label in labels]
 
 
-# --- the generated data ---------------------------------------------------------------------------
+# --- tests of the generated data ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("kind", "shape"), [("grey", (20, 20)), ("colour", (20, 20, 3))])
@@ -54,7 +54,7 @@ def test_wrong_arguments() -> None:
     assert "'mnist' is neither" in run_maker("cifar10", "parquet", "mnist", "a", "b", "c").stderr
 
 
-# --- data sets of Hugging Face --------------------------------------------------------------------
+# --- tests with data sets of Hugging Face -------------------------------------------------------
 
 
 def only_line(done: subprocess.CompletedProcess[str]) -> str:
@@ -145,7 +145,7 @@ def test_pytorch_trains(
     assert right.mean() > 0.5
 
 
-# --- better solutions score better ----------------------------------------------------------------
+# --- tests that better solutions score better ---------------------------------------------------
 
 
 class Set:

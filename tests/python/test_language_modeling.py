@@ -50,7 +50,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-# --- the generated data ---------------------------------------------------------------------------
+# --- tests of the generated data ----------------------------------------------------------------
 
 
 def test_texts_are_split_cleanly(workspace: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_mood_marks_the_words_of_a_sentence(load: Load) -> None:
     assert marked > 150
 
 
-# --- judging submitted models ---------------------------------------------------------------------
+# --- tests of the judge of models ---------------------------------------------------------------
 
 
 @pytest.fixture
@@ -257,7 +257,7 @@ def test_a_gpt_trains_and_is_judged(
     assert report["val_loss"] < 2, report
 
 
-# --- better solutions score better ----------------------------------------------------------------
+# --- tests that better solutions score better ---------------------------------------------------
 
 
 def climb(folder: Path, load: Load) -> list[float]:

@@ -27,7 +27,7 @@ def workspace(tmp_path: Path) -> Path:
     return CAR.make_workspace(tmp_path / "workspace", KEY)
 
 
-# --- the simulated world --------------------------------------------------------------------------
+# --- tests of the simulated world ---------------------------------------------------------------
 
 
 def test_the_world_is_a_wiring(workspace: Path) -> None:
@@ -209,7 +209,7 @@ def test_layers_are_run_as_described(tmp_path: Path) -> None:
             assert np.allclose(forces[i], means[:, 0] + std * drawn[i], atol=1e-6)
 
 
-# --- judging submitted policies -------------------------------------------------------------------
+# --- tests of the judge of policies -------------------------------------------------------------
 
 
 def test_the_judge_counts_first_episodes_only(workspace: Path) -> None:
@@ -242,7 +242,7 @@ def test_missing_numpy_is_named(workspace: Path, monkeypatch: pytest.MonkeyPatch
     assert CAR.judge(workspace, KEY) == {"error": sentence}
 
 
-# --- better policies score better -----------------------------------------------------------------
+# --- tests that better policies score better ----------------------------------------------------
 
 # Programs in order of their expected scores, from the baseline to the solution. Each takes a seed
 # as argument.

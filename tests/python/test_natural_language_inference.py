@@ -31,7 +31,7 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-# --- the generated data ---------------------------------------------------------------------------
+# --- tests of the generated data ----------------------------------------------------------------
 
 
 def test_micro_is_split_cleanly(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_the_key_decides_all(prepare: ModuleType) -> None:
     assert len(shapes) == 12
 
 
-# --- the data set of Hugging Face -----------------------------------------------------------------
+# --- tests with the data set of Hugging Face ----------------------------------------------------
 
 
 @pytest.mark.skipif(not lacks("pyarrow"), reason="pyarrow is installed")
@@ -150,7 +150,7 @@ def test_bert_trains(
     assert labels == [0, 1, 2] * 10
 
 
-# --- better solutions score better ----------------------------------------------------------------
+# --- tests that better solutions score better ---------------------------------------------------
 
 
 def accuracy(folder: Path, labels) -> float:

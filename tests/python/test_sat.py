@@ -192,7 +192,7 @@ def test_arguments_are_those_of_mlgym_s_solver(
     compare_solvers(sat, mirror, dpll, name)
 
 
-# --- scores of heuristics -------------------------------------------------------------------------
+# --- tests of heuristics' scores ----------------------------------------------------------------
 
 
 def play(grader: Path, file: Path, key: str = KEY, judge: str = "judge.py") -> dict[str, Any]:
@@ -298,7 +298,7 @@ def test_no_such_clause(sat: ModuleType, clause: list[int]) -> None:
         sat.Solver(50, sat.literals(clause))
 
 
-# --- errors of heuristics -------------------------------------------------------------------------
+# --- tests of errors in heuristics --------------------------------------------------------------
 
 EXPECTED = "expected a variable that is not assigned, and True or False"
 

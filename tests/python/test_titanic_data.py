@@ -89,7 +89,7 @@ def survived(path: Path) -> list[str]:
     return [row["Survived"] for row in read(path)]
 
 
-# --- the generated data ---------------------------------------------------------------------------
+# --- tests of the generated data ----------------------------------------------------------------
 
 
 def test_everyone_is_there_once(micro: Path) -> None:
@@ -173,7 +173,7 @@ def test_no_guess_gives_answers(tmp_path: Path) -> None:
         assert 0.43 < share(survived(made / "answers.csv"), fates) < 0.6
 
 
-# --- better solutions score better ----------------------------------------------------------------
+# --- tests that better solutions score better ---------------------------------------------------
 
 PLAIN = ("class", "sex", "port", "family")
 
@@ -218,7 +218,7 @@ def test_nothing_of_it_ships() -> None:
     assert not list(TASK.rglob("*.csv"))
 
 
-# --- Kaggle's data --------------------------------------------------------------------------------
+# --- tests with Kaggle's data -------------------------------------------------------------------
 
 
 def kaggle(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -19,7 +19,7 @@
  * on. */
 
 #define N_FILES SETUP_FILES_MAX
-#define SLOWEST_MS 1000 /* ms, most for a neighbour's step on a busy machine */
+#define SLOWEST_MS 1000 /* ms, most for another episode's step on a busy machine */
 #define HANGS_MS 4000   /* ms at least, until a hung porter is killed */
 
 static const char yaml[] =
@@ -196,8 +196,8 @@ static void assert_ended(pid_t porter)
 	assert_true(WIFSIGNALED(status));
 }
 
-/* Plays steps in the neighbour until the operation of `env` ends, at the timeout of its porter. No
- * step may take long. */
+/* Plays steps in another environment until the operation of `env` ends, at its porter's timeout.
+ * No step may take long. */
 static void assert_neighbour_steps(struct fh_env *env, struct fh_env *neighbour)
 {
 	int64_t began_ns = clock_now_ns(), slowest_ns = 0;

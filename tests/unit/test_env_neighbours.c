@@ -9,7 +9,7 @@
 /* Episodes of one owner and one thread. No attack by one may slow the steps of the others. */
 
 #define ATTACK_S 1.5
-#define SLOWEST_MS 1000 /* ms, most for a neighbour's step */
+#define SLOWEST_MS 1000 /* ms, most for a step of another episode */
 #define BIRTHS_S 6      /* seconds of starting sandboxes beside an attack */
 #define BIRTH_TRIES 2   /* try again once, as an attack that works slows nearly each try */
 #define TRIES 5         /* a busy machine is slow at times, a working attack in each try */
@@ -42,7 +42,7 @@ static void begin(struct fh_env *env, const char *text)
 	assert_done(fh_env_step_start(env, &action, &error));
 }
 
-/* Returns the time of the neighbour's slowest step while an attack goes on, in nanoseconds. */
+/* Returns the slowest step of another episode (`neighbour`) during an attack, in nanoseconds. */
 static int64_t slowest_beside(const char *attack, struct fh_env *neighbour)
 {
 	struct fh_env *attacker = open_episode("rows");

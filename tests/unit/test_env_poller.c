@@ -125,7 +125,7 @@ static void test_only_what_came_is_advanced(void **state)
 	assert_int_equal(one.n_advances, 0);
 	assert_int_equal(two.n_advances, 1);
 
-	/* An event that comes after an item's work has ended is delivered to its next work. */
+	/* If an event comes while an item has no work, its next work gets the event. */
 	tell(second);
 	assert_none_over();
 	poller_add(&poller, &two.item);
@@ -178,8 +178,7 @@ static void test_a_descriptor_that_cannot_be_watched(void **state)
 	assert_over(&t);
 	assert_int_equal(t.n_advances, 0);
 
-	/* An item also fails if it waits for an unreadable descriptor later. Here read() fails too,
-	 * so the work goes on. */
+	/* An item also fails if it changes to a descriptor that epoll refuses. */
 	poller_add(&poller, &later.item);
 	later.fd = unreadable;
 	tell(fd);

@@ -121,7 +121,7 @@ static void end_attacks(void)
 	}
 }
 
-/* Returns the 99th percentile of the neighbours' times for a step, in nanoseconds. */
+/* Returns the 99th percentile of step times of the other episodes, in nanoseconds. */
 static int64_t p99_ns(bool attack)
 {
 	static int64_t took_ns[STEPS];

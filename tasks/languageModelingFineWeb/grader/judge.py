@@ -170,7 +170,7 @@ def losses_of(rows: Array, targets: Array) -> Array:
     return best - true + np.log(np.exp(rows, out=rows).sum(1, dtype=np.float64))
 
 
-# --- drawing the sequences that a model is asked about --------------------------------------------
+# --- choosing random sequences to ask a model about ---------------------------------------------
 
 
 def words(numbers: duel.Numbers, label: str, n: int) -> Array:
