@@ -90,7 +90,8 @@ static int duel_open_ends(
 	return r;
 }
 
-/* Moves the descriptors of a link into a plan; none if the link does not exist. */
+/* Moves a descriptor that links judge and player (pipe or memory) into a program's plan. Does
+ * nothing if there is none. */
 static void duel_give(struct program_plan *plan, int *fd)
 {
 	if (*fd >= 0)

@@ -272,7 +272,7 @@ static int anthropic_read_use(struct reply *r, int64_t index, const json_t *bloc
 	return reply_add_json(r, &use->arguments, input, err);
 }
 
-/* Reads one part ("block") of a reply, or in a stream its first piece. */
+/* Reads one part ("block") of a model's reply; in a stream, reads the part's first piece. */
 static int anthropic_read_block(struct reply *r, int64_t index, const json_t *block, bool whole,
 		struct fh_error *err)
 {

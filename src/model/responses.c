@@ -112,8 +112,8 @@ static int responses_open(const struct model_request *request, const char *argum
 }
 
 /*
- * Gives the next recorded reply. The reply "submit" becomes an action without a response, because
- * agents' parsers would refuse it.
+ * Gives the next recorded reply. The reply "submit" is given as an action too, because agents'
+ * parsers would refuse it.
  */
 static int responses_next(void *state, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err)

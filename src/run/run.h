@@ -51,7 +51,8 @@ struct run {
 	 */
 	size_t begun, ended;
 	bool stopping;
-	const char *warned; /* task whose environment's warning was reported last */
+	/* task of the environment that opened last, so that its warning is not repeated */
+	const char *warned;
 	struct run_play play;
 };
 

@@ -141,7 +141,7 @@ struct sandbox_options {
 	uint32_t random_seed; /* seed of the shell's variable RANDOM */
 };
 
-/* Most times to start a sandbox again that ends before it is ready. */
+/* Most times that a caller starts a sandbox which ends each time before it is ready. */
 #define SANDBOX_STARTS_MAX 4
 
 int sandbox_start(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,

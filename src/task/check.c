@@ -120,7 +120,8 @@ static void check_secrets(struct task_check *check, const struct task *task)
 	for (size_t i = 0; i < task->n_baseline_files; i++)
 		check_secret(check, task, task->baseline_files[i].source);
 	/*
-	 * Check that a folder of the task can be hidden, if it lies beneath a path that agents see.
+	 * Check that the task's folder can be hidden from agents, if it lies beneath a path that
+	 * they see.
 	 */
 	if (sandbox_hide_check(task->dir, &err) < 0)
 		problem(check, "%s", err.message);

@@ -53,7 +53,8 @@ struct dataset_source {
 	const char *url;      /* URL of the file to fetch; NULL: none */
 	const char *name;     /* name of the fetched file, without folders */
 	const char *sha256;   /* expected hash, lower-case hexadecimal; NULL: not given */
-	/* absolute path to fetch the file to, in `dir`, or in `fetched` if there is a layout */
+	/* absolute path of the fetched file: in the folder `fetched` if there is a `layout`
+	 * program, else in `dir` */
 	const char *target;
 };
 

@@ -32,8 +32,8 @@ static bool bind_touches_files(const char *source, const struct task_file *files
 int task_check_bind(const struct task *task, const char *state_dir, const char *source,
 		struct fh_error *err)
 {
-	/* Folder that no task may show to agents: the state folder, which has the machine's secret
-	 * and data of tasks. */
+	/* Path of the state folder, with the machine's secret and data of tasks. No bind may show
+	 * it to agents. */
 	auto_free char *state = NULL;
 	bool shows = bind_touches(source, task->grader.answers) ||
 			bind_touches(source, task->grader.program) ||

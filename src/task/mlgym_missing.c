@@ -278,8 +278,8 @@ static void missing_find_needed(const struct task_loading *l, struct buf *names)
 
 	for (size_t i = 0; i < starter->n; i++)
 		if (str_eq(path_basename(starter->items[i]), "data"))
-			/* Skip files in the starter code's own folder `data`: it may have the data
-			 * set's missing files. */
+			/* Report no missing files if the starter code has a folder `data` of its
+			 * own: it may have them. */
 			return;
 	for (size_t i = 0; i < starter->n; i++)
 		missing_read_evaluators(l, starter->items[i], names);

@@ -143,7 +143,7 @@ static int traj_read_root(
 	void *items = NULL;
 	int r = traj_read_members(name, root, root_members, ARRAY_SIZE(root_members), &parts, err);
 
-	/* r is negative if one of the three members is missing, because all are REQUIRED */
+	/* A missing member makes r negative, because steps, history and info are REQUIRED. */
 	if (r < 0 || !parts.steps || !parts.history || !parts.info)
 		return r;
 	t->environment = parts.environment;
