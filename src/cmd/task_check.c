@@ -125,7 +125,7 @@ static int task_check_main(struct command_context *ctx)
 		return cmd_refuse(&err);
 	places.data_seed = options->data_seed;
 	if (options->all || cmd_given(ctx, "jobs"))
-		return task_check_many(ctx, &places);
+		return task_check_many(ctx, &places, python.dir);
 	return task_check_named(ctx, &places, &python);
 }
 
@@ -160,8 +160,8 @@ const struct command command_task_check = {
 		 "With --run the named or default variant is played too. The scores must be those of the key "
 		 "'expect', and the solution better than the baseline. The same submission must get the "
 		 "same score twice. No hidden file may be seen in an episode, not even a "
-		 "copy. --all checks every variant of every task, and leaves out those whose data is "
-		 "missing.\n"
+		 "copy. --all checks every variant of every task, and leaves out those whose data or "
+		 "Python packages are missing.\n"
 		 "For a task of MLGym, notes name imported modules that Python lacks. With --python the "
 		 "modules and wanted packages are looked up in that environment, and missing ones are "
 		 "problems. --run then plays and scores with it.",

@@ -23,7 +23,9 @@ void task_check_print_text(const json_t *report);
 void task_check_print_table(json_t *const *reports, size_t n);
 
 /* Checks the tasks, each in a process of its own that runs `task check --run --json T`. Prints the
- * reports. Returns the exit status. With --all, checks each variant of each task. */
-int task_check_many(struct command_context *ctx, const struct task_places *places);
+ * reports. Returns the exit status. With --all, checks each variant of each task that can run here.
+ * `python`: the folder of an environment; NULL: this machine's Python. */
+int task_check_many(
+		struct command_context *ctx, const struct task_places *places, const char *python);
 
 #endif

@@ -10,6 +10,7 @@
 #include "cli/interrupt.h"
 #include "cli/term.h"
 #include "task/load.h"
+#include "task/requirements.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,6 +30,7 @@
 
 #define REPORT_BYTES_MAX (4 * 1024 * 1024)
 #define READ_BYTES 65536
+#define MISSING_BYTES_MAX 4096
 
 /* A task to check. */
 struct check_item {
@@ -58,10 +60,12 @@ static struct check_item *check_items_add(struct check_items *list, char *spec)
 	return &list->items[list->n++];
 }
 
-/* Sets item->left_out if the task can't be checked because its data is missing, or it takes no data
- * seed. The check itself finds other errors. */
-static void check_item_look(struct check_item *item, const struct task_places *places)
+/* Sets item->left_out if the task lacks data or Python packages, or takes no data seed. The check
+ * itself finds other errors. */
+static void check_item_look(
+		struct check_item *item, const struct task_places *places, const char *python)
 {
+	auto_buf struct buf missing = BUF_INIT(MISSING_BYTES_MAX);
 	struct task_places first = *places;
 	struct task *task = NULL;
 	int r = task_load(places, item->spec, NULL, &task, NULL);
@@ -73,6 +77,8 @@ static void check_item_look(struct check_item *item, const struct task_places *p
 	else if (r < 0 && places->data_seed &&
 			task_load(&first, item->spec, NULL, &task, NULL) == 0)
 		item->left_out = xstrdup("no data seed: its data is not generated");
+	else if (r == 0 && requirements_missing(task, python, &missing, NULL) == 0 && missing.len)
+		item->left_out = xasprintf("Python lacks %s", buf_str(&missing));
 	task_free(task);
 }
 
@@ -92,7 +98,7 @@ static void check_items_add_variants(
 }
 
 static int check_items_find(struct check_items *list, const struct command_context *ctx,
-		const struct task_places *places, struct fh_error *err)
+		const struct task_places *places, const char *python, struct fh_error *err)
 {
 	const struct check_options *o = ctx->options;
 	char **ids;
@@ -108,7 +114,7 @@ static int check_items_find(struct check_items *list, const struct command_conte
 	for (char **id = ids; *id; id++)
 		check_items_add_variants(list, places, *id);
 	for (size_t i = 0; i < list->n; i++)
-		check_item_look(&list->items[i], places);
+		check_item_look(&list->items[i], places, python);
 	xfree_strings(ids);
 	return 0;
 }
@@ -353,13 +359,14 @@ static int check_items_conclude(const struct check_items *list, bool json)
 	return status;
 }
 
-int task_check_many(struct command_context *ctx, const struct task_places *places)
+int task_check_many(
+		struct command_context *ctx, const struct task_places *places, const char *python)
 {
 	struct check_items list = { .live = term_redraws(STDERR_FILENO) };
 	struct fh_error err = FH_ERROR_INIT;
 	int status;
 
-	if (interrupt_setup(&err) < 0 || check_items_find(&list, ctx, places, &err) < 0)
+	if (interrupt_setup(&err) < 0 || check_items_find(&list, ctx, places, python, &err) < 0)
 		return cmd_refuse(&err);
 	if (check_items_play(&list, ctx, &err) == 0) {
 		check_items_undraw(&list);

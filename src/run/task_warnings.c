@@ -31,11 +31,10 @@ void task_warnings_say(const struct warner *warner, const struct task *task,
 				"%s: programs such as pip and torchrun don't run in an environment that is "
 				"bound at " MLGYM_CONDA_ENV "; with --python ENV they do",
 				task->id);
-	if (!task->requirements || task_warnings_has_python(env) ||
-			requirements_missing(task->requirements, NULL, &missing, NULL) < 0 ||
+	if (task_warnings_has_python(env) || requirements_missing(task, NULL, &missing, NULL) < 0 ||
 			!missing.len)
 		return;
 	warner_say(warner,
-			"%s: this machine's Python lacks %s of %s; --python ENV shows one that has them",
-			task->id, buf_str(&missing), path_basename(task->requirements));
+			"%s: this machine's Python lacks %s; --python ENV shows one that has them",
+			task->id, buf_str(&missing));
 }

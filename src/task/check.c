@@ -250,14 +250,11 @@ static void check_requirements(struct task_check *check, const struct task *task
 	auto_buf struct buf missing = BUF_INIT(REQUIREMENTS_BYTES_MAX);
 	struct fh_error err;
 
-	if (!task->requirements)
-		return;
-	if (requirements_missing(task->requirements, check->python, &missing, &err) < 0)
+	if (requirements_missing(task, check->python, &missing, &err) < 0)
 		problem(check, "%s", err.message);
 	else if (missing.len)
-		note(check, "%s lacks %s of %s",
-				check->python ? check->python : "this machine's Python",
-				buf_str(&missing), path_basename(task->requirements));
+		note(check, "%s lacks %s", check->python ? check->python : "this machine's Python",
+				buf_str(&missing));
 }
 
 static void check_keys(struct task_check *check, const struct task *task)

@@ -198,6 +198,8 @@ static const struct field task_fields[] = {
 	{ "baseline_files", FIELD_TEXTS, AT(task, baseline_files),
 			"files that the baseline has in its workspace, and no agent gets",
 			.takes = "list of paths" },
+	{ "packages", FIELD_TEXTS, AT(task, packages),
+			"Python packages that baseline and solution need, by their names on PyPI: a run warns of missing ones, and `task check --run --all` leaves the variant out" },
 	{ "baseline_scores", FIELD_NODE, AT(task, baseline_scores),
 			"published scores: numbers by metric (MLGym: a list of such mappings); they are the baseline if there is no command",
 			.takes = "mapping" },

@@ -65,7 +65,7 @@ struct task_config {
 	struct texts starter_code, dataset_configs;
 	const char *sample_submission;
 	const char *baseline;
-	struct texts baseline_paths, baseline_files;
+	struct texts baseline_paths, baseline_files, packages;
 	const struct node *baseline_scores;
 	struct solution_config solution;
 	struct expect_config expect;

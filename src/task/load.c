@@ -231,6 +231,7 @@ static void task_fill_plain(struct task_loading *l)
 	task->wall_ms = c->limits.wall_ms;
 	task->network = c->network;
 	task->simulators = c->sandbox.simulators;
+	task->packages = c->packages.items;
 }
 
 static int task_check_data_seed(const struct task_loading *l)

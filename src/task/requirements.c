@@ -100,32 +100,50 @@ static size_t requirement_name_length(const char *line, size_t n)
 	return length;
 }
 
-int requirements_missing(
-		const char *path, const char *python, struct buf *out, struct fh_error *err)
+/* Appends a package of `n` letters to the list of missing ones, unless it is installed. */
+static void requirement_look(
+		const glob_t *installed, const char *name, size_t n, struct buf *missing)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+
+	if (!requirement_is_installed(installed, requirement_normalise(&arena, name, n)))
+		buf_printf(missing, "%s%.*s", missing->len ? ", " : "", (int)n, name);
+}
+
+static int requirements_look(const char *path, const glob_t *installed, struct buf *missing,
+		struct fh_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(FILE_BYTES_MAX);
-	auto_arena struct arena arena = ARENA_INIT;
-	glob_t installed = { 0 };
-	bool any = false;
 	int r = fd_read_file(path, &text, err);
 
 	if (r < 0)
 		return r;
-	requirements_find_installed(python, &installed);
 	for (const char *line = buf_str(&text); *line;) {
 		size_t length, n;
 
 		line += strspn(line, " \t\r\n");
 		n = strcspn(line, "\n");
 		length = requirement_name_length(line, n);
-		if (length &&
-				!requirement_is_installed(&installed,
-						requirement_normalise(&arena, line, length))) {
-			buf_printf(out, "%s%.*s", any ? ", " : "", (int)length, line);
-			any = true;
-		}
+		if (length)
+			requirement_look(installed, line, length, missing);
 		line += n;
 	}
-	globfree(&installed);
+	if (missing->len)
+		buf_printf(missing, " of %s", path_basename(path));
 	return 0;
+}
+
+int requirements_missing(
+		const struct task *task, const char *python, struct buf *out, struct fh_error *err)
+{
+	glob_t installed = { 0 };
+	int r = 0;
+
+	requirements_find_installed(python, &installed);
+	for (const char *const *name = task->packages; name && *name; name++)
+		requirement_look(&installed, *name, strlen(*name), out);
+	if (task->requirements)
+		r = requirements_look(task->requirements, &installed, out, err);
+	globfree(&installed);
+	return r;
 }

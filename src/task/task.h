@@ -146,6 +146,9 @@ struct task {
 	const char *demo;
 	/* absolute path of an MLGym task's requirements.txt; NULL: none */
 	const char *requirements;
+	/* Python packages that the baseline and the solution need, by their names on PyPI;
+	 * NULL-terminated */
+	const char *const *packages;
 	/*
 	 * Path of the agent's memory file (its notes), relative to `dir`. The file need not exist.
 	 * NULL: the task has none.

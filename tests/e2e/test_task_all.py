@@ -57,22 +57,25 @@ def test_json_comes_in_the_order_of_the_tasks(fumehood, mine):
         assert played["solution"][played["metric"]] != played["baseline"][played["metric"]]
 
 
-def test_all_takes_every_task_and_leaves_out_what_lacks_data(fumehood, copy):
-    """The test uses a checkout of MLGym with two tasks, because it is quick."""
+def test_all_takes_every_task_and_leaves_out_what_lacks_data_or_packages(fumehood, copy):
+    """The test uses a checkout of MLGym with three tasks, because it is quick."""
     rows = copy / "configs" / "tasks"
     for name in ("coin", "model", "noSuchClass", "noSuchData", "words"):
         (rows / f"{name}.yaml").unlink()
     (rows / "less.yaml").write_text((rows / "rows.yaml").read_text().replace("rows", "less"))
+    poor = (rows / "rows.yaml").read_text().replace("rowsOfNumbers", "poor")
+    (rows / "poor.yaml").write_text(poor + "\npackages: [json5, no.where9]\n")
     (copy / "configs" / "datasets" / "less.yaml").write_text(
         (copy / "configs" / "datasets" / "rows.yaml").read_text().replace("rows", "less")
     )
     done = fumehood("task", "check", "--run", "--all", "--mlgym-root", copy, "--json")
     found = reports(done)
-    assert list(found) == ["less:full", "rows:full"]
+    assert list(found) == ["less:full", "poor:full", "rows:full"]
+    assert found["poor:full"]["left_out"].endswith("no.where9")
     assert "task show less:full" in found["less:full"]["left_out"]
     assert "left_out" not in found["rows:full"] and "played" in found["rows:full"]
     table = fumehood("task", "check", "--run", "--all", "--mlgym-root", copy).stdout.splitlines()
-    assert table[1].split()[:3] == ["less:full", "left", "out"] and len(table) == 3
+    assert table[1].split()[:3] == ["less:full", "left", "out"] and len(table) == 4
 
 
 @pytest.mark.parametrize(
@@ -143,6 +146,13 @@ def test_a_copy_of_a_hidden_file_is_found(fumehood, mine, secret):
         f"an episode: the agent sees a copy of {task / secret}: "
         "/home/agent/workspace/help/some notes"
     )
+
+
+def test_missing_packages_are_a_note(fumehood, mine):
+    with (mine / "good" / "task.yaml").open("a") as file:
+        file.write("packages: [no.where9]\n")
+    told = fumehood("task", "check", mine / "good").stdout
+    assert "note: this machine's Python lacks no.where9\n" in told
 
 
 def test_a_grader_that_gives_another_score_is_found(fumehood):
