@@ -129,6 +129,16 @@ def test_what_is_refused(agent):
     assert 2.8 < answer["info"]["score"]["val_loss"] < 3.2, answer
 
 
+def test_a_model_that_unpacks_to_too_much(agent):
+    agent.sh(
+        "echo 'def logits(tokens): pass' >model.py; truncate -s 300M zeros;"
+        "python3 -c \"from baseline import pack; pack('model.py', 'zeros')\""
+    )
+    answer = agent.validate()
+    told = r"model.zip unpacks to 3145728\d\d bytes, and there is room for \d+"
+    assert "score" not in answer["info"] and re.search(told, answer["observation"]), answer
+
+
 def test_no_scale_pays(agent):
     honest = validate(agent, "")["info"]["score"]["val_loss"]
     for scale in ("1000", "3e37", "1e-9"):

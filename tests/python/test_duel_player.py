@@ -108,19 +108,31 @@ def test_player_calls_no_other_function(tmp_path: Path) -> None:
     os.close(answers)
 
 
-def test_log_ends_with_what_went_wrong(tmp_path: Path) -> None:
-    file = tmp_path / "strategy.py"
-    file.write_text("def move(h):\n    print('before')\n    return 1 / 0\n")
-    with open(tmp_path / "log", "w+") as log:
+def log_of(file: Path) -> list[str]:
+    """Lines that a player prints when it is asked once."""
+    with open(file.with_name("log"), "w+") as log:
         pid, questions, answers = start_player(file, "move", log.fileno())
         os.write(questions, QUESTION)
-        assert json.loads(os.read(answers, 1000))["at"] == 0
+        assert "raised" in json.loads(os.read(answers, 1000))
         os.close(questions)
         os.waitpid(pid, 0)
         os.close(answers)
         log.seek(0)
-        lines = log.read().splitlines()
+        return log.read().splitlines()
+
+
+def test_log_ends_with_what_went_wrong(tmp_path: Path) -> None:
+    file = tmp_path / "strategy.py"
+    file.write_text("def move(h):\n    print('before')\n    return 1 / 0\n")
+    lines = log_of(file)
     assert lines[:2] == ["before", "Traceback (most recent call last):"]
     assert lines[-1] == "ZeroDivisionError: division by zero"
     assert f'  File "{file}", line 3, in move' in lines
     assert not any("player.py" in line for line in lines)
+
+
+def test_log_is_empty_if_the_error_has_no_line(tmp_path: Path) -> None:
+    """The sentence about a missing function says all of it."""
+    file = tmp_path / "strategy.py"
+    file.write_text("x = 1\n")
+    assert log_of(file) == []

@@ -156,6 +156,8 @@ static void test_rows_in_order(void **state)
 		{ "x,y\n,1\n,0\n,0\n", "{\"accuracy\": 0.6666666666666666}\n" },
 		{ "id\na\n", "{\"error\": \"s.csv line 1: no column 'y' among 'id'\"}\n" },
 		{ "y\n1\n0\n", "{\"error\": \"s.csv: 1 of 3 rows are missing\"}\n" },
+		{ "\ny\n1\n\n0\n",
+				"{\"error\": \"s.csv: 1 of 3 rows are missing: line 4 is blank\"}\n" },
 		{ "y\n1\n0\n1\n1\n1\n",
 				"{\"error\": \"s.csv line 5: more than the 3 rows to predict\"}\n" },
 		{ "x,y\na,1\nb,\nc,1\n", "{\"error\": \"s.csv line 3: column y is empty\"}\n" },

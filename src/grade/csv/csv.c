@@ -15,7 +15,8 @@
 
 struct csv_reader {
 	char *at, *end;
-	size_t line; /* number of the current line of the CSV file, for messages */
+	size_t line;  /* number of the current line of the CSV file, for messages */
+	size_t blank; /* number of the first blank line so far; 0: none */
 };
 
 struct csv_record {
@@ -131,6 +132,8 @@ static int csv_read_record(struct csv_reader *r, struct csv_record *out, struct 
 			return 0;
 		if (!csv_at_line_end(r))
 			break;
+		if (!r->blank)
+			r->blank = r->line;
 	}
 	out->line = r->line;
 	for (out->n = 0;;) {
@@ -217,6 +220,7 @@ static int csv_read_rows(struct csv_reader *r, const struct csv_columns *columns
 			csv_find_column(&record, columns->target, &target, err) < 0)
 		return -EINVAL;
 	n_columns = record.n;
+	r->blank = 0; /* blank lines before the header miss no row */
 	while (csv->n < max_rows && (found = csv_read_record(r, &record, err)) == 1) {
 		if (record.n != n_columns)
 			return error_say(err, EINVAL,
@@ -227,6 +231,7 @@ static int csv_read_rows(struct csv_reader *r, const struct csv_columns *columns
 			.target = record.fields[target],
 			.line = record.line };
 	}
+	csv->blank = r->blank;
 	return found < 0 ? found : 0;
 }
 

@@ -36,6 +36,7 @@ struct csv_row {
 struct csv {
 	struct csv_row *rows;
 	size_t n;
+	size_t blank; /* number of the first blank line behind the header; 0: none */
 };
 
 struct csv_columns {

@@ -147,10 +147,13 @@ static int score_pair_rows(const struct csv *submission, const struct csv *answe
 			.line = row->line,
 			.answer = i };
 	}
-	if (submission->n < answers->n)
-		return error_say(err, EINVAL, "%zu of %zu rows are missing",
-				answers->n - submission->n, answers->n);
-	return 0;
+	if (submission->n == answers->n)
+		return 0;
+	if (submission->blank)
+		return error_say(err, EINVAL, "%zu of %zu rows are missing: line %zu is blank",
+				answers->n - submission->n, answers->n, submission->blank);
+	return error_say(err, EINVAL, "%zu of %zu rows are missing", answers->n - submission->n,
+			answers->n);
 }
 
 /* Returns the next random number of the generator SplitMix64. */

@@ -95,12 +95,14 @@ def line_of(path: str, error: BaseException) -> int:
 
 
 def print_traceback(path: str, error: BaseException) -> None:
-    """Prints the part of the traceback from the agent's file on."""
+    """Prints the part of the traceback from the agent's file on, if the error came from there."""
     import traceback  # slow to import, and rarely needed
 
     trace = error.__traceback__
     while trace and trace.tb_frame.f_code.co_filename != path:
         trace = trace.tb_next
+    if not trace and not isinstance(error, SyntaxError):
+        return  # the sentence that the agent gets says as much
     sys.stdout.flush()
     traceback.print_exception(error.with_traceback(trace))
 

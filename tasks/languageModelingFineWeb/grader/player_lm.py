@@ -10,6 +10,7 @@ memory that both share, and then the answer `true`. Nothing here is trusted or h
 from __future__ import annotations
 
 import math
+import shutil
 import sys
 import tempfile
 import zipfile
@@ -74,6 +75,10 @@ def unpack(path: str, folder: Path) -> None:
     with zipfile.ZipFile(path) as packed:
         if "model.py" not in packed.namelist():
             raise ValueError(f"{name} has no file model.py at its top")
+        size = sum(file.file_size for file in packed.infolist())
+        room = shutil.disk_usage(folder).free
+        if size > room:
+            raise ValueError(f"{name} unpacks to {size} bytes, and there is room for {room}")
         packed.extractall(folder)
 
 
