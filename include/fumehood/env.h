@@ -63,7 +63,8 @@ struct fh_env_options {
 	const char *variant; /* NULL: the variant in `task`, else the task's default */
 	enum fh_reward_kind reward;
 	int max_steps; /* most steps of an episode; 0: the task's own limit (default 50) */
-	/* Whether to save the agent's memory at the task's memory_path, for later episodes. */
+	/* Keep the agent's memory from episode to episode. It is read from the task's memory_path
+	 * when an episode begins, and saved there. */
 	bool memory;
 	/* File with the agent's memory to begin with, in place of memory_path. If the file does not
 	 * exist, the episode begins without memory. It must not be a link. NULL: none. */

@@ -60,8 +60,8 @@ static struct check_item *check_items_add(struct check_items *list, char *spec)
 	return &list->items[list->n++];
 }
 
-/* Sets item->left_out if the task lacks data or Python packages, or takes no data seed. The check
- * itself finds other errors. */
+/* Sets item->left_out if the task lacks data or Python packages. Also if --data-seed was given, but
+ * the task takes none. The check itself finds other errors. */
 static void check_item_look(
 		struct check_item *item, const struct task_places *places, const char *python)
 {

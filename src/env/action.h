@@ -10,8 +10,8 @@
  */
 enum action_kind {
 	ACTION_COMMAND,
-	ACTION_SKIP,           /* ends the episode without a score */
-	ACTION_FORFEIT,        /* ends the episode without a score, because the agent gave up */
+	ACTION_SKIP,           /* `skip`: ends the episode as "skipped", without a score */
+	ACTION_FORFEIT,        /* `exit_forfeit`: ends it without a score, as given up */
 	ACTION_EXIT,           /* scores the submission and ends the episode */
 	ACTION_MALFORMED_EDIT, /* an `edit N:M` without end_of_edit: nothing is run */
 };

@@ -5,14 +5,11 @@
 #include "env/spec.h"
 #include "grade/score.h"
 
-/* Options of an environment while it plays its task's baseline. */
-/* Two steps are needed: the baseline's command and a submit. The limit is 3, so that it does not
- * end the episode. */
+/* Most steps of an episode that plays a baseline. It needs two: the command and a submit. With a
+ * limit of 2 the submit would count as truncated. */
 #define BASELINE_STEPS_MAX 3
-/*
- * salt of the judges when a baseline is played; fixed: machines with the same secret get the same
- * score
- */
+/* Salt of the judges when a baseline is played. It is fixed, so that machines with the same secret
+ * get the same score. */
 #define BASELINE_JUDGE_SALT 1
 
 /*

@@ -83,8 +83,9 @@ struct program {
 	struct program_plan plan;
 	int starts; /* number of failed starts of the sandbox */
 	struct sandbox *sb;
-	uint32_t id;      /* id of the running program, from sandbox_run() */
-	uint32_t request; /* id of the request that the sandbox is answering */
+	uint32_t id; /* id of the running program, from sandbox_run() */
+	/* id of the copy or drain under way, from sandbox_put_begin() or sandbox_drain_begin() */
+	uint32_t request;
 };
 
 /* Starts a program in a sandbox. If that fails, there is nothing to release. */

@@ -131,7 +131,7 @@ def noting(heuristic: Heuristic, calls: list[Any]) -> Heuristic:
     """Returns the heuristic, which adds its arguments' text and its decision to the calls."""
 
     def noted(*arguments: Any) -> tuple[int, bool]:
-        # Compare arguments as text, because that also has the order of dictionaries.
+        # Note the heuristic's arguments as text, because text shows the order of dictionaries.
         text = repr(arguments)
         decision = heuristic(*arguments)
         calls.append((text, decision))
