@@ -18,12 +18,14 @@ extern const struct command command_replay;
 extern const struct command command_export;
 extern const struct command command_help;
 extern const struct command command_run, command_show;
+extern const struct command command_serve;
 extern const struct command command_task;
 extern const struct command command_doctor, command_sandbox;
 
 static const struct command *const commands[] = {
 	&command_run,
 	&command_env,
+	&command_serve,
 	&command_show,
 	&command_replay,
 	&command_export,

@@ -76,8 +76,7 @@ static void info_put_final(struct pyjson_writer *w, const struct fh_step *step)
 	pyjson_end_object(w);
 }
 
-/* Writes the JSON object `info` that a reset or step returns. */
-static void info_put(struct pyjson_writer *w, const struct fh_step *step)
+void info_put_info(struct pyjson_writer *w, const struct fh_step *step)
 {
 	pyjson_put_object(w, "info");
 	pyjson_put_i64(w, "step", step->step);
@@ -112,7 +111,7 @@ static void info_put(struct pyjson_writer *w, const struct fh_step *step)
 void info_put_reset(struct pyjson_writer *w, const struct fh_step *step)
 {
 	pyjson_put_text(w, "observation", step->observation);
-	info_put(w, step);
+	info_put_info(w, step);
 }
 
 void info_put_step(struct pyjson_writer *w, const struct fh_step *step)
@@ -121,5 +120,5 @@ void info_put_step(struct pyjson_writer *w, const struct fh_step *step)
 	pyjson_put_double(w, "reward", step->reward);
 	pyjson_put_bool(w, "terminated", step->terminated);
 	pyjson_put_bool(w, "truncated", step->truncated);
-	info_put(w, step);
+	info_put_info(w, step);
 }

@@ -17,4 +17,7 @@ void info_put_metrics(struct pyjson_writer *w, const char *key, const struct fh_
 void info_put_reset(struct pyjson_writer *w, const struct fh_step *step);
 void info_put_step(struct pyjson_writer *w, const struct fh_step *step);
 
+/* Writes the object `info` alone. */
+void info_put_info(struct pyjson_writer *w, const struct fh_step *step);
+
 #endif

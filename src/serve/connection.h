@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVE_CONNECTION_H
+#define SERVE_CONNECTION_H
+
+#include "serve/client.h"
+#include "serve/guard.h"
+#include "serve/lws.h"
+
+/*
+ * A connection of the server, with the client that sends over it. libwebsockets owns the socket and
+ * calls the functions below, from one thread.
+ *
+ * A WebSocket's messages are answered one after the other: a message waits in the inbox until the
+ * answer before it has been sent. When the inbox is full, the socket is not read.
+ */
+struct net;
+
+struct inbox_message {
+	struct inbox_message *next;
+	size_t n;
+	char text[];
+};
+
+enum connection_door {
+	DOOR_HTTP,
+	DOOR_OPENENV, /* the WebSocket /ws */
+	DOOR_MCP,     /* the WebSocket /mcp */
+};
+
+struct connection {
+	struct net *net;
+	struct lws *wsi;
+	struct connection *next, *before;
+	enum connection_door door;
+	struct client client;
+	bool has_client;
+	struct buf in;    /* message or body that is being received */
+	size_t sent;      /* bytes of the client's answer that were sent */
+	bool sending;     /* an answer is being sent */
+	int close_status; /* WebSocket: status with which to close after the answer; 0: none */
+
+	/* a WebSocket */
+	struct inbox_message *first, *last;
+	size_t n_waiting, waiting_bytes;
+	bool stopped; /* the socket is not read */
+	/* session to use; "" for a new one */
+	char session_id[SEAT_ID_BYTES];
+	bool attached; /* the session outlives the connection */
+
+	/* an HTTP request */
+	const struct route *route;
+	int refused;       /* status that refuses the request; 0: none */
+	const char *mime;  /* type of the answer */
+	bool headed;       /* the answer's headers were sent */
+	bool takes_events; /* the client can take the answer as an event of a stream */
+	bool streams;      /* the answer is such an event */
+	bool ending;       /* close when the answer is sent */
+	int64_t asked_ns;
+	char opened_session[SEAT_ID_BYTES]; /* header Mcp-Session-Id of the answer; "": none */
+};
+
+struct net {
+	struct host *host;
+	struct seats seats;
+	struct guard guard;
+	struct lws_context *context;
+	struct connection *connections;
+	size_t n_connections;
+	struct lws *stop; /* stands for the descriptor stop_fd */
+	lws_sorted_usec_list_t tick;
+	int64_t drain_end_ns; /* INT64_MAX: the server is not draining */
+	bool over;
+	struct fh_error error; /* if code is not 0: why the server ends */
+};
+
+/* Gives the headers that the guard checks. The texts live in `texts`. */
+struct guard_texts {
+	char host[256], origin[512], authorization[1024];
+};
+enum guard_verdict connection_guard(
+		struct connection *c, struct guard_texts *texts, bool with_token);
+
+#endif

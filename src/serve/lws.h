@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVE_LWS_H
+#define SERVE_LWS_H
+
+#include "base/error.h"
+
+#include <libwebsockets.h>
+
+/*
+ * libwebsockets, loaded when a server starts: loading it and its libraries takes longer than
+ * starting Fumehood. lws_load() fills the struct `lws_api` with the functions that are used.
+ */
+#define LWS_FUNCTIONS(X)                                                                           \
+	X(add_http_header_by_name)                                                                 \
+	X(add_http_header_by_token)                                                                \
+	X(add_http_header_content_length)                                                          \
+	X(add_http_header_status)                                                                  \
+	X(adopt_descriptor_vhost)                                                                  \
+	X(callback_on_writable)                                                                    \
+	X(close_reason)                                                                            \
+	X(context_destroy)                                                                         \
+	X(context_user)                                                                            \
+	X(create_context)                                                                          \
+	X(finalize_http_header)                                                                    \
+	X(frame_is_binary)                                                                         \
+	X(get_context)                                                                             \
+	X(get_opaque_user_data)                                                                    \
+	X(get_urlarg_by_name)                                                                      \
+	X(get_vhost_by_name)                                                                       \
+	X(get_vhost_listen_port)                                                                   \
+	X(hdr_copy)                                                                                \
+	X(hdr_custom_copy)                                                                         \
+	X(hdr_custom_length)                                                                       \
+	X(hdr_total_length)                                                                        \
+	X(http_transaction_completed)                                                              \
+	X(is_final_fragment)                                                                       \
+	X(is_first_fragment)                                                                       \
+	X(remaining_packet_payload)                                                                \
+	X(rx_flow_control)                                                                         \
+	X(service)                                                                                 \
+	X(set_log_level)                                                                           \
+	X(set_opaque_user_data)                                                                    \
+	X(set_timeout)                                                                             \
+	X(sul_schedule)                                                                            \
+	X(validity_confirmed)                                                                      \
+	X(write)
+
+struct lws_api {
+#define LWS_MEMBER(name) __typeof__(&lws_##name) name;
+	LWS_FUNCTIONS(LWS_MEMBER)
+#undef LWS_MEMBER
+};
+
+extern struct lws_api lws_api;
+
+/* Loads libwebsockets. -ENOENT: it is missing, or lacks a function. */
+int lws_load(struct fh_error *err);
+
+#endif

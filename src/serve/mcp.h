@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVE_MCP_H
+#define SERVE_MCP_H
+
+#include "serve/client.h"
+
+/*
+ * The Model Context Protocol, by JSON-RPC: tools with which an agent plays an episode, and
+ * OpenEnv's methods for sessions that outlive a connection (docs/serve.md).
+ */
+
+/* Takes a text that should be a JSON-RPC request or notification. A notification gets an empty
+ * answer. */
+void mcp_message(struct client *c, const char *text, size_t n);
+
+/* Takes a parsed request, after client_begin(). */
+void mcp_take(struct client *c, const struct pyjson *request);
+
+/* True if the text is a request or notification of the method. */
+bool mcp_is(const char *method, const char *text, size_t n);
+
+/* Answers that no more sessions fit. */
+void mcp_refuse_full(struct client *c);
+
+/* Answers with an error that is not about the request's content. */
+void mcp_refuse(struct client *c, int status, const char *message);
+
+#endif
