@@ -64,6 +64,26 @@ static const char *baseline_tail(const char *text)
 	return text;
 }
 
+int baseline_say_failed(const char *command, const struct fh_step *step, struct fh_error *err)
+{
+	static const char lacks[] = "ModuleNotFoundError: No module named '";
+	const char *module = strstr(step->observation, lacks);
+	const char *tail = baseline_tail(step->observation);
+
+	if (module)
+		return error_say_kind(err, FH_ERROR_INTERNAL, EIO,
+				"`%.200s` needs the Python module '%.*s': install it, or give an "
+				"environment that has it (--python ENV)",
+				command, (int)strcspn(module + strlen(lacks), "'\n"),
+				module + strlen(lacks));
+	if (step->outcome == FH_OUTCOME_OK)
+		return error_say_kind(err, FH_ERROR_INTERNAL, EIO,
+				"`%.200s` ended with status %d: %s", command, step->exit_code,
+				tail);
+	return error_say_kind(err, FH_ERROR_INTERNAL, EIO, "`%.200s` ended with %s: %s", command,
+			fh_outcome_name(step->outcome), tail);
+}
+
 static int baseline_play(struct fh_env *env, const struct task *task, struct score *out,
 		struct fh_error *err)
 {
@@ -81,10 +101,7 @@ static int baseline_play(struct fh_env *env, const struct task *task, struct sco
 	if (r < 0)
 		return r;
 	if (step.outcome != FH_OUTCOME_OK || step.exit_code != 0)
-		return error_say_kind(err, FH_ERROR_INTERNAL, EIO,
-				"`%s` ended with %s, status %d: %s", action.text,
-				fh_outcome_name(step.outcome), step.exit_code,
-				baseline_tail(step.observation));
+		return baseline_say_failed(action.text, &step, err);
 	if (!step.exit_status) {
 		r = fh_env_submit(env, &step, err);
 		if (r < 0)

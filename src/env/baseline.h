@@ -27,4 +27,10 @@ bool baseline_find(const struct env_spec *spec, struct score *out);
 int baseline_get(struct fh_env *env, const struct env_spec *spec, struct score *out,
 		struct fh_error *err);
 
+/*
+ * Says that a command of a task failed: the Python module that it lacks, or the end of its output.
+ * Returns -EIO.
+ */
+int baseline_say_failed(const char *command, const struct fh_step *step, struct fh_error *err);
+
 #endif

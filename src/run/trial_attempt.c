@@ -2,6 +2,7 @@
 #include "agent/pytext.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "env/baseline.h"
 #include "env/env.h"
 #include "grade/score.h"
 #include "run/trial_inside.h"
@@ -20,9 +21,7 @@ int attempt_step(struct attempt *a, const char *command, double timeout_s)
 	if (r < 0)
 		return r;
 	if (a->step.outcome != FH_OUTCOME_OK || a->step.exit_code != 0)
-		return error_say(&a->err, EINVAL, "`%.200s` ended with %s, status %d: %.600s",
-				command, fh_outcome_name(a->step.outcome), a->step.exit_code,
-				a->step.observation);
+		return baseline_say_failed(command, &a->step, &a->err);
 	return 0;
 }
 
