@@ -14,7 +14,7 @@ pid_t process_next(DIR *proc);
 
 #define PROCESS_STAT_MAX 2048
 
-/* Reads /proc/PID/stat; false if there is no such process. */
+/* Reads the text of /proc/PID/stat, for process_field(). Returns false if no such process runs. */
 bool process_read_stat(pid_t pid, char out[PROCESS_STAT_MAX]);
 
 /* Numbers of fields in /proc/PID/stat, as in proc(5). */

@@ -16,7 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A descriptor of this process whose data is relayed. */
+/* Standard input, output or error of this command, whose data goes to or comes from a program in a
+ * sandbox. */
 struct relay_end {
 	int number; /* number of the relayed descriptor: 0, 1 or 2; -1: not relayed, or closed */
 	/*

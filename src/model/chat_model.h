@@ -7,7 +7,7 @@
 #include "model/chat_service.h"
 #include "model/vendor.h"
 
-/* Internals of a language model, shared by chat_model.c and chat_call.c. */
+/* Internals of a language model, for src/model/chat_*.c alone. */
 TAILQ_HEAD(chat_calls, chat_call);
 
 struct chat_model {

@@ -10,10 +10,10 @@
 #include <string.h>
 
 /*
- * Fuzzes grading with a hostile grader, and in a duel with a hostile player too, each in a sandbox.
- * The input chooses their output, their results and how they end. The grading must reach a verdict
- * within its timeout. A score has finite numbers and the task's metric. Texts for agents are valid
- * and capped.
+ * Fuzzes grading in a hostile fake sandbox (guest.h). The input is what the grader sends to the
+ * owner: output, results, broken messages, and how it ends. In a duel it is what the player sends,
+ * too. The grading must reach a verdict within its timeout. A score has finite numbers and the
+ * task's metric. Texts for agents are valid and capped.
  *
  * The first byte is the grader's kind. A list of acts follows: a byte picks one, then its bytes.
  */
