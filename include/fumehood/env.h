@@ -72,8 +72,8 @@ struct fh_env_options {
 	const struct fh_bind *binds;
 	size_t n_binds;
 	/* Folder of a Python environment; NULL: none. Sandboxes see it at its own place, with its
-	 * interpreter. It is first in PATH of the agent and the graders. In tasks of MLGym it is
-	 * also where their scripts look for Python.
+	 * interpreter. It is first in PATH of the agent, the graders, and the programs that make
+	 * data. In tasks of MLGym it is also where their scripts look for Python.
 	 *
 	 * With ":rw" after the path the agent may write to it, by `pip install` for example. The
 	 * changes are lost when the episode ends, and graders don't see them. */

@@ -217,7 +217,19 @@ static struct gym_task *gym_find_or_add(struct fh_gym *gym, struct task *task)
 	return t;
 }
 
-static int gym_prepare_task(struct fh_gym *gym, struct gym_task *t, struct fh_error *err)
+/* `python` is the option of an environment, or NULL. */
+static int gym_make_data(struct fh_gym *gym, const struct task *task, const char *python,
+		struct fh_error *err)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+	struct python_env env = { .spec = NULL };
+	int r = python ? python_env_find(&arena, python, &env, err) : 0;
+
+	return r < 0 ? r : make_data(gym->owner, &gym->secret, task, &env, err);
+}
+
+static int gym_prepare_task(
+		struct fh_gym *gym, struct gym_task *t, const char *python, struct fh_error *err)
 {
 	const struct task *task = t->task;
 	/*
@@ -233,7 +245,7 @@ static int gym_prepare_task(struct fh_gym *gym, struct gym_task *t, struct fh_er
 		if (r < 0)
 			return r;
 	}
-	r = make_data(gym->owner, &gym->secret, task, err);
+	r = gym_make_data(gym, task, python, err);
 	if (r < 0)
 		return r;
 	r = task_hash(task, t->hash, err);
@@ -263,7 +275,7 @@ int gym_task(struct fh_gym *gym, const struct fh_env_options *options, struct gy
 		t = gym_find_or_add(gym, task);
 		pthread_mutex_lock(&t->lock);
 		if (!t->ready && !t->failed) {
-			r = gym_prepare_task(gym, t, err);
+			r = gym_prepare_task(gym, t, options->python, err);
 			t->ready = r == 0;
 		}
 		if (r < 0) {

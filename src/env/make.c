@@ -230,19 +230,31 @@ static int make_play(const struct make_job *job, const char *folder, struct fh_e
 	return r;
 }
 
-static int make_one(struct owner *owner, const struct secret *secret, const struct dataset *dataset,
-		struct fh_error *err)
+/* Shows a Python environment to the job's program. `binds` has room for it behind the job's. */
+static void make_use_python(struct make_job *job, struct arena *a, const struct python_env *python,
+		struct sandbox_bind *binds)
 {
+	job->path = python->dir ? python_env_path(a, python->dir, PROGRAM_PATH)
+				: "PATH=" PROGRAM_PATH;
+	for (size_t i = 0; i < python->n_binds; i++)
+		binds[job->n_binds++] = python->binds[i];
+	job->binds = binds;
+}
+
+static int make_one(struct owner *owner, const struct secret *secret, const struct dataset *dataset,
+		const struct python_env *python, struct fh_error *err)
+{
+	auto_arena struct arena arena = ARENA_INIT;
 	auto_free char *dir = path_dirname(dataset->dir);
 	auto_free char *folder = xasprintf("%s.part", dataset->dir);
 	auto_close int lock = -1;
 	char key[SHA256_HEX_BYTES];
+	struct sandbox_bind binds[PYTHON_BINDS_MAX];
 	struct make_job job = {
 		.owner = owner,
 		.dataset = dataset,
 		.make = dataset->make,
 		.key = key,
-		.path = "PATH=" PROGRAM_PATH,
 		.limits = make_limits,
 	};
 	int r = path_mkdirs(dir, 0700, err);
@@ -257,6 +269,7 @@ static int make_one(struct owner *owner, const struct secret *secret, const stru
 	if (dataset_is_there(dataset))
 		return 0;
 	secret_key(secret, "data", dataset->store, dataset->make->recipe, key);
+	make_use_python(&job, &arena, python, binds);
 	r = make_play(&job, folder, err);
 	if (r < 0)
 		return r;
@@ -266,12 +279,12 @@ static int make_one(struct owner *owner, const struct secret *secret, const stru
 }
 
 int make_data(struct owner *owner, const struct secret *secret, const struct task *task,
-		struct fh_error *err)
+		const struct python_env *python, struct fh_error *err)
 {
 	for (size_t i = 0; i < task->n_datasets; i++) {
 		const struct dataset *dataset = &task->datasets[i];
 
-		if (!dataset_is_there(dataset) && make_one(owner, secret, dataset, err) < 0)
+		if (!dataset_is_there(dataset) && make_one(owner, secret, dataset, python, err) < 0)
 			return error_wrap(err, "make data set '%s'", dataset->id);
 	}
 	return 0;
@@ -307,19 +320,14 @@ int make_layout(struct owner *owner, const struct dataset *dataset, const struct
 		.owner = owner,
 		.dataset = dataset,
 		.make = dataset->layout,
-		.binds = binds,
 		.n_binds = 1,
-		.path = "PATH=" PROGRAM_PATH,
 		.limits = layout_limits,
 	};
 	int r = path_mkdirs(parent, 0700, err);
 
 	if (r < 0)
 		return r;
-	if (python->dir)
-		job.path = python_env_path(&arena, python->dir, PROGRAM_PATH);
-	for (size_t i = 0; i < python->n_binds; i++)
-		binds[job.n_binds++] = python->binds[i];
+	make_use_python(&job, &arena, python, binds);
 	r = make_play(&job, folder, err);
 	return r < 0 ? r : make_move_files(dataset, folder, err);
 }

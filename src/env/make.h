@@ -11,16 +11,16 @@
 /*
  * Makes the task's generated data sets that are missing; docs/tasks.md says how. Blocks for the
  * `timeout` of each at most. It also waits, for a lock of the file system, while another process
- * makes one. On failure no file of the data set is left.
+ * makes one. On failure no file of the data set is left. The programs use the packages of `python`;
+ * an empty one stands for this machine's Python.
  */
 int make_data(struct owner *owner, const struct secret *secret, const struct task *task,
-		struct fh_error *err);
+		const struct python_env *python, struct fh_error *err);
 
 /*
  * Makes a data set's files from fetched ones by the program of its `layout`, which sees them in
- * /fetched. The program has no network and no more rights than an agent. It uses the packages of
- * `python`; an empty one stands for this machine's Python. Blocks for the layout's `timeout` at
- * most. A file is complete or missing.
+ * /fetched. The program has no network and no more rights than an agent. Blocks for the layout's
+ * `timeout` at most. A file is complete or missing.
  */
 int make_layout(struct owner *owner, const struct dataset *dataset, const struct python_env *python,
 		struct fh_error *err);

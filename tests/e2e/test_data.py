@@ -99,18 +99,37 @@ def test_a_task_is_told_before_its_data_is_made(machine):
     assert "is not looked at" not in one("task", "check", "titanicSurvival").stdout
 
 
-def test_a_program_that_fails_is_told(machine):
-    one = machine("one")
+def make_more(one: Fumehood, program: str) -> None:
+    """Makes a task ./mine with a data set that a program makes."""
     one("task", "new", "mine")
     mine = one.folder / "mine"
     (mine / "datasets").mkdir()
     (mine / "datasets/more.yaml").write_text(
         "name: More\ndescription: x\nmake: {program: make.py}\nfiles: [{path: more.csv}]\n"
     )
-    (mine / "make.py").write_text("raise SystemExit('no luck')\n")
+    (mine / "make.py").write_text(program)
     with (mine / "task.yaml").open("a") as out:
         out.write("dataset_configs: [more]\n")
+
+
+def test_a_program_that_fails_is_told(machine):
+    one = machine("one")
+    make_more(one, "raise SystemExit('no luck')\n")
     done = one("run", "--task", "./mine", "--model", "baseline", status=1)
     assert "make data set 'more': make.py: ended with status 1: no luck" in done.stderr
     (kept,) = (one.folder / "state" / "data").iterdir()
     assert kept.name.startswith("more@") and not list(kept.iterdir())
+
+
+def test_a_program_has_the_packages_of_a_python_environment(machine):
+    one = machine("one")
+    make_more(one, "import only_here\nopen('more.csv', 'w').write(only_here.TEXT)\n")
+    env = one.folder / "env"
+    subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", env], check=True)
+    (site,) = env.glob("lib/python3*/site-packages")
+    (site / "only_here.py").write_text("TEXT = 'from there'\n")
+    words = ("run", "--task", "./mine", "--model", "baseline", "--out", one.out)
+    assert "No module named 'only_here'" in one(*words, status=1).stderr
+    one(*words, "--python", env)
+    (made,) = (one.folder / "state/data").rglob("more.csv")
+    assert made.read_text() == "from there"
