@@ -97,22 +97,27 @@ static void sha256_fill_schedule(uint32_t w[64], const uint8_t *block)
 static void sha256_add_block(struct sha256 *h, const uint8_t *block)
 {
 	uint32_t w[64];
-	uint32_t v[8]; /* working variables a to h of FIPS 180-4 */
+	uint32_t v[8];
 
 	sha256_fill_schedule(w, block);
 	memcpy(v, h->state, sizeof(v));
-	for (int i = 0; i < 64; i++) {
-		uint32_t s1 = sha256_rotate(v[4], 6) ^ sha256_rotate(v[4], 11) ^
-				sha256_rotate(v[4], 25);
-		uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
-		uint32_t t1 = v[7] + s1 + choice + round_constants[i] + w[i];
-		uint32_t s0 = sha256_rotate(v[0], 2) ^ sha256_rotate(v[0], 13) ^
-				sha256_rotate(v[0], 22);
-		uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
+	for (int i = 0; i < 64; i += 8) {
+		/* Unrolled, all indices are constants, and the array is kept in registers. */
+#pragma GCC unroll 8
+		for (int k = 0; k < 8; k++) {
+			/* working variables a to h of FIPS 180-4, which move on in each round */
+			uint32_t a = v[-k & 7], b = v[(1 - k) & 7], c = v[(2 - k) & 7];
+			uint32_t e = v[(4 - k) & 7], f = v[(5 - k) & 7], g = v[(6 - k) & 7];
+			uint32_t s1 = sha256_rotate(e, 6) ^ sha256_rotate(e, 11) ^
+					sha256_rotate(e, 25);
+			uint32_t s0 = sha256_rotate(a, 2) ^ sha256_rotate(a, 13) ^
+					sha256_rotate(a, 22);
+			uint32_t t1 = v[(7 - k) & 7] + s1 + ((e & f) ^ (~e & g)) +
+					round_constants[i + k] + w[i + k];
 
-		memmove(v + 1, v, 7 * sizeof(v[0]));
-		v[4] += t1;
-		v[0] = t1 + s0 + majority;
+			v[(3 - k) & 7] += t1;
+			v[(7 - k) & 7] = t1 + s0 + ((a & b) ^ (a & c) ^ (b & c));
+		}
 	}
 	for (int i = 0; i < 8; i++)
 		h->state[i] += v[i];

@@ -3,6 +3,7 @@
 #include "base/json_text.h"
 #include "base/str.h"
 
+#include <inttypes.h>
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
@@ -126,6 +127,10 @@ static void test_double(void **state)
 		{ "1.25", true, 1.25 },
 		{ "-.5", true, -0.5 },
 		{ "5.", true, 5 },
+		{ "-0.0", true, -0.0 },
+		{ "1.2.3", false, 0 },
+		{ "+7", true, 7 },
+		{ "12e", false, 0 },
 		{ "1e-3", true, 0.001 },
 		{ "1e400", false, 0 },
 		{ "nan", false, 0 },
@@ -205,6 +210,26 @@ static void test_doubles_come_back(void **state)
 		str_add_double(&out, v);
 		assert_true(str_to_double(buf_str(&out), &back));
 		assert_memory_equal(&back, &v, sizeof(v));
+	}
+}
+
+/* Decimals that are not read by strtod(), and some that are. */
+static void test_decimals_are_rounded_like_strtod(void **state)
+{
+	(void)state;
+	srand48(8);
+	for (int i = 0; i < 100000; i++) {
+		uint64_t digits = (uint64_t)lrand48() << 33 ^ (uint64_t)lrand48() << 2;
+		char text[64];
+		double v;
+		int length = snprintf(text, sizeof(text), "%s%" PRIu64, i & 1 ? "-" : "",
+				digits >> lrand48() % 64);
+		int places = (int)(lrand48() % length);
+
+		memmove(text + length - places + 1, text + length - places, (size_t)places + 1);
+		text[length - places] = '.';
+		assert_true(str_to_double(text, &v));
+		assert_true(v == strtod(text, NULL) && !signbit(v) == !signbit(strtod(text, NULL)));
 	}
 }
 
@@ -394,6 +419,7 @@ int main(void)
 		cmocka_unit_test(test_double),
 		cmocka_unit_test(test_repr_of_doubles),
 		cmocka_unit_test(test_doubles_come_back),
+		cmocka_unit_test(test_decimals_are_rounded_like_strtod),
 		cmocka_unit_test(test_other_locales_change_nothing),
 		cmocka_unit_test(test_distance),
 		cmocka_unit_test(test_closest),

@@ -20,6 +20,9 @@ struct matching {
 	const struct csv *answers;
 	uint32_t *slots; /* index of an answer plus 1; 0: an empty slot */
 	size_t mask;
+	/* index of the answer after the one found last. It is looked at first, because most
+	 * submissions have the ids in the order of the answers. */
+	size_t next;
 	/* for each answer, the line of the submission with its prediction; 0: none found yet */
 	size_t *taken;
 };
@@ -78,10 +81,21 @@ static void matching_release(struct matching *m)
 	free(m->taken);
 }
 
+/* Returns the index of the answer with an id plus 1; 0: there is none. */
+static uint32_t matching_find(struct matching *m, const struct csv_field *id)
+{
+	uint32_t found = (uint32_t)m->next + 1;
+
+	if (m->next == m->answers->n || !matching_equal(&m->answers->rows[m->next].id, id))
+		found = m->slots[matching_find_slot(m, id)];
+	m->next = found;
+	return found;
+}
+
 static int matching_add_row(struct matching *m, const struct csv_row *row,
 		const struct csv_columns *columns, struct scored_row *out, struct fh_error *err)
 {
-	uint32_t found = m->slots[matching_find_slot(m, &row->id)];
+	uint32_t found = matching_find(m, &row->id);
 	auto_buf struct buf id = BUF_INIT(256);
 
 	if (found && !m->taken[found - 1] && row->target.len) {
