@@ -93,7 +93,16 @@ struct fh_env_options {
 	 * other data of the same kind, with a baseline of its own. Tasks with fixed data take only
 	 * 0. */
 	uint64_t data_seed;
+	/* Variables "NAME=VALUE" that each episode's shell exports, at most FH_VARIABLES_MAX.
+	 * $PATH in the value of PATH stands for the PATH that episodes have otherwise. So
+	 * "PATH=/opt/venv/bin:$PATH" puts programs of a bound folder first. The baseline, graders
+	 * and records don't have these variables. */
+	const char *const *variables;
+	size_t n_variables;
 };
+
+#define FH_VARIABLES_MAX 128
+#define FH_VARIABLES_BYTES_MAX 32768 /* most bytes of all variables together */
 
 #define FH_ENV_OPTIONS(...) FH_SIZED(struct fh_env_options, __VA_ARGS__)
 

@@ -5,8 +5,12 @@
 #include "base/str.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
+
+#define TIMEOUT_MS_MAX (30LL * 24 * 3600 * 1000)
 
 static const struct {
 	const char *word;
@@ -73,4 +77,29 @@ bool action_trains(const char *text)
 		if (strstr(text, trainers[i]))
 			return true;
 	return false;
+}
+
+int action_check(const struct fh_action *action, struct fh_error *err)
+{
+	if (!action->text)
+		return error_say(err, EINVAL, "an action needs a text");
+	if (strnlen(action->text, FH_ACTION_BYTES_MAX + 1) > FH_ACTION_BYTES_MAX)
+		return error_say(err, E2BIG, "the action is longer than %d bytes",
+				FH_ACTION_BYTES_MAX);
+	if (action->timeout_s != 0 &&
+			(!(action->timeout_s >= FH_TIMEOUT_S_MIN) || isinf(action->timeout_s)))
+		return error_say(err, EINVAL,
+				"the timeout must be a number of seconds, %g or more, or 0 for the task's own",
+				FH_TIMEOUT_S_MIN);
+	if (action->beside_bytes < 0)
+		return error_say(err, EINVAL, "beside_bytes is 0 or more");
+	return 0;
+}
+
+int64_t action_timeout_ms(const struct fh_action *action, int64_t otherwise)
+{
+	if (action->timeout_s <= 0)
+		return otherwise;
+	return action->timeout_s < TIMEOUT_MS_MAX / 1e3 ? (int64_t)ceil(action->timeout_s * 1000)
+							: TIMEOUT_MS_MAX;
 }

@@ -2,7 +2,12 @@
 #ifndef ENV_ACTION_H
 #define ENV_ACTION_H
 
+#include "base/error.h"
+
+#include <fumehood/env.h>
+
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * Tells words that end the episode from commands, before a shell sees the action. Agents' drivers
@@ -27,5 +32,11 @@ enum action_kind action_kind(const char *text, const char **out_word);
  * action has a timeout of its own.
  */
 bool action_trains(const char *text);
+
+/* Checks an action of the caller. -EINVAL, -E2BIG: it is malformed. */
+int action_check(const struct fh_action *action, struct fh_error *err);
+
+/* Returns the action's timeout in milliseconds, or `otherwise` if it has none. */
+int64_t action_timeout_ms(const struct fh_action *action, int64_t otherwise);
 
 #endif

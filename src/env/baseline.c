@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
-#include "env/env.h"
+#include "env/put.h"
 
 #include <errno.h>
 #include <fcntl.h>

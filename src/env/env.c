@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/sized.h"
-#include "base/walk.h"
+#include "env/aside.h"
+#include "env/drive.h"
 #include "env/names.h"
 #include "env/observe.h"
 #include "env/reset.h"
@@ -23,9 +24,6 @@
 /* Longest time until a blocking call notices fh_env_interrupt(), which has no descriptor to wake
  * it. */
 #define SLICE_NS (200 * NS_PER_MS)
-
-/* Largest file that env_put_files() writes into a workspace. */
-#define PUT_BYTES_MAX (64 << 20)
 
 /* --- the state machine ------------------------------------------------------------------------ */
 
@@ -57,6 +55,7 @@ static void env_waits(struct poll_item *item, struct waits *w)
 		session_waits(env->session, w);
 		break;
 	case WORK_EDITOR:
+	case WORK_FILE:
 		sandbox_answer_waits(env->sb, w);
 		break;
 	case WORK_MEMORY:
@@ -87,6 +86,9 @@ static bool env_advance(struct poll_item *item)
 		break;
 	case TURN_STEP:
 		step_advance(env);
+		break;
+	case TURN_ASIDE:
+		aside_advance(env);
 		break;
 	case TURN_LEAVE:
 		if (env->work == WORK_MEMORY && turn_memory_is_kept(env)) {
@@ -137,8 +139,7 @@ static int env_begin_step(struct fh_env *env, const struct fh_action *action, st
 
 /* --- the blocking form of the API ------------------------------------------------------------- */
 
-/* Blocks until the reset or step has ended. `r`: result of the function that began it. */
-static int env_block(struct fh_env *env, int r, struct fh_step *out, struct fh_error *err)
+int env_block(struct fh_env *env, int r, struct fh_step *out, struct fh_error *err)
 {
 	if (r < 0)
 		return r;
@@ -216,7 +217,7 @@ static const struct poll_ops env_poll_ops = {
 
 /* Adds the environment to the poller, which drives its reset or step. `r`: result of the function
  * that began it. */
-static int env_poll(struct fh_env *env, int r)
+int env_poll(struct fh_env *env, int r)
 {
 	struct poller *p = &env->spec.gym->poller;
 
@@ -359,59 +360,6 @@ void env_names(struct fh_env *env, const char *start, struct buf *out)
 {
 	if (env && env->work == WORK_NONE && env->phase == PHASE_ON)
 		names_complete(env->sb, env->working_dir, start, out);
-}
-
-static int env_put_copy(
-		struct fh_env *env, const char *source, const char *target, struct fh_error *err)
-{
-	auto_buf struct buf data = BUF_INIT(PUT_BYTES_MAX);
-	int r = fd_read_file(source, &data, err);
-
-	return r < 0 ? r : env_put_file(env, target, data.data, data.len, err);
-}
-
-/* Writes a file of this machine, or all files of a folder, into the workspace. */
-static int env_put_tree(struct fh_env *env, const struct task_file *file, struct fh_error *err)
-{
-	auto_walk FTS *fts =
-			walk_open(file->source, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
-	const FTSENT *entry;
-
-	if (!fts)
-		return error_set(err, errno, "read '%s'", file->source);
-	while ((entry = fts_read(fts))) {
-		auto_free char *target = xasprintf(
-				"%s%s", file->target, entry->fts_path + strlen(file->source));
-		int r;
-
-		if (entry->fts_info != FTS_F)
-			continue;
-		r = env_put_copy(env, entry->fts_path, target, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-int env_put_files(struct fh_env *env, const struct task_file *files, size_t n, struct fh_error *err)
-{
-	for (size_t i = 0; i < n; i++) {
-		int r = env_put_tree(env, &files[i], err);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-int env_put_file(struct fh_env *env, const char *path, const void *data, size_t n,
-		struct fh_error *err)
-{
-	if (env->work != WORK_NONE)
-		return error_say(err, EBUSY, "a reset or step of this environment is under way");
-	if (env->phase != PHASE_ON)
-		return error_say(err, EINVAL, "no episode has begun");
-	return sandbox_put(env->sb, GUEST_WORKSPACE, path, data, n, 0644, err);
 }
 
 const char *fh_outcome_name(enum fh_outcome outcome)

@@ -63,16 +63,4 @@ void env_output(struct fh_env *env, struct buf *out);
  */
 void env_names(struct fh_env *env, const char *start, struct buf *out);
 
-/*
- * Writes a file into the workspace, as the agent would, between steps. Blocks. The file is not
- * recorded, so that no replay has it. -EBUSY: a step runs. -EINVAL: no episode has begun. Else as
- * sandbox_put().
- */
-int env_put_file(struct fh_env *env, const char *path, const void *data, size_t n,
-		struct fh_error *err);
-
-/* Writes a task's files and folders into the workspace, as env_put_file() does. */
-int env_put_files(
-		struct fh_env *env, const struct task_file *files, size_t n, struct fh_error *err);
-
 #endif

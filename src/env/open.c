@@ -46,6 +46,7 @@ static int env_get_baseline(struct fh_env *env, struct fh_error *err)
 
 static int env_open(struct fh_env *env, const struct fh_env_options *options, struct fh_error *err)
 {
+	struct variables variables;
 	const struct task *task;
 	int r;
 
@@ -63,6 +64,10 @@ static int env_open(struct fh_env *env, const struct fh_env_options *options, st
 	if (options->memory && !task->memory)
 		return error_say(err, EINVAL, "the task %s has no memory_path: a memory needs one",
 				task->id);
+	r = variables_copy(&env->spec.arena, options->variables, options->n_variables, &variables,
+			err);
+	if (r < 0)
+		return r;
 	env_init(env);
 	r = env_spec_check_imports(&env->spec, err);
 	if (r < 0)
@@ -78,6 +83,7 @@ static int env_open(struct fh_env *env, const struct fh_env_options *options, st
 		.max_steps = options->max_steps ? options->max_steps : task->max_steps,
 		.max_text_bytes = options->max_text_bytes,
 		.judge_salt = options->judge_salt,
+		.variables = variables,
 	};
 	env->welcome = observe_welcome(task, env->terms.max_steps, &env->baseline);
 	return 0;

@@ -42,26 +42,36 @@ static uint32_t reset_derive(uint64_t seed, const char *use)
 	return v;
 }
 
+/* Makes the variables of the episode's shell, NULL-terminated. The caller's come last. */
+static const char *const *reset_variables(const struct fh_env *env, struct arena *a)
+{
+	const struct variables *given = &env->terms.variables;
+	const struct env_spec *spec = &env->spec;
+	bool mlgym = spec->task->task->mlgym;
+	const char *path = mlgym ? MLGYM_PATH : AGENT_PATH;
+	const char **list = arena_array(a, given->n + 4, sizeof(*list));
+	size_t n = 0;
+
+	list[n++] = arena_printf(a, "PYTHONHASHSEED=%u", reset_derive(env->seed, "PYTHONHASHSEED"));
+	if (spec->n_gpus)
+		list[n++] = sandbox_gpus_variable(a, spec->n_gpus);
+	if (spec->python)
+		list[n] = python_env_path(a, spec->python, path);
+	else if (mlgym)
+		list[n] = "PATH=" MLGYM_PATH;
+	if (list[n])
+		path = list[n++] + strlen("PATH=");
+	for (size_t i = 0; i < given->n; i++)
+		list[n++] = variable_expand(a, given->items[i], path);
+	return list;
+}
+
 static int reset_start_sandbox(struct fh_env *env, struct fh_error *err)
 {
 	const struct env_spec *spec = &env->spec;
 	const struct task *task = spec->task->task;
 	auto_arena struct arena arena = ARENA_INIT;
-	const char *env_list[5];
-	size_t n = 0;
-	char hash_seed[48];
 
-	snprintf(hash_seed, sizeof(hash_seed), "PYTHONHASHSEED=%u",
-			reset_derive(env->seed, "PYTHONHASHSEED"));
-	env_list[n++] = hash_seed;
-	if (spec->n_gpus)
-		env_list[n++] = sandbox_gpus_variable(&arena, spec->n_gpus);
-	if (spec->python)
-		env_list[n++] = python_env_path(
-				&arena, spec->python, task->mlgym ? MLGYM_PATH : AGENT_PATH);
-	else if (task->mlgym)
-		env_list[n++] = "PATH=" MLGYM_PATH;
-	env_list[n] = NULL;
 	return sandbox_start(spec->gym->owner,
 			&(struct sandbox_options){
 					.layer = spec->task->layer,
@@ -73,7 +83,7 @@ static int reset_start_sandbox(struct fh_env *env, struct fh_error *err)
 					.network = task->network,
 					.limits = task->limits,
 					.shell = true,
-					.env = env_list,
+					.env = reset_variables(env, &arena),
 					.random_seed = reset_derive(env->seed, "RANDOM"),
 			},
 			&env->sb, err);
@@ -145,6 +155,7 @@ int reset_begin(struct fh_env *env, const struct fh_reset *reset, struct fh_erro
 	env->seed = seed;
 	env->n_steps = 0;
 	env->text_bytes = 0;
+	env->late_requests = 0;
 	sha256_init(&env->history);
 	sha256_add(&env->history, &seed, sizeof(seed));
 	sha256_add(&env->history, &salt, sizeof(salt));

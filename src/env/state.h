@@ -9,6 +9,7 @@
 #include "env/reward.h"
 #include "env/setup.h"
 #include "env/spec.h"
+#include "env/variables.h"
 #include "grade/grade.h"
 #include "shell/session.h"
 
@@ -19,12 +20,14 @@
  *
  *   reset:  [MEMORY] -> START -> [FILES] -> [SETUP] -> DONE
  *   step:   [COMMAND -> [SETUP] -> [EDITOR]] -> [GRADE] -> [MEMORY] -> DONE
+ *   aside:  COMMAND -> [SETUP] -> DONE
+ *           FILE -> DONE
  *   leave:  MEMORY -> DONE
  *
- * Only open.c, env.c, turn.c, reset.c and step.c include this header. Each struct in it has a
- * header of its own, whose file touches nothing else of an environment.
+ * Only open.c, env.c, turn.c, reset.c, step.c, aside.c and aside_api.c include this header. Each
+ * struct in it has a header of its own, whose file touches nothing else of an environment.
  */
-enum turn { TURN_RESET, TURN_STEP, TURN_LEAVE };
+enum turn { TURN_RESET, TURN_STEP, TURN_ASIDE, TURN_LEAVE };
 
 enum work {
 	WORK_NONE,
@@ -35,6 +38,7 @@ enum work {
 	WORK_EDITOR,  /* the sandbox reads which file is open: editor.h */
 	WORK_GRADE,
 	WORK_MEMORY, /* the agent's memory is saved at the episode's end: memory.h */
+	WORK_FILE,   /* an aside puts or gets a file: aside.h */
 	WORK_DONE,
 };
 
@@ -50,6 +54,7 @@ struct fh_env {
 		int64_t max_text_bytes; /* most bytes recorded in an episode; 0: no limit */
 		/* salt of the judges' random numbers; 0: draw a new one for each episode */
 		uint64_t judge_salt;
+		struct variables variables; /* for shells of the agent, not of the baseline */
 	} terms;
 	struct score baseline; /* score of the task's baseline; empty: none */
 	char *welcome;         /* the first observation; NULL while the baseline is played */
@@ -93,14 +98,21 @@ struct fh_env {
 	int n_failed_starts;
 	struct files files;
 	/* state of a step: the members below */
-	int64_t timeout_ms;      /* timeout of the action's command */
-	size_t n_watched;        /* bytes of the command's output that env_output() has passed on */
-	int requests;            /* REQUEST_* bits that the command asked for */
+	int64_t timeout_ms; /* timeout of the action's command */
+	size_t n_watched;   /* bytes of the command's output that env_output() has passed on */
+	int requests;       /* REQUEST_* bits that the command asked for */
+	/* REQUEST_* bits that came during asides, and count for the next step */
+	int late_requests;
 	uint32_t editor_request; /* id of the sandbox' request to read the open file */
 	/* why the episode is scored or ends, for its exit status: "submit", ... */
 	const char *reason;
 	struct grade *grade;
 	char judge_key[SHA256_HEX_BYTES];
+	/* state of an aside */
+	uint32_t file_request; /* id of the sandbox' request to put or get a file */
+	bool file_comes;       /* a file is got, not put */
+	const void *file;      /* file of n_file bytes that was got last; NULL: none */
+	size_t n_file;
 };
 
 #endif

@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TIMEOUT_MS_MAX (30LL * 24 * 3600 * 1000)
-
 /* Reasons why an episode is scored, besides the words of exit_* actions. */
 #define REASON_SUBMIT "submit"
 #define REASON_VALIDATE "validate"
@@ -91,12 +89,6 @@ static void step_end_scored(struct fh_env *env, enum grade_verdict verdict)
 	}
 }
 
-static void step_note_integrity(struct fh_env *env, const char *text)
-{
-	if (text)
-		buf_printf(&env->integrity, "%s%s", env->integrity.len ? "; " : "", text);
-}
-
 static void step_take_grade(struct fh_env *env, const struct grade_result *result)
 {
 	struct fh_step *step = &env->step;
@@ -113,7 +105,7 @@ static void step_take_grade(struct fh_env *env, const struct grade_result *resul
 		buf_printf(&env->grade_error, "\n%s", result->grader_log);
 	if (env->cancelled)
 		step->outcome = FH_OUTCOME_INTERRUPTED;
-	step_note_integrity(env, result->integrity);
+	turn_note_integrity(env, result->integrity);
 	observe_grade(&env->observation, result, env->spec.submission, &env->baseline);
 	if (!str_eq(env->reason, REASON_VALIDATE)) {
 		step_end_scored(env, result->verdict);
@@ -245,21 +237,6 @@ static void step_after_setup(struct fh_env *env, int r)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static enum fh_outcome step_outcome(enum session_outcome outcome)
-{
-	static const enum fh_outcome outcomes[] = {
-		[SESSION_OK] = FH_OUTCOME_OK,
-		[SESSION_TIMEOUT] = FH_OUTCOME_TIMEOUT,
-		[SESSION_OUTPUT_LIMIT] = FH_OUTCOME_OUTPUT_LIMIT,
-		[SESSION_RESTARTED] = FH_OUTCOME_SHELL_RESTARTED,
-		[SESSION_MEMORY_LIMIT] = FH_OUTCOME_MEMORY_LIMIT,
-		[SESSION_SYNTAX] = FH_OUTCOME_SYNTAX_ERROR,
-		[SESSION_GONE] = FH_OUTCOME_SANDBOX_GONE,
-	};
-
-	return outcomes[outcome];
-}
-
 static void step_command_over(struct fh_env *env)
 {
 	const struct session_result *result = session_result(env->session);
@@ -267,10 +244,7 @@ static void step_command_over(struct fh_env *env)
 	struct fh_step *step = &env->step;
 
 	calls_drop(&env->calls, env->sb);
-	step->outcome = step_outcome(result->outcome);
-	if (env->cancelled && result->outcome != SESSION_GONE)
-		step->outcome = FH_OUTCOME_INTERRUPTED;
-	step->exit_code = result->exit_code;
+	turn_take_outcome(env, result);
 	if (!observe_output(&env->observation, &env->folded, task, result->output) &&
 			step->outcome == FH_OUTCOME_OK) {
 		step->outcome = FH_OUTCOME_OUTPUT_LIMIT;
@@ -279,9 +253,8 @@ static void step_command_over(struct fh_env *env)
 	}
 	observe_end(&env->observation,
 			&(struct observe_end){ task, result, env->timeout_ms, env->cancelled });
-	step_note_integrity(env, result->integrity);
 	turn_note_shell(env, result);
-	env->requests = result->requests;
+	env->requests |= result->requests;
 	if (result->outcome == SESSION_GONE)
 		step_sandbox_gone(env);
 	else
@@ -298,10 +271,7 @@ static int64_t step_timeout_ms(const struct fh_env *env, const struct fh_action 
 	int64_t ms = action_trains(action->text) ? task->training_timeout_ms
 						 : task->short_timeout_ms;
 
-	if (action->timeout_s > 0)
-		ms = action->timeout_s < TIMEOUT_MS_MAX / 1e3
-				? (int64_t)ceil(action->timeout_s * 1000)
-				: TIMEOUT_MS_MAX;
+	ms = action_timeout_ms(action, ms);
 	if (env->wall_end_ns != INT64_MAX) {
 		int64_t left_ms = (env->wall_end_ns - env->started_ns) / NS_PER_MS + 1;
 
@@ -348,29 +318,13 @@ static int step_check(const struct fh_env *env, struct fh_error *err)
 	return 0;
 }
 
-static int step_check_action(const struct fh_action *action, struct fh_error *err)
-{
-	if (!action->text)
-		return error_say(err, EINVAL, "an action needs a text");
-	if (strnlen(action->text, FH_ACTION_BYTES_MAX + 1) > FH_ACTION_BYTES_MAX)
-		return error_say(err, E2BIG, "the action is longer than %d bytes",
-				FH_ACTION_BYTES_MAX);
-	if (action->timeout_s != 0 &&
-			(!(action->timeout_s >= FH_TIMEOUT_S_MIN) || isinf(action->timeout_s)))
-		return error_say(err, EINVAL,
-				"the timeout must be a number of seconds, %g or more, or 0 for the task's own",
-				FH_TIMEOUT_S_MIN);
-	if (action->beside_bytes < 0)
-		return error_say(err, EINVAL, "beside_bytes is 0 or more");
-	return 0;
-}
-
 static void step_count(struct fh_env *env, const char *text, int requests)
 {
 	env->n_steps++;
 	sha256_add_str(&env->history, text);
 	turn_begin(env, TURN_STEP);
-	env->requests = requests;
+	env->requests = requests | env->late_requests;
+	env->late_requests = 0;
 }
 
 int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_error *err)
@@ -380,7 +334,7 @@ int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_err
 
 	if (r < 0)
 		return r;
-	r = step_check_action(action, err);
+	r = action_check(action, err);
 	if (r < 0)
 		return r;
 	step_count(env, action->text, 0);

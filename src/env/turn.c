@@ -11,6 +11,7 @@
 #include "web/papers.h"
 
 #include <errno.h>
+#include <sys/mman.h>
 
 /* If more bytes than this are allocated for an observation, they are freed before the next reset or
  * step. */
@@ -25,8 +26,17 @@ int turn_check_idle(const struct fh_env *env, struct fh_error *err)
 	return 0;
 }
 
+static void turn_drop_file(struct fh_env *env)
+{
+	if (env->n_file)
+		munmap((void *)(uintptr_t)env->file, env->n_file);
+	env->file = NULL;
+	env->n_file = 0;
+}
+
 void turn_begin(struct fh_env *env, enum turn turn)
 {
+	turn_drop_file(env);
 	if (env->observation.size > KEPT_BYTES) {
 		buf_release(&env->observation);
 		buf_release(&env->folded);
@@ -96,7 +106,8 @@ void turn_finish(struct fh_env *env)
 
 	turn_add_usage(env);
 	/* Drop the last newline: MLGym's observations end without one. */
-	if (env->spec.task->task->mlgym && text->len && text->data[text->len - 1] == '\n')
+	if (env->spec.task->task->mlgym && env->turn != TURN_ASIDE && text->len &&
+			text->data[text->len - 1] == '\n')
 		text->data[--text->len] = '\0';
 	turn_hide_secrets(env);
 	step->observation = buf_str(text);
@@ -128,9 +139,41 @@ void turn_fail(struct fh_env *env, const struct fh_error *err)
 
 /* --- the shell -------------------------------------------------------------------------------- */
 
+void turn_note_integrity(struct fh_env *env, const char *text)
+{
+	if (text)
+		buf_printf(&env->integrity, "%s%s", env->integrity.len ? "; " : "", text);
+}
+
 bool turn_is_in_shell(const struct fh_env *env)
 {
 	return env->work == WORK_COMMAND || env->work == WORK_SETUP;
+}
+
+static enum fh_outcome turn_outcome(enum session_outcome outcome)
+{
+	static const enum fh_outcome outcomes[] = {
+		[SESSION_OK] = FH_OUTCOME_OK,
+		[SESSION_TIMEOUT] = FH_OUTCOME_TIMEOUT,
+		[SESSION_OUTPUT_LIMIT] = FH_OUTCOME_OUTPUT_LIMIT,
+		[SESSION_RESTARTED] = FH_OUTCOME_SHELL_RESTARTED,
+		[SESSION_MEMORY_LIMIT] = FH_OUTCOME_MEMORY_LIMIT,
+		[SESSION_SYNTAX] = FH_OUTCOME_SYNTAX_ERROR,
+		[SESSION_GONE] = FH_OUTCOME_SANDBOX_GONE,
+	};
+
+	return outcomes[outcome];
+}
+
+void turn_take_outcome(struct fh_env *env, const struct session_result *result)
+{
+	struct fh_step *step = &env->step;
+
+	step->outcome = turn_outcome(result->outcome);
+	if (env->cancelled && result->outcome != SESSION_GONE)
+		step->outcome = FH_OUTCOME_INTERRUPTED;
+	step->exit_code = result->exit_code;
+	turn_note_integrity(env, result->integrity);
 }
 
 void turn_note_shell(struct fh_env *env, const struct session_result *result)
@@ -226,6 +269,7 @@ void turn_forget(struct fh_env *env)
 
 void turn_end_episode(struct fh_env *env)
 {
+	turn_drop_file(env);
 	grade_free(take_ptr(env->grade));
 	calls_drop(&env->calls, env->sb);
 	session_free(take_ptr(env->session));

@@ -5,8 +5,8 @@
 #include "env/state.h"
 
 /*
- * A turn is a reset, a step, or the saving of the memory when an episode is left. These are the
- * parts that turns share.
+ * A turn is a reset, a step, an aside, or the saving of the memory when an episode is left. These
+ * are the parts that turns share.
  */
 
 /* Fails with -EBUSY while a turn (a reset or step) of the environment is under way. */
@@ -26,6 +26,12 @@ void turn_fail(struct fh_env *env, const struct fh_error *err);
 
 /* Whether the shell session runs a command, either the action's or one of the tools' setup. */
 bool turn_is_in_shell(const struct fh_env *env);
+
+/* Stores how a command has ended: outcome, exit code, signs of tampering. */
+void turn_take_outcome(struct fh_env *env, const struct session_result *result);
+
+/* Adds a sentence to the signs of tampering. NULL: nothing. */
+void turn_note_integrity(struct fh_env *env, const char *text);
 
 /* Stores the shell's working directory after a command, and whether a new shell was started. */
 void turn_note_shell(struct fh_env *env, const struct session_result *result);

@@ -3,7 +3,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "env/baseline.h"
-#include "env/env.h"
+#include "env/put.h"
 #include "grade/score.h"
 #include "run/trial_inside.h"
 

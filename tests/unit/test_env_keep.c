@@ -8,6 +8,8 @@
 #include "env/env.h"
 #include "env/state.h"
 
+#include <fumehood/aside.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -294,6 +296,23 @@ static void test_files_that_hang(void **state)
 	fh_env_close(neighbour);
 }
 
+static void test_a_file_that_hangs(void **state)
+{
+	struct fh_env *env = begin_notes(), *neighbour;
+	pid_t porter = stop_porter();
+
+	neighbour = begin_neighbour();
+	assert_done(fh_env_get_file_start(env, "a.csv", 0, &error));
+	fh_env_interrupt(env); /* must do nothing: no command is running */
+	assert_neighbour_steps(env, neighbour);
+	assert_int_equal(fh_env_end(env, &step, &error), -EPIPE);
+	act(env, "true");
+	assert_int_equal(step.outcome, FH_OUTCOME_SANDBOX_GONE);
+	fh_env_close(env);
+	assert_ended(porter);
+	fh_env_close(neighbour);
+}
+
 /* --- operations that take long ---------------------------------------------------------------- */
 
 static int lock_notes(void)
@@ -433,6 +452,7 @@ int main(void)
 		notes_test(test_an_end_that_hangs),
 		notes_test(test_a_reset_after_one_that_hangs),
 		notes_test(test_files_that_hang),
+		notes_test(test_a_file_that_hangs),
 		notes_test(test_a_folder_that_stays_locked),
 		notes_test(test_a_large_memory),
 		notes_test(test_closed_in_the_middle),

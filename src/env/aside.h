@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ENV_ASIDE_H
+#define ENV_ASIDE_H
+
+#include "env/state.h"
+
+#include <fumehood/aside.h>
+
+/*
+ * Asides: turns that are no steps (fumehood/aside.h). A command runs in the episode's shell. Files
+ * are copied by the porter, because an agent may lock them.
+ */
+int aside_begin(struct fh_env *env, const struct fh_action *action, struct fh_error *err);
+int aside_begin_put(struct fh_env *env, const struct fh_file *file, struct fh_error *err);
+int aside_begin_get(struct fh_env *env, const char *path, size_t max_bytes, struct fh_error *err);
+void aside_advance(struct fh_env *env);
+
+#endif
