@@ -13,8 +13,10 @@ extern "C" {
 
 /*
  * A `fh_gym` owns everything that a process' environments share: loaded tasks, baselines, and the
- * process that makes their sandboxes. A process opens one gym. A fork of the process can only close
- * it.
+ * process that makes their sandboxes. A process opens one gym.
+ *
+ * In a fork of the process, all functions refuse the gym and its environments with -EPERM. Closing
+ * them there does nothing. A fork may open a gym of its own.
  */
 struct fh_gym;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/namespace.h"
 
+#include "base/child.h"
 #include "base/scope.h"
 
 #include <errno.h>
@@ -8,25 +9,29 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* Forks a child that sends no signal when it ends. A SIGCHLD handler of the caller might count
  * children. */
-static pid_t namespace_clone(void)
+static pid_t namespace_clone(int *out_pidfd)
 {
-	struct clone_args args = { 0 };
+	struct clone_args args = { .flags = CLONE_PIDFD, .pidfd = (uintptr_t)out_pidfd };
 
 	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 }
 
-static int namespace_await(pid_t pid, int *out_status)
+/* Waits for the end of a child. Returns its exit status as a negative errno. */
+static int namespace_await(int pidfd)
 {
-	while (waitpid(pid, out_status, __WALL) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return 0;
+	int status = 0;
+
+	child_await(pidfd, -1);
+	if (child_reap(pidfd, &status) != CHILD_FAILED)
+		return 0;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
 }
 
 /* Joins a namespace by its file in /proc/PID/ns. A pidfd does not work here once the process is
@@ -44,7 +49,7 @@ static int namespace_kill(int proc)
 {
 	/* joining the user namespace gives the right to join the pid namespace and to kill in it */
 	int r = namespace_enter(proc, "ns/user");
-	int status;
+	auto_close int pidfd = -1;
 	pid_t pid;
 
 	if (r < 0)
@@ -52,7 +57,7 @@ static int namespace_kill(int proc)
 	r = namespace_enter(proc, "ns/pid");
 	if (r < 0)
 		return r;
-	pid = namespace_clone();
+	pid = namespace_clone(&pidfd);
 	if (pid == 0) {
 		kill(-1, SIGKILL);
 		_exit(0);
@@ -60,23 +65,19 @@ static int namespace_kill(int proc)
 	if (pid < 0) /* ENOMEM: PID 1 is gone, and the kernel is killing the namespace */
 		return errno == ENOMEM ? 0 : -errno;
 	/* if PID 1 ends first, the kernel kills this child too */
-	return namespace_await(pid, &status);
+	namespace_await(pidfd);
+	return 0;
 }
 
 int namespace_end(int proc)
 {
-	int r, status;
+	auto_close int pidfd = -1;
 	pid_t pid;
 
 	if (syscall(SYS_pidfd_send_signal, proc, SIGKILL, NULL, 0) < 0)
 		return -errno;
-	pid = namespace_clone();
+	pid = namespace_clone(&pidfd);
 	if (pid == 0)
 		_exit(-namespace_kill(proc));
-	if (pid < 0)
-		return -errno;
-	r = namespace_await(pid, &status);
-	if (r < 0)
-		return r;
-	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
+	return pid < 0 ? -errno : namespace_await(pidfd);
 }

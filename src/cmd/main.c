@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -93,6 +94,8 @@ int main(int argc, char **argv)
 	int status;
 
 	main_fill_fds();
+	/* A parent may have left SIGCHLD ignored. Then no status of a child would be known. */
+	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
 	/* Make the width of characters known. Only LC_CTYPE is set, so that numbers keep their
 	 * decimal point. */
 	setlocale(LC_CTYPE, "C.UTF-8");

@@ -114,7 +114,8 @@ static int env_take(struct fh_env *env, struct fh_step *out, struct fh_error *er
 
 void fh_env_interrupt(struct fh_env *env)
 {
-	poller_interrupt(&env->spec.gym->poller, &env->item);
+	if (gym_check_process(env->spec.gym, NULL) == 0)
+		poller_interrupt(&env->spec.gym->poller, &env->item);
 }
 
 /* --- beginnings ------------------------------------------------------------------------------- */
@@ -253,7 +254,9 @@ int fh_env_submit_start(struct fh_env *env, struct fh_error *err)
 
 int fh_gym_fd(struct fh_gym *gym)
 {
-	return poller_fd(&gym->poller);
+	int r = gym_check_process(gym, NULL);
+
+	return r < 0 ? r : poller_fd(&gym->poller);
 }
 
 int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **out_done, size_t max,
@@ -261,8 +264,10 @@ int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **out_done, si
 {
 	struct poll_item *item;
 	size_t n = 0;
-	int r;
+	int r = gym_check_process(gym, err);
 
+	if (r < 0)
+		return r;
 	if (max == 0 || max > INT_MAX)
 		return error_say(
 				err, EINVAL, "fh_gym_wait needs room for at least one environment");
@@ -277,6 +282,10 @@ int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **out_done, si
 
 int fh_env_end(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 {
+	int r = gym_check_process(env->spec.gym, err);
+
+	if (r < 0)
+		return r;
 	if (env->work == WORK_NONE)
 		return error_say(err, EPROTO, "nothing was started");
 	if (env->work != WORK_DONE)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "env/gym.h"
 
+#include "base/fork_mark.h"
 #include "base/mem.h"
 #include "base/places.h"
 #include "base/scope.h"
@@ -46,15 +47,29 @@ static int gym_open_owner(
 	return gym->tasks_dir ? owner_hide(gym->owner, gym->tasks_dir, err) : 0;
 }
 
+int gym_check_process(const struct fh_gym *gym, struct fh_error *err)
+{
+	if (fork_is_marked(gym->mark))
+		return 0;
+	return error_say_kind(err, FH_ERROR_STATE, EPERM,
+			"a forked process can't use its parent's gym: open one after the fork");
+}
+
 int fh_gym_hide(struct fh_gym *gym, const char *folder, struct fh_error *err)
 {
-	return owner_hide(gym->owner, folder, err);
+	int r = gym_check_process(gym, err);
+
+	return r < 0 ? r : owner_hide(gym->owner, folder, err);
 }
 
 static int gym_open(struct fh_gym *gym, const struct fh_gym_options *options, struct fh_error *err)
 {
-	int r = places_state_dir(options->state_dir, &gym->state_dir, err);
+	int r;
 
+	gym->mark = fork_mark();
+	if (!gym->mark)
+		return error_say(err, ENOMEM, "no memory to tell this process from its forks");
+	r = places_state_dir(options->state_dir, &gym->state_dir, err);
 	if (r < 0)
 		return r;
 	r = secret_load(gym->state_dir, &gym->secret, err);
@@ -66,33 +81,8 @@ static int gym_open(struct fh_gym *gym, const struct fh_gym_options *options, st
 	return gym_open_owner(gym, options, err);
 }
 
-int fh_gym_open(const struct fh_gym_options *options, struct fh_gym **out, struct fh_error *err)
+static void gym_free(struct fh_gym *gym)
 {
-	struct fh_gym_options read;
-	struct fh_gym *gym;
-	int r;
-
-	err = error_or(err, &(struct fh_error)FH_ERROR_INIT);
-	r = SIZED_READ(fh_gym_options, &read, options, err);
-	if (r < 0)
-		return r;
-	gym = xcalloc(1, sizeof(*gym));
-	pthread_mutex_init(&gym->lock, NULL);
-	poller_init(&gym->poller);
-	gym->tasks_dir = read.tasks_dir ? xstrdup(read.tasks_dir) : NULL;
-	gym->mlgym_root = read.mlgym_root ? xstrdup(read.mlgym_root) : NULL;
-	if (gym_open(gym, &read, err) < 0) {
-		fh_gym_close(gym);
-		return error_wrap(err, "open the gym");
-	}
-	*out = gym;
-	return 0;
-}
-
-void fh_gym_close(struct fh_gym *gym)
-{
-	if (!gym)
-		return;
 	owner_close(gym->owner);
 	poller_release(&gym->poller);
 	while (gym->tasks) {
@@ -112,6 +102,35 @@ void fh_gym_close(struct fh_gym *gym)
 	free(gym->tasks_dir);
 	free(gym->mlgym_root);
 	free(gym);
+}
+
+int fh_gym_open(const struct fh_gym_options *options, struct fh_gym **out, struct fh_error *err)
+{
+	struct fh_gym_options read;
+	struct fh_gym *gym;
+	int r;
+
+	err = error_or(err, &(struct fh_error)FH_ERROR_INIT);
+	r = SIZED_READ(fh_gym_options, &read, options, err);
+	if (r < 0)
+		return r;
+	gym = xcalloc(1, sizeof(*gym));
+	pthread_mutex_init(&gym->lock, NULL);
+	poller_init(&gym->poller);
+	gym->tasks_dir = read.tasks_dir ? xstrdup(read.tasks_dir) : NULL;
+	gym->mlgym_root = read.mlgym_root ? xstrdup(read.mlgym_root) : NULL;
+	if (gym_open(gym, &read, err) < 0) {
+		gym_free(gym);
+		return error_wrap(err, "open the gym");
+	}
+	*out = gym;
+	return 0;
+}
+
+void fh_gym_close(struct fh_gym *gym)
+{
+	if (gym && fork_is_marked(gym->mark))
+		gym_free(gym);
 }
 
 const char *fh_gym_warning(const struct fh_gym *gym)

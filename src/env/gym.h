@@ -17,6 +17,7 @@
  * closed, so that any thread may read them.
  */
 struct fh_gym {
+	uint64_t mark; /* mark of the process that opened the gym: base/fork_mark.h */
 	struct owner *owner;
 	char *state_dir, *tasks_dir, *mlgym_root;
 	struct secret secret;
@@ -44,6 +45,9 @@ struct gym_task {
 	size_t n_data_binds;
 	struct arena arena; /* owns data_binds and their targets */
 };
+
+/* Refuses a call in a fork of the process that opened the gym: -EPERM. */
+int gym_check_process(const struct fh_gym *gym, struct fh_error *err);
 
 /* Loads and prepares the task, variant and data seed of the options, or returns the loaded task. It
  * lives as long as the gym. */

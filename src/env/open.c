@@ -97,6 +97,9 @@ int fh_env_open(struct fh_gym *gym, const struct fh_env_options *options, struct
 	int r;
 
 	err = error_or(err, &(struct fh_error)FH_ERROR_INIT);
+	r = gym_check_process(gym, err);
+	if (r < 0)
+		return r;
 	r = SIZED_READ(fh_env_options, &read, options, err);
 	if (r < 0)
 		return r;
@@ -113,7 +116,7 @@ int fh_env_open(struct fh_gym *gym, const struct fh_env_options *options, struct
 
 void fh_env_close(struct fh_env *env)
 {
-	if (!env)
+	if (!env || gym_check_process(env->spec.gym, NULL) < 0)
 		return;
 	/*
 	 * Save the agent's memory. Blocks for the sandbox' answer, which has a deadline, and for a

@@ -21,6 +21,10 @@
 
 int turn_check_idle(const struct fh_env *env, struct fh_error *err)
 {
+	int r = gym_check_process(env->spec.gym, err);
+
+	if (r < 0)
+		return r;
 	if (env->work != WORK_NONE)
 		return error_say(err, EBUSY, "a reset or step of this environment is under way");
 	return 0;

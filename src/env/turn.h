@@ -9,7 +9,8 @@
  * are the parts that turns share.
  */
 
-/* Fails with -EBUSY while a turn (a reset or step) of the environment is under way. */
+/* Fails with -EBUSY while a turn (a reset or step) of the environment is under way. Fails with
+ * -EPERM in a fork. */
 int turn_check_idle(const struct fh_env *env, struct fh_error *err);
 
 /* Clears the results of the last reset or step, and notes the time at which this one begins. */

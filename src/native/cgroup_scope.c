@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "native/cgroup_scope.h"
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/process.h"
@@ -10,15 +11,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -121,24 +118,17 @@ static int scope_start_call(
 	return spawn_program(out_pid, BUSCTL, argv, env, fds, ARRAY_SIZE(fds));
 }
 
-/* Waits for a program to exit until the deadline, then kills it. Returns true if it exited with
- * status 0. */
+/* Waits for a program to exit until the deadline, then kills it. Returns false if it failed. Also
+ * returns true if its status is unknown, because the host program ignores SIGCHLD. */
 static bool scope_ends_well(pid_t pid, int64_t deadline)
 {
-	auto_close int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	int status = 1, n;
-	pid_t r;
+	auto_close int process = child_open(pid);
 
-	do
-		n = poll(&p, 1, clock_ms_left(deadline));
-	while (n < 0 && errno == EINTR);
-	if (n == 0)
-		kill(pid, SIGKILL);
-	do
-		r = waitpid(pid, &status, 0);
-	while (r < 0 && errno == EINTR);
-	return r == pid && status == 0;
+	if (!child_await(process, clock_ms_left(deadline))) {
+		child_kill(process);
+		child_await(process, -1);
+	}
+	return child_reap(process, NULL) != CHILD_FAILED;
 }
 
 /* Waits until systemd has moved the process into the scope: systemd answers before that. */

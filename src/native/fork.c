@@ -28,8 +28,9 @@ static void fork_in_child(void)
 {
 	for (struct native_owner *o = owners; o; o = o->next) {
 		close_fd(&o->nursery);
-		o->nursery_pid = 0;
-		o->n_retired = 0;
+		close_fd(&o->nursery_process);
+		while (o->n_retired)
+			close_fd(&o->retired[--o->n_retired]);
 		o->forked = true;
 		/*
 		 * Make the mutexes again in this fork: another thread may have held them at the

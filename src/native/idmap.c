@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "native/idmap.h"
 
+#include "base/child.h"
 #include "base/exec.h"
 #include "base/fd.h"
 #include "base/scope.h"
@@ -15,7 +16,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /*
@@ -118,15 +118,29 @@ static int idmap_write(pid_t pid, const char *file, int64_t first, struct fh_err
 	return 0;
 }
 
-static int idmap_run_helper(
-		const char *program, pid_t pid, id_t self, int64_t first, struct fh_error *err)
+/* Whether the process has a map of ids. The host program may ignore SIGCHLD, so that nobody knows
+ * how the helper ended. */
+static bool idmap_is_written(pid_t pid, const char *file)
+{
+	auto_buf struct buf map = BUF_INIT(SUBID_FILE_MAX);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+	return fd_read_file(path, &map, NULL) == 0 && map.len > 0;
+}
+
+/* `program` writes `file` of /proc/PID, for a user who may not write it. */
+static int idmap_run_helper(const char *program, const char *file, pid_t pid, id_t self,
+		int64_t first, struct fh_error *err)
 {
 	char pid_text[32], self_text[32], first_text[32], count_text[32];
 	const char *const argv[] = { program, pid_text, "0", self_text, "1", "1", first_text,
 		count_text, NULL };
 	const char *const env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL };
-	int r, status;
+	auto_close int process = -1;
+	enum child_end end;
 	pid_t child;
+	int r;
 
 	snprintf(pid_text, sizeof(pid_text), "%d", pid);
 	snprintf(self_text, sizeof(self_text), "%u", (unsigned)self);
@@ -137,10 +151,10 @@ static int idmap_run_helper(
 		return error_set(err, r, "start '%s'", program);
 	if (r)
 		return error_say(err, r, "%s is not there: install the package uidmap", program);
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return error_set(err, errno, "wait for %s", program);
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+	process = child_open(child);
+	child_await(process, -1);
+	end = child_reap(process, NULL);
+	if (end == CHILD_FAILED || (end == CHILD_UNKNOWN && !idmap_is_written(pid, file)))
 		return error_say(err, EPERM, "%s refused to map the subordinate ids", program);
 	return 0;
 }
@@ -159,8 +173,8 @@ int idmap_apply(pid_t pid, struct fh_error *err)
 		r = idmap_write(pid, "uid_map", uids, err);
 		return r < 0 ? r : idmap_write(pid, "gid_map", gids, err);
 	}
-	r = idmap_run_helper("newuidmap", pid, geteuid(), uids, err);
-	return r < 0 ? r : idmap_run_helper("newgidmap", pid, getegid(), gids, err);
+	r = idmap_run_helper("newuidmap", "uid_map", pid, geteuid(), uids, err);
+	return r < 0 ? r : idmap_run_helper("newgidmap", "gid_map", pid, getegid(), gids, err);
 }
 
 int idmap_check(struct fh_error *err)

@@ -90,7 +90,7 @@ static int layers_make(
 			return r;
 		/*
 		 * Note that the nursery may be dead. If a process is killed, its socket closes a
-		 * moment before waitid() reports its end.
+		 * moment before its pidfd reports its end.
 		 */
 		atomic_store(&o->in_doubt, true);
 	}

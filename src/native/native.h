@@ -71,11 +71,11 @@ struct native_owner {
 	/* folders that sandboxes must not see, as real paths, NULL-terminated: cover.c */
 	const char *covers[COVERS_MAX + 1];
 	size_t n_covers;
-	int self;    /* pidfd of the owner's process, by which sandboxes see its end */
-	int nursery; /* socket of the running nursery, which makes sandboxes; -1: none */
-	pid_t nursery_pid;
-	/* Pids of replaced nurseries, which run until their last sandbox has ended. */
-	pid_t retired[COVERS_MAX + 1];
+	int self;            /* pidfd of the owner's process, by which sandboxes see its end */
+	int nursery;         /* socket of the running nursery, which makes sandboxes; -1: none */
+	int nursery_process; /* pidfd of the running nursery: base/child.h */
+	/* Pidfds of replaced nurseries, which run until their last sandbox has ended. */
+	int retired[COVERS_MAX + 1];
 	size_t n_retired;
 	/* memory shared with nurseries, in which the owner marks the sandboxes that it has
 	 * closed */

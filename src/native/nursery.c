@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "native/nursery.h"
 
+#include "base/child.h"
 #include "base/mem.h"
 #include "base/places.h"
 #include "base/refusal.h"
@@ -12,14 +13,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /*
@@ -69,9 +66,14 @@ struct nursery_ends {
  */
 struct nursery_standing {
 	int socket;
-	pid_t pid;
+	int process; /* pidfd */
 	uint8_t can;
 };
+
+#define NURSERY_STANDING_INIT                                                                      \
+	{                                                                                          \
+		.socket = -1, .process = -1                                                        \
+	}
 
 static int nursery_spawn(pid_t *out_pid, const struct nursery_ends *ends, struct fh_error *err)
 {
@@ -131,8 +133,8 @@ static int nursery_send_hello(const struct native_owner *o, int socket, struct f
 	return r < 0 ? error_set(err, -r, "send to the nursery") : 0;
 }
 
-static int nursery_greet(
-		const struct native_owner *o, struct nursery_standing *s, struct fh_error *err)
+static int nursery_greet(const struct native_owner *o, struct nursery_standing *s, pid_t pid,
+		struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(8);
 	int r = nursery_send_hello(o, s->socket, err);
@@ -142,7 +144,7 @@ static int nursery_greet(
 	r = nursery_await(s->socket, NURSERY_UNSHARED, NURSERY_ANSWER_MS, NULL, err);
 	if (r < 0)
 		return r;
-	r = idmap_apply(s->pid, err);
+	r = idmap_apply(pid, err);
 	if (r < 0)
 		return r;
 	wire_put_u8(&b, NURSERY_MAPPED);
@@ -183,12 +185,9 @@ static int nursery_load_plugin(int *out_fd, struct fh_error *err)
 	return 0;
 }
 
-static bool nursery_await_end(pid_t pid, int timeout_ms)
+static bool nursery_await_end(int process)
 {
-	auto_close int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-
-	return nursery_poll(fd, POLLIN, fd < 0 ? 0 : timeout_ms) &&
-			waitpid(pid, NULL, WNOHANG) == pid;
+	return child_await(process, END_MS) && child_reap(process, NULL) != CHILD_RUNS;
 }
 
 /*
@@ -201,8 +200,10 @@ static struct nursery_standing nursery_take_standing(struct native_owner *o)
 
 	pthread_mutex_lock(&o->lock);
 	spares_drop(o);
-	s = (struct nursery_standing){ .socket = take_fd(&o->nursery), .pid = o->nursery_pid };
-	o->nursery_pid = 0;
+	s = (struct nursery_standing){
+		.socket = take_fd(&o->nursery),
+		.process = take_fd(&o->nursery_process),
+	};
 	pthread_mutex_unlock(&o->lock);
 	return s;
 }
@@ -214,10 +215,11 @@ static struct nursery_standing nursery_take_standing(struct native_owner *o)
 static void nursery_end(struct nursery_standing *s)
 {
 	close_fd(&s->socket);
-	if (s->pid <= 0 || nursery_await_end(s->pid, END_MS))
-		return;
-	kill(s->pid, SIGKILL);
-	nursery_await_end(s->pid, END_MS);
+	if (!nursery_await_end(s->process)) {
+		child_kill(s->process);
+		nursery_await_end(s->process);
+	}
+	close_fd(&s->process);
 }
 
 void nursery_leave(struct native_owner *o)
@@ -225,8 +227,8 @@ void nursery_leave(struct native_owner *o)
 	struct nursery_standing s = nursery_take_standing(o);
 
 	close_fd(&s.socket);
-	if (s.pid > 0)
-		nursery_await_end(s.pid, END_MS);
+	nursery_await_end(s.process);
+	close_fd(&s.process);
 }
 
 /*
@@ -257,6 +259,7 @@ static int nursery_bring_up(struct native_owner *o, struct nursery_ends *ends,
 		struct nursery_standing *s, struct fh_error *err)
 {
 	int pair[2];
+	pid_t pid;
 	int r = nursery_load_plugin(&ends->plugin, err);
 
 	if (r < 0)
@@ -268,7 +271,7 @@ static int nursery_bring_up(struct native_owner *o, struct nursery_ends *ends,
 	ends->complaints = nursery_move_fd(memfd_create("complaints", MFD_CLOEXEC));
 	if (ends->socket < 0 || ends->complaints < 0)
 		return error_set(err, errno, "make the nursery's descriptors");
-	r = nursery_spawn(&s->pid, ends, err);
+	r = nursery_spawn(&pid, ends, err);
 	/*
 	 * Close the owner's copy of the nursery's end of the socket. If bash can't load the plugin,
 	 * the owner then sees the socket close.
@@ -276,8 +279,9 @@ static int nursery_bring_up(struct native_owner *o, struct nursery_ends *ends,
 	close_fd(&ends->socket);
 	if (r < 0)
 		return r;
-	nursery_open_groups(o, s->pid);
-	r = nursery_greet(o, s, err);
+	s->process = child_open(pid);
+	nursery_open_groups(o, pid);
+	r = nursery_greet(o, s, pid, err);
 	if (r == -EPIPE)
 		r = nursery_explain(ends->complaints, err);
 	if (r < 0)
@@ -301,7 +305,7 @@ static int nursery_start(struct native_owner *o, struct fh_error *err)
 	int r;
 
 	nursery_end(&s);
-	s = (struct nursery_standing){ .socket = -1 };
+	s = (struct nursery_standing)NURSERY_STANDING_INIT;
 	r = nursery_bring_up(o, &ends, &s, err);
 	close_fd(&ends.socket);
 	close_fd(&ends.plugin);
@@ -312,7 +316,7 @@ static int nursery_start(struct native_owner *o, struct fh_error *err)
 	}
 	pthread_mutex_lock(&o->lock);
 	o->nursery = s.socket;
-	o->nursery_pid = s.pid;
+	o->nursery_process = s.process;
 	o->can = s.can;
 	o->had_nursery = true;
 	pthread_mutex_unlock(&o->lock);
@@ -321,8 +325,12 @@ static int nursery_start(struct native_owner *o, struct fh_error *err)
 
 void nursery_await_retired(struct native_owner *o)
 {
-	while (o->n_retired)
-		nursery_await_end(o->retired[--o->n_retired], END_MS);
+	while (o->n_retired) {
+		int *process = &o->retired[--o->n_retired];
+
+		nursery_await_end(*process);
+		close_fd(process);
+	}
 }
 
 void nursery_retire(struct native_owner *o)
@@ -336,19 +344,10 @@ void nursery_retire(struct native_owner *o)
 	close_fd(&s.socket);
 	/* The array `retired` has room: a nursery is replaced once for each hidden folder at
 	 * most. */
-	o->retired[o->n_retired++] = s.pid;
+	o->retired[o->n_retired++] = s.process;
 }
 
 /* --- checks whether the nursery runs ---------------------------------------------------------- */
-
-/* Returns true if the nursery's process has ended, and false if it is still ending. */
-static bool nursery_has_ended(const struct native_owner *o)
-{
-	siginfo_t info = { .si_pid = 0 };
-
-	return waitid(P_PID, (id_t)o->nursery_pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
-			info.si_pid != 0;
-}
 
 /*
  * Returns true if the nursery is alive. When a nursery is killed, a sandbox that it was cloning
@@ -357,7 +356,7 @@ static bool nursery_has_ended(const struct native_owner *o)
  */
 static bool nursery_runs(struct native_owner *o)
 {
-	if (o->nursery < 0 || nursery_has_ended(o))
+	if (o->nursery < 0 || child_has_ended(o->nursery_process))
 		return false;
 	return !atomic_exchange(&o->in_doubt, false) || nursery_answers(o->nursery);
 }
@@ -383,6 +382,6 @@ int nursery_ensure(struct native_owner *o, struct fh_error *err)
 
 bool nursery_is_ready(const struct native_owner *o)
 {
-	return o->nursery >= 0 && !nursery_has_ended(o) && !atomic_load(&o->in_doubt) &&
-			nursery_poll(o->nursery, POLLOUT, 0);
+	return o->nursery >= 0 && !child_has_ended(o->nursery_process) &&
+			!atomic_load(&o->in_doubt) && nursery_poll(o->nursery, POLLOUT, 0);
 }

@@ -72,7 +72,7 @@ static int owner_new(const struct owner_options *options, struct owner **out, st
 	pthread_mutex_init(&o->lock, NULL);
 	pthread_cond_init(&o->errand_settled, NULL);
 	o->label = arena_strdup(&o->arena, options && options->label ? options->label : "run");
-	o->nursery = o->disk_claim = o->roll_fd = -1;
+	o->nursery = o->nursery_process = o->disk_claim = o->roll_fd = -1;
 	r = owner_init(o, options, err);
 	fork_watch_owner(o);
 	if (r < 0) {

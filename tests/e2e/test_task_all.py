@@ -250,3 +250,17 @@ def test_all_our_tasks_hold(fumehood):
     assert [report["task"] for report in found] == names
     assert [report["task"] for report in found if not report["ok"]] == []
     assert child.returncode == 0
+
+
+def test_a_parent_that_ignores_its_children(fumehood, mine):
+    """An ignored SIGCHLD is inherited. The kernel then keeps no status of an ended child."""
+    change(mine / "good" / "task.yaml", "command: python3 solve.py", "command: exit 3")
+    words = ("task", "check", "--run", "--jobs", "2", "--tasks-dir", "mine", "good", "good")
+    done = subprocess.run(
+        ["bash", "-c", "trap '' CHLD; exec \"$@\"", "bash", fumehood.program, *words],
+        cwd=fumehood.folder,
+        env=fumehood.env,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 1
