@@ -19,6 +19,7 @@ static const char *const lock_sections[] = { [LOCK_SOURCES] = "sources", [LOCK_F
 static int lock_read(const char *path, json_t **out, struct fh_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(LOCK_BYTES_MAX);
+	auto_json json_t *whole = NULL;
 	int r;
 
 	if (!path_exists(path)) {
@@ -28,7 +29,13 @@ static int lock_read(const char *path, json_t **out, struct fh_error *err)
 	r = fd_read_file(path, &text, err);
 	if (r < 0)
 		return r;
-	return json_parse(path, buf_str(&text), text.len, out, err);
+	r = json_parse(path, buf_str(&text), text.len, &whole, err);
+	if (r < 0)
+		return r;
+	if (!json_is_object(whole))
+		return error_say(err, EINVAL, "%s is no JSON object", path);
+	*out = take_ptr(whole);
+	return 0;
 }
 
 static int lock_read_entry(const json_t *from, struct lock_entry *out, struct fh_error *err)
@@ -100,8 +107,6 @@ int lock_record(const char *state_dir, enum lock_section section, const char *ke
 	r = lock_read(path, &whole, err);
 	if (r < 0)
 		return r;
-	if (!json_is_object(whole))
-		return error_say(err, EINVAL, "%s is no JSON object", path);
 	lock_set(whole, section, key, entry);
 	text = json_dumps(whole, JSON_INDENT(2) | JSON_SORT_KEYS);
 	if (!text)

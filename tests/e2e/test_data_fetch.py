@@ -267,6 +267,14 @@ def test_a_later_file_has_to_be_the_first_one(data, hub):
     assert data.bytes() == OTHER
 
 
+def test_nothing_is_fetched_that_can_not_be_recorded(data, hub):
+    hub.add(REPOSITORY, FILE, DATA)
+    data.state.mkdir()
+    (data.state / "data.lock").write_text("[]")
+    assert "data.lock is no JSON object" in data.fetch(status=2).stderr
+    assert not hub.gets() and data.names() == []
+
+
 def test_verify_finds_damage(data, hub):
     hub.add(REPOSITORY, FILE, DATA)
     data.fetch()
