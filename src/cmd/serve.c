@@ -7,6 +7,7 @@
 #include "cmd/episode_options.h"
 #include "cmd/log_options.h"
 #include "serve/seat.h"
+#include "serve/stdio_serve.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +25,7 @@ struct serve_command {
 	struct net_options net;
 	struct log_choice log;
 	const char *listen, *token_file;
-	bool no_token;
+	bool no_token, stdio;
 	int port;
 };
 
@@ -114,7 +115,8 @@ static int serve_main(struct command_context *ctx)
 	if (log_options_read(ctx, &c->log, LOG_WARN, &log, &err) < 0)
 		return cmd_refuse(&err);
 	log_setup(&log);
-	if (serve_read_listen(ctx, c, &err) < 0 || serve_read_token(ctx, c, &err) < 0)
+	if (!c->stdio &&
+			(serve_read_listen(ctx, c, &err) < 0 || serve_read_token(ctx, c, &err) < 0))
 		return cmd_refuse(&err);
 	if (interrupt_setup(&err) < 0)
 		return cmd_fail(&err);
@@ -127,7 +129,8 @@ static int serve_main(struct command_context *ctx)
 		host_close(&host);
 		return cmd_refuse(&err);
 	}
-	r = net_serve(&host, &c->net, &err);
+	r = c->stdio ? stdio_serve(&host, STDIN_FILENO, STDOUT_FILENO, &err)
+		     : net_serve(&host, &c->net, &err);
 	if (r < 0)
 		cmd_fail(&err);
 	if (host.openings.n)
@@ -150,6 +153,8 @@ static const struct cmd_option options[] = {
 			"names of this server, beside addresses and localhost" },
 	{ "allow-origin", 0, OPTION_LIST, FIELD(net.guard.origins), "ORIGIN,...",
 			"origins of web pages that may use the server, like https://a.example" },
+	{ "stdio", 0, OPTION_FLAG, FIELD(stdio),
+			.help = "serve one client of MCP over standard input and output" },
 	{ "max-sessions", 0, OPTION_INT, FIELD(serve.max_sessions), "N",
 			"most sessions at the same time", "64", .min = 1, .max = 100000 },
 	{ "idle-timeout", 0, OPTION_SECONDS, FIELD(serve.idle_s), "T",
@@ -180,6 +185,7 @@ const struct command command_serve = {
 	.options = options,
 	.options_size = sizeof(struct serve_command),
 	.examples = "fumehood serve --task titanicSurvival:micro\n"
+		    "fumehood serve --task titanicSurvival:micro --stdio   # for an agent that starts it\n"
 		    "fumehood serve --task titanicSurvival,battleOfSexes --max-sessions 200 --out runs",
 	.run = serve_main,
 };

@@ -4,6 +4,7 @@
 
 #include "serve/client.h"
 #include "serve/guard.h"
+#include "serve/inbox.h"
 #include "serve/lws.h"
 
 /*
@@ -15,11 +16,8 @@
  */
 struct net;
 
-struct inbox_message {
-	struct inbox_message *next;
-	size_t n;
-	char text[];
-};
+/* room for "name=value" of a URL */
+#define URL_ARGUMENT_BYTES 512
 
 enum connection_door {
 	DOOR_HTTP,
@@ -40,8 +38,7 @@ struct connection {
 	int close_status; /* WebSocket: status with which to close after the answer; 0: none */
 
 	/* a WebSocket */
-	struct inbox_message *first, *last;
-	size_t n_waiting, waiting_bytes;
+	struct inbox inbox;
 	bool stopped; /* the socket is not read */
 	/* session to use; "" for a new one */
 	char session_id[SEAT_ID_BYTES];

@@ -13,8 +13,9 @@
 #define CHUNK_BYTES (32L << 10)
 #define HEAD_BYTES 1024
 #define SEND_TIMEOUT_S 30 /* a client that takes no data for this long is gone */
-/* A call that takes longer is answered as a stream of events, which comments keep alive. */
-#define STREAM_AFTER_NS (10 * NS_PER_S)
+/* A call that takes longer is answered as a stream of events. Comments in it keep clients from giving
+ * up: many wait 5 s for data. */
+#define STREAM_AFTER_NS (2 * NS_PER_S)
 
 #define JSON "application/json"
 
@@ -67,8 +68,9 @@ static void http_openapi(struct connection *c, const char *body, size_t n)
 
 static void http_state(struct connection *c, const char *body, size_t n)
 {
-	char id[EPISODE_ID_BYTES];
-	const char *given = lws_api.get_urlarg_by_name(c->wsi, "episode_id=", id, sizeof(id));
+	char argument[URL_ARGUMENT_BYTES];
+	const char *given = lws_api.get_urlarg_by_name(
+			c->wsi, "episode_id=", argument, sizeof(argument));
 
 	openenv_get_state(&c->client, given);
 }

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define INBOX_MESSAGES_MAX 64
 #define CHUNK_BYTES (32L << 10)
 #define SEND_TIMEOUT_S 30 /* a client that takes no data for this long is gone */
 
@@ -40,7 +39,7 @@ static bool socket_find_door(struct connection *c)
 int socket_confirm(struct connection *c, const char *to)
 {
 	struct guard_texts texts;
-	char id[SEAT_ID_BYTES + 1];
+	char argument[URL_ARGUMENT_BYTES];
 	const char *given;
 
 	if (!str_eq(to, "websocket"))
@@ -56,7 +55,7 @@ int socket_confirm(struct connection *c, const char *to)
 	}
 	if (!socket_find_door(c))
 		return http_refuse_upgrade(c, 404);
-	given = lws_api.get_urlarg_by_name(c->wsi, "session_id=", id, sizeof(id));
+	given = lws_api.get_urlarg_by_name(c->wsi, "session_id=", argument, sizeof(argument));
 	if (given)
 		snprintf(c->session_id, sizeof(c->session_id), "%s", *given ? given : "?");
 	return 0;
@@ -129,16 +128,13 @@ static void socket_take(struct connection *c, const char *text, size_t n)
 /* Takes waiting messages until one has an answer that is still to come or to be sent. */
 static void socket_go_on(struct connection *c)
 {
-	while (c->first && !c->client.busy && !c->sending && !c->close_status) {
-		struct inbox_message *m = c->first;
+	while (c->inbox.first && !c->client.busy && !c->sending && !c->close_status) {
+		struct inbox_message *m = inbox_take(&c->inbox);
 
-		c->first = m->next;
-		c->n_waiting--;
-		c->waiting_bytes -= m->n;
 		socket_take(c, m->text, m->n);
 		free(m);
 	}
-	if (!c->stopped || c->first)
+	if (!c->stopped || c->inbox.first)
 		return;
 	c->stopped = false;
 	lws_api.rx_flow_control(c->wsi, 1);
@@ -146,18 +142,8 @@ static void socket_go_on(struct connection *c)
 
 static void socket_keep(struct connection *c, const char *text, size_t n)
 {
-	struct inbox_message *m = xcalloc(1, sizeof(*m) + n);
-
-	m->n = n;
-	memcpy(m->text, text, n);
-	if (c->first)
-		c->last->next = m;
-	else
-		c->first = m;
-	c->last = m;
-	c->n_waiting++;
-	c->waiting_bytes += n;
-	if (c->n_waiting < INBOX_MESSAGES_MAX && c->waiting_bytes < CLIENT_MESSAGE_BYTES_MAX)
+	inbox_add(&c->inbox, text, n);
+	if (!inbox_is_full(&c->inbox))
 		return;
 	c->stopped = true;
 	lws_api.rx_flow_control(c->wsi, 0);
@@ -165,7 +151,7 @@ static void socket_keep(struct connection *c, const char *text, size_t n)
 
 static void socket_message(struct connection *c, const char *text, size_t n)
 {
-	bool waits = c->client.busy || c->sending || c->first;
+	bool waits = c->client.busy || c->sending || c->inbox.first;
 
 	if (c->close_status)
 		return;
@@ -270,12 +256,7 @@ void socket_tick(struct connection *c, int64_t now_ns)
 
 void socket_release(struct connection *c)
 {
-	while (c->first) {
-		struct inbox_message *m = c->first;
-
-		c->first = m->next;
-		free(m);
-	}
+	inbox_release(&c->inbox);
 	if (!c->attached || !c->client.seat)
 		return;
 	c->client.seat->detached = true;

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVE_INBOX_H
+#define SERVE_INBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Messages of a client that wait until the message before them has been answered. */
+struct inbox {
+	struct inbox_message *first, *last;
+	size_t n, bytes;
+};
+
+struct inbox_message {
+	struct inbox_message *next;
+	size_t n;
+	char text[];
+};
+
+void inbox_add(struct inbox *box, const char *text, size_t n);
+
+/* Removes the first message, which the caller frees with free(). NULL: the inbox is empty. */
+struct inbox_message *inbox_take(struct inbox *box);
+
+/* True if the client should wait before it sends more. */
+bool inbox_is_full(const struct inbox *box);
+
+void inbox_release(struct inbox *box);
+
+#endif
