@@ -1,6 +1,6 @@
 # Every target is a short script or one meson call; `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: build run check test setup bench asan lint fuzz install uninstall clean help
+.PHONY: build run check test setup bench asan lint fuzz wheel install uninstall clean help
 MAKEFLAGS += --no-print-directory
 SECONDS = 120
 
@@ -36,6 +36,10 @@ lint: build ## formatting, static analysis and house rules: scripts/lint
 fuzz: ## fuzz all targets for SECONDS seconds (120): scripts/fuzz
 	@scripts/fuzz --seconds $(SECONDS)
 
+wheel: ## make a Python wheel in dist/ that carries everything: scripts/wheel
+	@scripts/setup build
+	@scripts/wheel
+
 install: ## install into PREFIX (/usr/local), beneath DESTDIR if that is set: scripts/install
 	@scripts/install
 
@@ -43,7 +47,7 @@ uninstall: ## remove what make install put there
 	@scripts/install --remove
 
 clean: ## remove what the build made
-	@rm -rf build build-asan build-fuzz
+	@rm -rf build build-asan build-fuzz build-wheel dist
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16

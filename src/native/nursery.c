@@ -28,7 +28,6 @@
  * `changing`, for which a loop over many episodes never waits. The thread takes `lock` only to
  * publish the result.
  */
-#define BASH "/bin/bash"
 #define NURSERY_FD 3
 #define PLUGIN_FD 4
 #define COMMAND "enable -f /proc/self/fd/4 fumehood && fumehood 3"
@@ -86,9 +85,9 @@ static int nursery_spawn(pid_t *out_pid, const struct nursery_ends *ends, struct
 	};
 	const int fds[] = { -1, -1,
 		ends->complaints, [NURSERY_FD] = ends->socket, [PLUGIN_FD] = ends->plugin };
-	int r = spawn_program(out_pid, BASH, argv, env, fds, ARRAY_SIZE(fds));
+	int r = spawn_program(out_pid, places_get()->bash, argv, env, fds, ARRAY_SIZE(fds));
 
-	return r < 0 ? error_set(err, -r, "start '%s'", BASH) : 0;
+	return r < 0 ? error_set(err, -r, "start '%s'", places_get()->bash) : 0;
 }
 
 /*

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FUMEHOOD_PYTHON_CORE_H
+#define FUMEHOOD_PYTHON_CORE_H
+
+/*
+ * The extension module `fumehood._core`: the C API of fumehood/env.h as Python objects.
+ *
+ * It uses Python's limited API, so one build serves Python 3.10 and all later versions. Calls that
+ * may block release the GIL. A signal handler that raises, as Ctrl-C does, ends them.
+ */
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030A0000
+#include <Python.h>
+
+#include <fumehood/env.h>
+
+#include <stdbool.h>
+
+/* A thread that waits looks for Python's signals this often: Ctrl-C may wake another thread. */
+#define SIGNALS_MS 50
+/* most environments that one call of fh_gym_wait() gives */
+#define DONE_MAX 256
+
+/* A Gym. It lives at least as long as its environments, which hold a reference. */
+struct gym_object {
+	PyObject_HEAD struct fh_gym *gym; /* NULL: closed */
+	Py_ssize_t n_envs;                /* number of open environments */
+	PyObject *started; /* dict {address of an fh_env: its Env}, for start_step() and such */
+	bool polled;       /* a thread waits for an operation of one of its environments */
+};
+
+/* An Env. */
+struct env_object {
+	PyObject_HEAD struct gym_object *gym;
+	struct fh_env *env; /* NULL: closed */
+	bool busy;          /* an operation is under way */
+	bool started;       /* it was started by start_step() or such, and end() gives its result */
+};
+
+extern PyTypeObject *gym_type, *env_type, *step_type;
+extern PyObject *closed_error, *state_error, *input_error;
+
+/* Make the types. They return 0, or -1 with an exception. */
+int gym_type_make(PyObject *module);
+int env_type_make(PyObject *module);
+int step_type_make(PyObject *module);
+int errors_make(PyObject *module);
+
+/* Raises the exception of an error, and returns NULL. */
+PyObject *errors_raise(const struct fh_error *err);
+
+/* Returns a new Step with copies of all that `step` holds, or NULL with an exception. */
+PyObject *step_new(const struct fh_step *step);
+/* Returns a new str, or None if s is NULL. */
+PyObject *step_text(const char *s);
+/* Returns a new dict {name: value}, or None if metrics is NULL. */
+PyObject *step_metrics(const struct fh_metric *metrics, size_t n);
+
+/* For a PyMethodDef: a method with keyword arguments. */
+#define WITH_KEYWORDS(f) ((PyCFunction)(void (*)(void))(f)), METH_VARARGS | METH_KEYWORDS
+
+/* Returns the text of a str for the C API. It is valid while `text` lives. A NUL in it, a lone
+ * surrogate, or another type than str raises an exception and gives NULL. */
+const char *env_text(PyObject *text);
+
+/* Return false, with an exception, if the object is closed or in use by another thread. */
+bool gym_check(const struct gym_object *self);
+bool env_check(const struct env_object *self);
+
+/* Methods of Gym, in many.c. */
+PyObject *many_step(struct gym_object *self, PyObject *args, PyObject *keywords);
+PyObject *many_reset(struct gym_object *self, PyObject *args, PyObject *keywords);
+PyObject *many_wait(struct gym_object *self, PyObject *args);
+PyObject *many_fileno(struct gym_object *self, PyObject *unused);
+
+/* Functions of the module, in task.c. */
+PyObject *task_tasks(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *task_describe(PyObject *module, PyObject *args, PyObject *keywords);
+
+#endif

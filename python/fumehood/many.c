@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Steps of many environments at once, by one thread: the pollable form of the C API.
+ *
+ * step_many() and reset_many() start an operation in each environment and wait for all of them.
+ * wait() gives the environments whose started operation has ended, as they end.
+ */
+#include "core.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* An environment's part of a batch. */
+struct many_entry {
+	struct env_object *env;
+	struct fh_action action; /* text NULL: a reset */
+	uint64_t seed;
+	struct fh_step step;
+	bool started;
+};
+
+struct many {
+	struct gym_object *gym;
+	struct many_entry *entries;
+	Py_ssize_t n;
+	struct fh_error err; /* error of the first environment that failed; code 0: none */
+};
+
+/* Takes the environments of a list. Returns 0, or -1 with an exception. */
+static int many_init(struct many *m, struct gym_object *gym, PyObject *envs)
+{
+	m->gym = gym;
+	m->n = PyList_Size(envs);
+	m->entries = calloc((size_t)m->n + 1, sizeof(*m->entries));
+	if (!m->entries) {
+		PyErr_NoMemory();
+		return -1;
+	}
+	for (Py_ssize_t i = 0; i < m->n; i++) {
+		struct env_object *env = (struct env_object *)PyList_GetItem(envs, i);
+
+		if (!PyObject_TypeCheck((PyObject *)env, env_type) || env->gym != gym) {
+			PyErr_SetString(PyExc_TypeError, "expected environments of this gym");
+			return -1;
+		}
+		if (!env_check(env))
+			return -1;
+		m->entries[i].env = env;
+	}
+	return 0;
+}
+
+/* Begins all operations, or those before the first that fails. Returns their number. */
+static Py_ssize_t many_start(struct many *m)
+{
+	for (Py_ssize_t i = 0; i < m->n; i++) {
+		struct many_entry *e = &m->entries[i];
+		struct fh_env *env = e->env->env;
+		int r = e->action.text
+				? fh_env_step_start(env, &e->action, &m->err)
+				: fh_env_reset_start(env, &FH_RESET(.seed = e->seed), &m->err);
+
+		if (r < 0)
+			return i;
+		e->started = true;
+	}
+	return m->n;
+}
+
+static void many_end(struct many *m, struct fh_env *const *done, int n)
+{
+	for (int i = 0; i < n; i++) {
+		struct fh_error err = FH_ERROR_INIT;
+		struct many_entry *e = m->entries;
+
+		while (e->env->env != done[i]) /* it is in the batch: no other was started */
+			e++;
+		if (fh_env_end(done[i], &e->step, &err) < 0 && m->err.code == 0)
+			m->err = err;
+	}
+}
+
+static void many_interrupt(struct many *m)
+{
+	for (Py_ssize_t i = 0; i < m->n; i++)
+		if (m->entries[i].started)
+			fh_env_interrupt(m->entries[i].env->env);
+}
+
+/*
+ * Begins all and waits for all. If a signal's handler raises, all are interrupted. Returns 0, or -1
+ * with the exception of that handler.
+ */
+static int many_run(struct many *m)
+{
+	PyObject *type = NULL, *value = NULL, *trace = NULL;
+	struct fh_env *done[DONE_MAX];
+	Py_ssize_t left;
+	int n = 0;
+
+	Py_BEGIN_ALLOW_THREADS;
+	left = many_start(m);
+	Py_END_ALLOW_THREADS;
+	while (left > 0 && n >= 0) {
+		Py_BEGIN_ALLOW_THREADS;
+		n = fh_gym_wait(m->gym->gym, SIGNALS_MS, done, DONE_MAX, &m->err);
+		if (n > 0)
+			many_end(m, done, n);
+		Py_END_ALLOW_THREADS;
+		left -= n > 0 ? n : 0;
+		if (!type && PyErr_CheckSignals() < 0) {
+			PyErr_Fetch(&type, &value, &trace);
+			many_interrupt(m);
+		}
+	}
+	if (!type)
+		return 0;
+	PyErr_Restore(type, value, trace);
+	return -1;
+}
+
+/* Returns the list of Steps, or NULL with the first error of an environment. */
+static PyObject *many_result(const struct many *m)
+{
+	PyObject *list;
+
+	if (m->err.code < 0)
+		return errors_raise(&m->err);
+	list = PyList_New(m->n);
+	for (Py_ssize_t i = 0; list && i < m->n; i++) {
+		PyObject *step = step_new(&m->entries[i].step);
+
+		if (!step)
+			Py_CLEAR(list);
+		else
+			PyList_SetItem(list, i, step);
+	}
+	return list;
+}
+
+/* Marks the environments of a batch as in use or not. An environment can't be in it twice. */
+static int many_mark(struct many *m, bool busy)
+{
+	m->gym->polled = busy;
+	for (Py_ssize_t i = 0; i < m->n; i++) {
+		struct env_object *env = m->entries[i].env;
+
+		if (busy && env->busy) {
+			m->n = i;
+			many_mark(m, false);
+			PyErr_SetString(input_error, "an environment is given twice");
+			return -1;
+		}
+		env->busy = busy;
+	}
+	return 0;
+}
+
+static PyObject *many_play(struct many *m)
+{
+	PyObject *result = NULL;
+
+	if (PyDict_Size(m->gym->started) > 0) {
+		PyErr_SetString(state_error,
+				"operations of start_step() or start_reset() have "
+				"not ended: call wait() and end()");
+		return NULL;
+	}
+	if (many_mark(m, true) < 0)
+		return NULL;
+	if (many_run(m) == 0)
+		result = many_result(m);
+	many_mark(m, false);
+	return result;
+}
+
+static int many_set_action(struct many_entry *e, PyObject *action, double timeout_s)
+{
+	e->action = FH_ACTION(.text = env_text(action), .timeout_s = timeout_s);
+	return e->action.text ? 0 : -1;
+}
+
+static int many_set_seed(struct many_entry *e, PyObject *seed)
+{
+	e->seed = PyLong_AsUnsignedLongLong(seed);
+	return PyErr_Occurred() ? -1 : 0;
+}
+
+/* Plays a batch: `values` are the actions, or the seeds if `resets`. */
+static PyObject *many_call(struct gym_object *gym, PyObject *envs, PyObject *values, bool resets,
+		double timeout_s)
+{
+	struct many m = { 0 };
+	PyObject *result = NULL;
+	int r;
+
+	if (!gym_check(gym))
+		return NULL;
+	if (PyList_Size(envs) != PyList_Size(values))
+		return PyErr_Format(PyExc_ValueError, "%zd environments, but %zd values",
+				PyList_Size(envs), PyList_Size(values));
+	r = many_init(&m, gym, envs);
+	for (Py_ssize_t i = 0; r == 0 && i < m.n; i++)
+		r = resets ? many_set_seed(&m.entries[i], PyList_GetItem(values, i))
+			   : many_set_action(&m.entries[i], PyList_GetItem(values, i), timeout_s);
+	if (r == 0)
+		result = many_play(&m);
+	free(m.entries);
+	return result;
+}
+
+PyObject *many_step(struct gym_object *self, PyObject *args, PyObject *keywords)
+{
+	static char *names[] = { "envs", "actions", "timeout_s", NULL };
+	PyObject *envs, *actions;
+	double timeout_s = 0;
+
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!|$d:step_many", names, &PyList_Type,
+			    &envs, &PyList_Type, &actions, &timeout_s))
+		return NULL;
+	return many_call(self, envs, actions, false, timeout_s);
+}
+
+PyObject *many_reset(struct gym_object *self, PyObject *args, PyObject *keywords)
+{
+	static char *names[] = { "envs", "seeds", NULL };
+	PyObject *envs, *seeds;
+
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!:reset_many", names, &PyList_Type,
+			    &envs, &PyList_Type, &seeds))
+		return NULL;
+	return many_call(self, envs, seeds, true, 0);
+}
+
+/* --- environments one by one ----------------------------------------------------------------- */
+
+/* Waits in slices of SIGNALS_MS. Returns the number of environments, or -1 with an exception. */
+static int many_wait_some(struct gym_object *self, double timeout_s, struct fh_env **done)
+{
+	struct fh_error err = FH_ERROR_INIT;
+	double left_ms = timeout_s < 0 ? INFINITY : timeout_s * 1000;
+	int n;
+
+	do {
+		int slice_ms = left_ms < SIGNALS_MS ? (int)left_ms : SIGNALS_MS;
+
+		self->polled = true;
+		Py_BEGIN_ALLOW_THREADS;
+		n = fh_gym_wait(self->gym, slice_ms, done, DONE_MAX, &err);
+		Py_END_ALLOW_THREADS;
+		self->polled = false;
+		if (n < 0)
+			errors_raise(&err);
+		else if (PyErr_CheckSignals() < 0)
+			n = -1;
+		left_ms -= SIGNALS_MS;
+	} while (n == 0 && left_ms > 0);
+	return n;
+}
+
+/* Returns a new reference to the Env of what was started, or NULL with an exception. */
+static PyObject *many_started(const struct gym_object *self, struct fh_env *env)
+{
+	PyObject *key = PyLong_FromVoidPtr(env);
+	PyObject *found = key ? PyDict_GetItemWithError(self->started, key) : NULL;
+
+	Py_XDECREF(key);
+	return Py_XNewRef(found);
+}
+
+PyObject *many_wait(struct gym_object *self, PyObject *args)
+{
+	struct fh_env *done[DONE_MAX];
+	double timeout_s = -1;
+	PyObject *list;
+	int n;
+
+	if (!PyArg_ParseTuple(args, "|d:wait", &timeout_s) || !gym_check(self))
+		return NULL;
+	if (timeout_s < 0 && PyDict_Size(self->started) == 0) {
+		PyErr_SetString(state_error, "nothing was started, so nothing can end");
+		return NULL;
+	}
+	n = many_wait_some(self, timeout_s, done);
+	if (n < 0)
+		return NULL;
+	list = PyList_New(n);
+	for (int i = 0; list && i < n; i++)
+		PyList_SetItem(list, i, many_started(self, done[i]));
+	return list;
+}
+
+PyObject *many_fileno(struct gym_object *self, PyObject *unused)
+{
+	return gym_check(self) ? PyLong_FromLong(fh_gym_fd(self->gym)) : NULL;
+}

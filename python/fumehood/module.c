@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core.h"
+
+static PyMethodDef module_functions[] = {
+	{ "tasks", WITH_KEYWORDS(task_tasks),
+			"tasks(*, tasks_dir=None, state_dir=None, mlgym_root=None)\n--\n\n"
+			"Returns a list of dicts: see fumehood.tasks()." },
+	{ "describe", WITH_KEYWORDS(task_describe),
+			"describe(task, *, variant=None, tasks_dir=None, state_dir=None, "
+			"mlgym_root=None, data_seed=0)\n--\n\n"
+			"Returns a list with one dict: see fumehood.describe()." },
+	{ NULL, NULL, 0, NULL },
+};
+
+static struct PyModuleDef module = {
+	.m_base = PyModuleDef_HEAD_INIT,
+	.m_name = "fumehood._core",
+	.m_doc = "The C part of the package fumehood, which exports what lies here.",
+
+	.m_methods = module_functions,
+	.m_size = -1, /* the types are global: no sub-interpreters */
+};
+
+PyMODINIT_FUNC PyInit__core(void);
+
+PyMODINIT_FUNC PyInit__core(void)
+{
+	PyObject *m = PyModule_Create(&module);
+
+	if (!m)
+		return NULL;
+	if (errors_make(m) < 0 || step_type_make(m) < 0 || gym_type_make(m) < 0 ||
+			env_type_make(m) < 0 ||
+			PyModule_AddStringConstant(m, "__version__", fh_version()) < 0)
+		Py_CLEAR(m);
+	return m;
+}

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""EnvPool: many environments, stepped at once by one thread."""
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ._core import Step
+from .env import Env, Gym, default_gym
+
+
+class EnvPool:
+    """Environments that one thread steps at once, together or as each ends.
+
+    Args:
+        task: id of a task for all environments, or a list with one for each.
+        num_envs: number of environments; with a list of tasks, its length.
+        gym: what environments share; None takes `default_gym()`.
+        options: as for Env.
+
+    An environment is named by its index, 0 to num_envs - 1. `step_many` waits for all of its
+    environments. `send` and `recv` don't: recv returns the environments that have ended.
+    """
+
+    def __init__(
+        self,
+        task: str | Sequence[str],
+        num_envs: int = 1,
+        *,
+        gym: Gym | None = None,
+        **options: Any,
+    ) -> None:
+        tasks = [task] * num_envs if isinstance(task, str) else list(task)
+        self.gym = gym or default_gym()
+        self.envs: list[Env] = []
+        self._indices: dict[Env, int] = {}
+        self._ended: deque[int] = deque()
+        try:
+            for i, name in enumerate(tasks):
+                env = Env(name, gym=self.gym, **options)
+                env.on_end = self._note
+                self._indices[env] = i
+                self.envs.append(env)
+        except BaseException:
+            self.close()
+            raise
+
+    def __len__(self) -> int:
+        return len(self.envs)
+
+    def _note(self, env: Env) -> None:
+        self._ended.append(self._indices[env])
+
+    def _chosen(self, ids: Iterable[int] | None) -> list[int]:
+        return list(range(len(self.envs))) if ids is None else list(ids)
+
+    def reset_many(
+        self, seeds: int | Sequence[int] = 0, ids: Iterable[int] | None = None
+    ) -> list[Step]:
+        """Begins a new episode in each environment of `ids` (None: all), all at once.
+
+        seeds: a seed for each; an int s gives s, s + 1, ... Returns the first Steps, in order.
+        """
+        chosen = self._chosen(ids)
+        if isinstance(seeds, int):
+            seeds = range(seeds, seeds + len(chosen))
+        return self.gym.reset_many([self.envs[i] for i in chosen], list(seeds))
+
+    def step_many(
+        self, actions: Sequence[str], ids: Iterable[int] | None = None, *, timeout_s: float = 0.0
+    ) -> list[Step]:
+        """Runs an action in each environment of `ids` (None: all). Returns the Steps, in order."""
+        envs = [self.envs[i] for i in self._chosen(ids)]
+        return self.gym.step_many(envs, list(actions), timeout_s=timeout_s)
+
+    def send(
+        self, actions: Sequence[str], ids: Iterable[int] | None = None, *, timeout_s: float = 0.0
+    ) -> None:
+        """Starts a step in each environment of `ids` (None: all), for recv()."""
+        for i, action in zip(self._chosen(ids), actions, strict=True):
+            self.envs[i].start_step(action, timeout_s=timeout_s)
+
+    def send_resets(self, seeds: Sequence[int], ids: Iterable[int] | None = None) -> None:
+        """Starts a reset in each environment of `ids` (None: all), for recv()."""
+        for i, seed in zip(self._chosen(ids), seeds, strict=True):
+            self.envs[i].start_reset(seed)
+
+    def recv(self, timeout_s: float = -1.0) -> list[tuple[int, Step]]:
+        """Waits until something that was sent has ended. Returns pairs (index, Step).
+
+        The list is empty after timeout_s seconds, which a negative one never reaches.
+        """
+        if not self._ended:
+            self.gym.dispatch(timeout_s)
+        ended = []
+        while self._ended:
+            i = self._ended.popleft()
+            ended.append((i, self.envs[i].end()))
+        return ended
+
+    def close(self) -> None:
+        """Ends all episodes and frees the environments."""
+        for env in self.envs:
+            env.close()
+
+    def __enter__(self) -> "EnvPool":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()

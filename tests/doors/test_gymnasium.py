@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gymnasium's own checks and wrappers over our environments."""
+
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from fumehood.gymnasium import FumehoodEnv
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+
+GAME = "fumehood.gymnasium:fumehood/battleOfSexes"
+
+
+def test_check_env_says_nothing():
+    env = gymnasium.make(GAME, render_mode="ansi").unwrapped
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env, skip_render_check=False)
+    env.close()
+
+
+def test_every_task_is_registered():
+    names = {name for name in gymnasium.registry if name.startswith("fumehood/")}
+    assert {"fumehood/titanicSurvival", "fumehood/titanicSurvival-micro"} <= names
+    assert len(names) > 30
+
+
+def test_an_episode():
+    with gymnasium.make(GAME, max_steps=3, reward="improvement") as env:
+        observation, info = env.reset(seed=3)
+        assert "battle" in observation.lower() or observation
+        assert info["step"] == 0 and info["baseline"]
+        observation, reward, terminated, truncated, info = env.step("echo hi")
+        assert (observation, reward, terminated, truncated) == ("hi\n", 0.0, False, False)
+        *_, terminated, truncated, info = env.step("validate")
+        assert info["score"] and env.unwrapped.last.duration_s > 0
+        *_, terminated, truncated, info = env.step("true")
+        assert truncated and not terminated and info["exit_status"]
+
+
+def test_an_equal_seed_gives_an_equal_episode():
+    with gymnasium.make(GAME) as env:
+        printed = []
+        for seed in (5, 5, 6):
+            env.reset(seed=seed)
+            printed.append(env.step("echo $RANDOM")[0])
+    assert printed[0] == printed[1] != printed[2]
+
+
+def test_actions_outside_the_space():
+    env = FumehoodEnv("battleOfSexes")
+    assert env.action_space.contains("echo é\n\t漢") and not env.action_space.contains(3)
+    assert env.action_space.sample() in ("ls", "pwd")
+    env.reset()
+    with pytest.raises(ValueError):
+        env.step("\0")
+    env.close()
+
+
+def test_render():
+    with gymnasium.make(GAME, render_mode="ansi") as env:
+        env.reset(seed=0)
+        env.step("echo hi")
+        assert env.render() == "$ echo hi\nhi\n"
+
+
+def make_vec(mode, **options):
+    return gymnasium.make_vec(
+        GAME,
+        num_envs=3,
+        vectorization_mode="vector_entry_point",
+        autoreset_mode=mode,
+        **options,
+    )
+
+
+def test_autoreset_in_the_next_step():
+    envs = make_vec("NextStep", max_steps=2)
+    observations, infos = envs.reset(seed=1)
+    assert len(observations) == 3 and list(infos["step"]) == [0, 0, 0]
+    envs.step(("true",) * 3)
+    *_, truncations, infos = envs.step(("true", "submit", "true"))
+    assert list(truncations | _[2]) == [True] * 3
+    observations, rewards, terminations, truncations, infos = envs.step(("echo ignored",) * 3)
+    assert list(infos["step"]) == [0, 0, 0] and not (terminations | truncations).any()
+    assert not rewards.any() and "ignored" not in observations[0]
+    envs.close()
+
+
+def test_autoreset_in_the_same_step():
+    envs = make_vec(AutoresetMode.SAME_STEP)
+    envs.reset(seed=1)
+    observations, rewards, terminations, truncations, infos = envs.step(
+        ("echo a", "submit", "echo c")
+    )
+    assert list(terminations) == [False, True, False]
+    assert infos["final_info"]["exit_status"][1] == "submitted" and infos["final_obs"][1]
+    assert observations[0] == "a\n" and list(infos["step"]) == [1, 0, 1]
+    envs.close()
+
+
+def test_autoreset_disabled():
+    envs = make_vec("Disabled")
+    envs.reset(seed=[4, 5, None])
+    envs.step(("true", "submit", "true"))
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        envs.step(("true",) * 3)
+    _, infos = envs.reset(options={"reset_mask": np.array([False, True, False])})
+    assert list(infos["_step"]) == [False, True, False]
+    envs.step(("true",) * 3)
+    envs.close()
+
+
+def test_gymnasiums_own_vectors():
+    envs = gymnasium.make_vec(GAME, num_envs=2, vectorization_mode="sync")
+    envs.reset(seed=0)
+    observations, *_ = envs.step(("echo a", "echo b"))
+    assert tuple(observations) == ("a\n", "b\n")
+    envs.close()

@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package `fumehood`: environments, errors, threads, signals, forks, batches and asyncio."""
+
+import asyncio
+import gc
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import uuid
+
+import pytest
+
+pytest.importorskip("fumehood._core", reason="the build has no Python extension")
+
+import fumehood  # noqa: E402
+
+TASK = "battleOfSexes"
+
+
+@pytest.fixture(scope="module")
+def gym():
+    with fumehood.Gym() as gym:
+        yield gym
+        gc.collect()
+
+
+@pytest.fixture
+def env(gym):
+    with fumehood.Env(TASK, gym=gym) as env:
+        env.reset(seed=1)
+        yield env
+
+
+def run_program(text, *, check=True, **options):
+    """Runs a Python program in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(text)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=check,
+        **options,
+    )
+
+
+def test_an_episode(gym):
+    with fumehood.Env(TASK, gym=gym, reward="improvement", max_steps=5) as env:
+        first = env.reset(seed=7)
+        assert env.info["task"] == TASK and env.info["max_steps"] == 5
+        assert env.info["description"] in first.observation or first.observation
+        assert (first.step, first.reward, first.terminated) == (0, 0.0, False)
+        assert first.judge_salt > 0 and first.baseline == env.info["baseline"]
+        step = env.step("echo hello; exit_code() { return 3; }; exit_code")
+        assert (step.observation, step.exit_code, step.step) == ("hello\n", 3, 1)
+        assert step.score is None and step.outcome == "ok" and step.duration_s > 0
+        scored = env.validate()
+        assert list(scored.score) == ["Score"] and not scored.terminated
+        last = env.submit()
+        assert last.terminated and last.exit_status == "submitted"
+        assert last.reward == pytest.approx(last.score["Score"] - last.baseline["Score"])
+        with pytest.raises(fumehood.StateError):
+            env.step("true")
+    assert env.closed
+
+
+def test_the_last_step_is_truncated(gym):
+    with fumehood.Env(TASK, gym=gym, max_steps=1) as env:
+        env.reset()
+        step = env.step("true")
+        assert step.truncated and not step.terminated
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda gym: fumehood.Env("nothingLikeThis", gym=gym), fumehood.MissingError),
+        (lambda gym: fumehood.Env(TASK, gym=gym, reward="gold"), fumehood.InputError),
+        (lambda gym: fumehood.Env(TASK, gym=gym, binds=[("relative", "/x")]), fumehood.InputError),
+        (lambda gym: fumehood.Env(TASK, gym=gym, binds=["x"]), TypeError),
+        (lambda gym: fumehood.Env(TASK, gym=gym, colour="red"), TypeError),
+    ],
+)
+def test_wrong_options(gym, call, error):
+    with pytest.raises(error):
+        call(gym)
+
+
+@pytest.mark.parametrize(
+    ("action", "error"),
+    [("a\0b", ValueError), ("\ud800", ValueError), (b"ls", TypeError), (None, TypeError)],
+)
+def test_wrong_actions(env, action, error):
+    with pytest.raises(error):
+        env.step(action)
+    assert env.step("echo on").observation == "on\n"
+
+
+def test_an_error_tells_its_kind(env):
+    with pytest.raises(ValueError) as caught:
+        env.step("x" * (2 << 20))
+    assert isinstance(caught.value, fumehood.InputError)
+    assert caught.value.kind == "input" and caught.value.errno > 0
+
+
+def test_text_that_is_not_ascii(env):
+    assert env.step("printf 'é\\xff漢'").observation.startswith("é")
+
+
+def test_what_is_closed_says_so(gym):
+    env = fumehood.Env(TASK, gym=gym)
+    with pytest.raises(fumehood.StateError, match="close its"):
+        gym.close()
+    env.close()
+    env.close()
+    with pytest.raises(fumehood.ClosedError):
+        env.reset()
+
+
+# --- threads, signals, forks ----------------------------------------------------------------------
+
+
+def test_threads_step_at_once():
+    meeting = threading.Barrier(4, timeout=30)
+    steps = []
+
+    def play():
+        with fumehood.Env(TASK) as env:
+            env.reset()
+            meeting.wait()
+            steps.append(env.step("sleep 3; echo done"))
+            meeting.wait()
+        env.gym.close()
+
+    threads = [threading.Thread(target=play) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    meeting.wait()
+    begin = time.monotonic()
+    meeting.wait()
+    assert time.monotonic() - begin < 8  # three in turn take 9 s
+    for thread in threads:
+        thread.join()
+    assert [step.observation for step in steps] == ["done\n"] * 3
+
+
+def test_one_thread_at_a_time(env):
+    thread = threading.Thread(target=lambda: env.step("sleep 30"))
+    thread.start()
+    deadline = time.monotonic() + 20
+    with pytest.raises(fumehood.StateError, match="under way"):
+        while time.monotonic() < deadline:
+            env.close()
+            time.sleep(0.001)
+    env.interrupt()
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+def test_an_interrupt_ends_a_step_at_once(env):
+    times = []
+
+    def interrupt():
+        time.sleep(0.3)
+        times.append(time.monotonic())
+        env.interrupt()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    step = env.step("sleep 30")
+    thread.join()
+    assert step.outcome == "interrupted"
+    assert env.step("echo on").observation == "on\n"
+
+
+CTRL_C = """
+    import fumehood, os, signal, sys, threading, time
+    pool = fumehood.EnvPool({task!r}, 2)
+    pool.reset_many()
+    threading.Timer(0.5, lambda: (sent.append(time.monotonic()), os.kill(os.getpid(), 2))).start()
+    sent = []
+    try:
+        {call}
+    except KeyboardInterrupt:
+        print((time.monotonic() - sent[0]) * 1000)
+    pool.close()
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "pool.envs[0].step('sleep 30')",
+        "pool.step_many(['sleep 30', 'sleep 30'])",
+        "pool.send(['sleep 30', 'sleep 30']); pool.recv()",
+    ],
+)
+def test_ctrl_c_ends_what_the_main_thread_waits_for(call):
+    printed = run_program(CTRL_C.format(task=TASK, call=call)).stdout
+    assert float(printed) < 5000  # 50 ms on an idle machine: bench tells
+
+
+def test_a_fork_can_use_its_own_gym_only(env):
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            try:
+                env.step("true")
+            except fumehood.StateError:
+                with fumehood.Gym() as own, fumehood.Env(TASK, gym=own) as mine:
+                    mine.reset()
+                    status = 0 if mine.step("echo child").observation == "child\n" else 2
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert env.step("echo parent").observation == "parent\n"
+
+
+def children():
+    return [p for p in os.listdir("/proc") if p.isdigit() and _parent(p) == os.getpid()]
+
+
+def _parent(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+@pytest.mark.parametrize("ending", ["pass", "raise RuntimeError", "os._exit(0)", "os.abort()"])
+def test_nothing_is_left_when_the_interpreter_ends(ending, tmp_path):
+    marker = f"sleep 4{uuid.uuid4().int % 10**9}"
+    run_program(
+        f"""
+        import fumehood, os
+        env = fumehood.Env({TASK!r})
+        env.reset()
+        env.step("{marker} & disown")
+        {ending}
+        """,
+        check=False,
+        cwd=tmp_path,
+    )
+    deadline = time.monotonic() + 20
+    while (
+        subprocess.run(["pgrep", "-f", marker], check=False, stdout=subprocess.DEVNULL).returncode
+        == 0
+    ):
+        assert time.monotonic() < deadline, "a program of the episode is alive"
+        time.sleep(0.02)
+
+
+def test_garbage_collection_closes(gym):
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        env = fumehood.Env(TASK, gym=gym)
+        env.reset()
+        env.cycle = env
+        del env
+        gc.collect()
+    assert len(os.listdir("/proc/self/fd")) <= before + 1
+
+
+@pytest.mark.once
+def test_resets_and_steps_leak_nothing(gym):
+    def usage():
+        gc.collect()
+        with open("/proc/self/statm") as file:
+            pages = int(file.read().split()[1])
+        return pages * 4096, len(os.listdir("/proc/self/fd")), threading.active_count()
+
+    with fumehood.Env(TASK, gym=gym, max_steps=1000) as env:
+        for _ in range(50):
+            env.reset()
+            env.step("echo x")
+        memory, fds, threads = usage()
+        for _ in range(200):
+            env.reset()
+            for _ in range(5):
+                env.step("echo x")
+        assert usage()[1] <= fds + 32 and usage()[2] == threads  # a pool keeps some groups
+        assert usage()[0] - memory < 4 << 20
+
+
+# --- many at once ---------------------------------------------------------------------------------
+
+
+def test_step_many(gym):
+    with fumehood.EnvPool(TASK, 4, gym=gym) as pool:
+        assert [step.step for step in pool.reset_many(10)] == [0] * 4
+        steps = pool.step_many([f"echo {i}; exit" for i in range(4)])
+        assert [step.observation.split()[0] for step in steps] == ["0", "1", "2", "3"]
+        steps = pool.step_many(["echo a", "echo b"], ids=[3, 1])
+        assert [step.observation for step in steps] == ["a\n", "b\n"]
+        assert [step.step for step in steps] == [2, 2]
+
+
+def test_step_many_refuses(gym):
+    with fumehood.EnvPool(TASK, 2, gym=gym) as pool:
+        pool.reset_many()
+        with pytest.raises(fumehood.InputError, match="twice"):
+            pool.step_many(["true", "true"], ids=[0, 0])
+        with pytest.raises(ValueError, match="2 environments, but 1"):
+            pool.step_many(["true"])
+        with pytest.raises(ValueError):
+            pool.step_many(["true", "\0"])
+        pool.envs[0].submit()
+        with pytest.raises(fumehood.StateError):
+            pool.step_many(["true", "true"])
+        assert pool.envs[1].step("echo on").observation == "on\n"
+
+
+def test_send_and_recv(gym):
+    with fumehood.EnvPool(TASK, 3, gym=gym) as pool:
+        pool.send_resets([1, 2, 3])
+        ended = []
+        while len(ended) < 3:
+            ended += pool.recv()
+        assert sorted((i, step.step) for i, step in ended) == [(0, 0), (1, 0), (2, 0)]
+        with pytest.raises(fumehood.StateError, match="nothing was started"):
+            pool.recv()
+        pool.send(["sleep 0.6; echo 0", "echo 1", "sleep 0.3; echo 2"])
+        with pytest.raises(fumehood.StateError, match="under way"):
+            pool.send(["true"], ids=[1])
+        with pytest.raises(fumehood.StateError):
+            pool.step_many(["true"], ids=[1])
+        order = []
+        while len(order) < 3:
+            order += [(i, step.observation) for i, step in pool.recv(timeout_s=20)]
+        assert order == [(1, "1\n"), (2, "2\n"), (0, "0\n")]
+        assert pool.recv(timeout_s=0) == []
+
+
+def test_asyncio(gym):
+    async def play(i):
+        async with await fumehood.AsyncEnv.open(TASK, gym=gym) as env:
+            await env.reset(seed=i)
+            step = await env.step(f"echo {i}")
+            scored = await env.validate()
+            last = await env.submit()
+            return step.observation, scored.score is not None, last.terminated
+
+    async def main():
+        return await asyncio.gather(*(play(i) for i in range(4)))
+
+    assert asyncio.run(main()) == [(f"{i}\n", True, True) for i in range(4)]
+
+
+def test_asyncio_cancelled(gym):
+    async def main():
+        env = await fumehood.AsyncEnv.open(TASK, gym=gym)
+        await env.reset()
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(env.step("sleep 30"), 0.3)
+        step = await env.step("echo on")
+        env.close()
+        return step.observation
+
+    assert asyncio.run(main()) == "on\n"
