@@ -2,13 +2,9 @@
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H
 
-#include "agent/config.h"
-#include "agent/history.h"
+#include "agent/conversation.h"
 #include "model/chat.h"
 #include "model/model.h"
-#include "task/task.h"
-#include "trajectory/recorder.h"
-#include "trajectory/traj.h"
 
 #include <fumehood/env.h>
 
@@ -28,24 +24,15 @@
  */
 struct agent;
 
-struct agent_past {
-	const struct traj_message *messages;
-	size_t n;
-};
-
 struct agent_request {
-	const struct agent_config *config; /* configuration; outlives the agent */
+	struct conversation_request conversation; /* `is_replay` is set here */
 	/* language model, used by this agent only; outlives the agent; NULL: replies come from
 	 * `recorded` */
 	struct chat_model *model;
-	const struct task *task; /* the episode's task, copied */
-	struct fh_env *env;      /* environment that reports the state of the tools; NULL: none */
-	int max_steps;
-	struct recorder *recorder; /* records each message; NULL: none */
 	void *user; /* value for the field `user` of the agent's calls to the language model */
+	struct fh_env *env; /* environment whose results hide the model's key; NULL: none */
 	/* gives recorded replies if the field `model` is NULL; outlives the agent */
 	struct model *recorded;
-	const struct agent_past *past; /* recorded conversation to continue; NULL: none */
 };
 
 /* Opens an agent for an episode. -EINVAL: a prompt has an unknown field, or a demonstration is
@@ -74,25 +61,5 @@ const struct fh_error *agent_failure(const struct agent *a);
 /* Gives the action that the agent decided on, with its thought. Valid until the next
  * agent_observe(). Fails if the reply can't be recorded. */
 int agent_take(struct agent *a, struct model_turn *out, struct fh_error *err);
-
-/* --- prompt_fields.c -------------------------------------------------------------------------- */
-/* Sets a template field for each key of the task's file, such as {id}. */
-void agent_task_fields(struct fields *f, const struct task *task);
-
-/* Sets template fields from the state that the agent's tools report. `state` is JSON from the
- * sandbox. Fields that it does not name stay. A state that is no JSON object is ignored. The arena
- * is for parsing. */
-void agent_state_fields(struct fields *f, struct arena *a, const char *state);
-
-/* --- past.c ----------------------------------------------------------------------------------- */
-/* Adds the configuration's demonstrations to the conversation. With put_demos_in_history, each of
- * their messages becomes a message of the conversation. Otherwise a demonstration becomes a single
- * message. `recorded`: leave out these single messages. */
-int agent_add_demonstrations(const struct agent_config *config, bool recorded, struct history *h,
-		struct fh_error *err);
-
-/* Adds a recorded conversation. `tools` is true if the output parser reads tool calls. A record
- * does not hold these. So each recorded action then becomes a call of the tool `bash`. */
-void agent_add_past(const struct agent_past *past, bool tools, struct history *h);
 
 #endif

@@ -118,6 +118,23 @@ static void command_setup_add_multiline(
 	out->multiline = all;
 }
 
+struct command_setup command_setup_of(const struct agent_config *agent)
+{
+	const struct tools_config *tools = agent ? &agent->keys.tools : NULL;
+
+	if (!agent)
+		return (struct command_setup){ 0 };
+	return (struct command_setup){
+		.files = agent->files,
+		.n_files = agent->n_files,
+		.env_variables = &tools->env_variables,
+		.exported = tools->native.n > 0,
+		.state_name = tools->state_command.name,
+		.state_code = tools->state_command.code,
+		.original_tools = agent->original_tools,
+	};
+}
+
 int command_setup_make(struct arena *a, const struct command_setup *commands, struct env_setup *out,
 		struct fh_error *err)
 {

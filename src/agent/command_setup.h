@@ -2,7 +2,7 @@
 #ifndef AGENT_COMMAND_SETUP_H
 #define AGENT_COMMAND_SETUP_H
 
-#include "agent/command_file.h"
+#include "agent/config.h"
 #include "env/setup.h"
 
 /* Commands of an agent's configuration to set up in an environment. */
@@ -20,6 +20,9 @@ struct command_setup {
 	bool edits_at_once;
 	const char *aliases; /* path of a file that each shell sources first; NULL: none */
 };
+
+/* Returns the commands of a configuration; agent may be NULL. */
+struct command_setup command_setup_of(const struct agent_config *agent);
 
 /*
  * Prepares the commands of an episode, for env_set_setup(). Files lie in SETUP_DIR. The shell runs

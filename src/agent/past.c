@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/agent.h"
+#include "agent/conversation.h"
 
 #include "base/json_text.h"
 #include "base/scope.h"
@@ -99,7 +99,7 @@ static void past_use_shell(
 	m->n_uses = 1;
 }
 
-void agent_add_past(const struct agent_past *past, bool tools, struct history *h)
+void agent_add_past(const struct conversation_past *past, bool tools, struct history *h)
 {
 	const char *id = NULL; /* id of a tool call that awaits its result */
 

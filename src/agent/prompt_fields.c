@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/agent.h"
+#include "agent/conversation.h"
 
 #include "base/str.h"
 #include "config/node.h"

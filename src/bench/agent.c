@@ -235,14 +235,16 @@ static int asking_play(struct asking *a, struct chat_model *model,
 		const struct agent_config *config, struct fh_error *err)
 {
 	struct agent_request request = {
-		.config = config, .max_steps = MAX_STEPS, .env = a->env, .model = model
+		.conversation = { .config = config, .max_steps = MAX_STEPS },
+		.env = a->env,
+		.model = model,
 	};
 	struct task *task;
 	int r = task_load(NULL, BENCH_TASK, NULL, &task, err);
 
 	if (r < 0)
 		return r;
-	request.task = task;
+	request.conversation.task = task;
 	r = agent_open(&request, &a->agent, err);
 	task_free(task);
 	if (r < 0)

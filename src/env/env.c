@@ -326,11 +326,6 @@ void env_hide(struct fh_env *env, const char *secret)
 	env->hidden = secret ? xstrdup(secret) : NULL;
 }
 
-const char *env_state(const struct fh_env *env)
-{
-	return env->setup.state;
-}
-
 const struct task *env_task(const struct fh_env *env)
 {
 	return env->spec.task->task;

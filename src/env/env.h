@@ -30,12 +30,6 @@ const char *env_multiline_end(const struct fh_env *env, const char *line);
  */
 void env_hide(struct fh_env *env, const char *secret);
 
-/*
- * Returns the JSON object that the state command printed after the last reset or step. It is
- * untrusted, and lives until the next reset or step. NULL: none.
- */
-const char *env_state(const struct fh_env *env);
-
 /* Returns the environment's task, which lives as long as its gym. */
 const struct task *env_task(const struct fh_env *env);
 

@@ -56,7 +56,7 @@ static bool openai_is_thinker(const struct dialect_request *request)
 	return false;
 }
 
-static json_t *openai_write_message(const struct chat_message *message)
+json_t *openai_write_message(const struct chat_message *message)
 {
 	static const char *const roles[] = {
 		[CHAT_SYSTEM] = "system",
@@ -238,9 +238,7 @@ static void openai_read_usage(struct reply *r, const json_t *usage)
 	reply_count(json_object_get(usage, "prompt_tokens_details"), "cached_tokens", &r->cached);
 }
 
-/* Adds a complete message of the model, or a stream's piece of one, to the reply. */
-static int openai_read_message(
-		struct reply *r, const json_t *message, bool whole, struct fh_error *err)
+int openai_read_message(struct reply *r, const json_t *message, bool whole, struct fh_error *err)
 {
 	const json_t *thinking = json_object_get(message, "reasoning_content");
 	int ret;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/agent.h"
 
-#include "agent/agent.h"
+#include "agent/conversation.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
@@ -235,12 +235,12 @@ void run_agent_release(struct run_agent *agent)
 
 int run_agent_check(const struct run_agent *agent, const struct task *task, struct fh_error *err)
 {
-	struct agent_request request = { .config = agent->config, .task = task };
-	struct agent *trial;
-	int r = agent_open(&request, &trial, err);
+	const struct conversation_request request = { .config = agent->config, .task = task };
+	struct conversation *trial;
+	int r = conversation_open(&request, &trial, err);
 
 	if (r < 0)
 		return r;
-	agent_close(trial);
+	conversation_close(trial);
 	return 0;
 }

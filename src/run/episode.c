@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/episode_inside.h"
 
+#include "agent/agent.h"
 #include "base/clock.h"
 #include "base/job.h"
 #include "base/json.h"
@@ -174,15 +175,17 @@ static int episode_open_agent(struct episode *e)
 	const struct episode_plan *p = &e->plan;
 	struct episode_inside *in = e->inside;
 	struct agent_request request = {
-		.config = p->agent->config,
+		.conversation = {
+			.config = p->agent->config,
+			.task = env_task(in->env),
+			.max_steps = e->max_steps,
+			.recorder = in->record.recorder,
+			.past = p->past ? &p->past->messages : NULL,
+		},
 		.model = in->chat,
 		.recorded = in->model,
 		.env = in->env,
-		.task = env_task(in->env),
-		.max_steps = e->max_steps,
-		.recorder = in->record.recorder,
 		.user = e,
-		.past = p->past ? &p->past->messages : NULL,
 	};
 
 	return agent_open(&request, &in->agent, &e->error);

@@ -39,19 +39,10 @@ static int episode_setup_make(struct arena *arena, const struct agent_config *ag
 		const char *aliases, bool edits_at_once, struct env_setup *out,
 		struct fh_error *err)
 {
-	struct command_setup commands = { .aliases = aliases, .edits_at_once = edits_at_once };
+	struct command_setup commands = command_setup_of(agent);
 
-	if (agent) {
-		const struct tools_config *tools = &agent->keys.tools;
-
-		commands.files = agent->files;
-		commands.n_files = agent->n_files;
-		commands.env_variables = &tools->env_variables;
-		commands.original_tools = agent->original_tools;
-		commands.exported = tools->native.n > 0;
-		commands.state_name = tools->state_command.name;
-		commands.state_code = tools->state_command.code;
-	}
+	commands.aliases = aliases;
+	commands.edits_at_once = edits_at_once;
 	return command_setup_make(arena, &commands, out, err);
 }
 

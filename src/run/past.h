@@ -2,7 +2,7 @@
 #ifndef RUN_PAST_H
 #define RUN_PAST_H
 
-#include "agent/agent.h"
+#include "agent/conversation.h"
 #include "run/options.h"
 #include "trajectory/export.h"
 
@@ -23,7 +23,7 @@ struct run_past {
 	 */
 	size_t n_steps;
 	/* recorded messages of the model's conversation, up to the reply for step n_steps */
-	struct agent_past messages;
+	struct conversation_past messages;
 	struct chat_stats spent; /* recorded cost, tokens and calls of the model */
 	const char *task_hash, *agent_hash;
 	/* version of the list of secret keys (SECRET_KEYS_VERSION) in the build that recorded the

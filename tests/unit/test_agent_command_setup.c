@@ -70,12 +70,12 @@ static void test_commands(void **state)
 	struct fh_env *env = open_with(sourced, 0);
 
 	assert_has(step.observation, "Write the sign");
-	assert_string_equal(env_state(env), "{\"open_file\": \"n/a\", \"words\": 0}\n");
+	assert_string_equal(step.tools_state, "{\"open_file\": \"n/a\", \"words\": 0}\n");
 	act(env, "view data.csv; LIST+=(a b); greet");
 	assert_string_equal(step.observation, "xx\nhello, nobody\nmore\n");
 	assert_int_equal(step.step, 1);
 	assert_string_equal(step.open_file, "/home/agent/workspace/data.csv");
-	assert_has(env_state(env), "\"words\": 2");
+	assert_has(step.tools_state, "\"words\": 2");
 	act(env, "echo \"[$LAST_ACTION]\"; echo 'a'\\''b'  ");
 	assert_string_equal(step.observation, "[view data.csv; LIST+=(a b); greet]\na'b\n");
 	act(env, "cd /tmp; (exit 7)");
@@ -154,7 +154,7 @@ static void test_after_a_restart(void **state)
 	assert_string_equal(step.open_file, "n/a");
 	act(env, "view data.csv");
 	assert_string_equal(step.observation, "xx\n");
-	assert_has(env_state(env), "data.csv");
+	assert_has(step.tools_state, "data.csv");
 	fh_env_close(env);
 }
 
@@ -177,8 +177,8 @@ static void test_hostile_state(void **state)
 		assert_int_equal(step.exit_code, 0);
 		assert_null(step.exit_status);
 		/* A function that ends the shell leads to a fresh shell, without an open file. */
-		if (env_state(env))
-			assert_has(env_state(env), "\"n/a\"");
+		if (step.tools_state)
+			assert_has(step.tools_state, "\"n/a\"");
 		act(env, "echo on");
 		assert_has(step.observation, "on");
 		fh_env_close(env);
@@ -207,7 +207,7 @@ static void test_broken_setup(void **state)
 	assert_done(fh_env_reset(env, NULL, &step, &error));
 	act(env, "type _twice");
 	assert_int_not_equal(step.exit_code, 0);
-	assert_null(env_state(env));
+	assert_null(step.tools_state);
 	fh_env_close(env);
 }
 
@@ -228,7 +228,7 @@ static void test_polled(void **state)
 			;
 		assert_done(fh_env_end(env, &step, &error));
 		assert_int_equal(step.step, i);
-		assert_has(env_state(env), i == 2 ? "n/a" : "zeros.csv");
+		assert_has(step.tools_state, i == 2 ? "n/a" : "zeros.csv");
 	}
 	fh_env_close(env);
 }
