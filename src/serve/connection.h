@@ -40,6 +40,7 @@ struct connection {
 	/* a WebSocket */
 	struct inbox inbox;
 	bool stopped; /* the socket is not read */
+	bool timed;   /* a timeout runs for bytes that are being sent */
 	/* session to use; "" for a new one */
 	char session_id[SEAT_ID_BYTES];
 	bool attached; /* the session outlives the connection */

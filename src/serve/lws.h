@@ -37,6 +37,7 @@
 	X(is_first_fragment)                                                                       \
 	X(remaining_packet_payload)                                                                \
 	X(rx_flow_control)                                                                         \
+	X(send_pipe_choked)                                                                        \
 	X(service)                                                                                 \
 	X(set_log_level)                                                                           \
 	X(set_opaque_user_data)                                                                    \

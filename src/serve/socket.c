@@ -61,14 +61,50 @@ int socket_confirm(struct connection *c, const char *to)
 	return 0;
 }
 
+/* --- sending ---------------------------------------------------------------------------------- */
+
+static int socket_send(struct connection *c)
+{
+	static unsigned char chunk[LWS_PRE + CHUNK_BYTES];
+	const struct buf *answer = &c->client.answer;
+	size_t left = answer->len - c->sent;
+	size_t n = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+	int flags = lws_write_ws_flags(LWS_WRITE_TEXT, c->sent == 0, n == left);
+
+	memcpy(chunk + LWS_PRE, answer->data + c->sent, n);
+	if (lws_api.write(c->wsi, chunk + LWS_PRE, n, (enum lws_write_protocol)flags) < 0)
+		return -1;
+	c->sent += n;
+	return 0;
+}
+
+/*
+ * Sends a short answer at once if nothing else is to be done afterwards: to wait until the socket is
+ * writable costs a look at all sockets. False: the answer is to be sent by socket_writable().
+ */
+static bool socket_send_now(struct connection *c)
+{
+	if (c->close_status || c->inbox.first || !c->client.answer.len ||
+			c->client.answer.len > CHUNK_BYTES || lws_api.send_pipe_choked(c->wsi))
+		return false;
+	if (socket_send(c) == 0)
+		return true;
+	c->close_status = CLOSE_NORMAL;
+	c->client.answer.len = 0;
+	return false;
+}
+
 static void socket_answered(void *user)
 {
 	struct connection *c = user;
 
 	c->sent = 0;
-	c->sending = true;
-	lws_api.callback_on_writable(c->wsi);
+	c->sending = c->client.closed || !socket_send_now(c);
+	if (c->sending)
+		lws_api.callback_on_writable(c->wsi);
 }
+
+/* --- sessions --------------------------------------------------------------------------------- */
 
 /* Gives the client its session. False: it was told why it gets none. */
 static bool socket_attach(struct connection *c)
@@ -191,21 +227,6 @@ int socket_received(struct connection *c, const char *data, size_t n)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-static int socket_send(struct connection *c)
-{
-	static unsigned char chunk[LWS_PRE + CHUNK_BYTES];
-	const struct buf *answer = &c->client.answer;
-	size_t left = answer->len - c->sent;
-	size_t n = left < CHUNK_BYTES ? left : CHUNK_BYTES;
-	int flags = lws_write_ws_flags(LWS_WRITE_TEXT, c->sent == 0, n == left);
-
-	memcpy(chunk + LWS_PRE, answer->data + c->sent, n);
-	if (lws_api.write(c->wsi, chunk + LWS_PRE, n, (enum lws_write_protocol)flags) < 0)
-		return -1;
-	c->sent += n;
-	return 0;
-}
-
 int socket_writable(struct connection *c)
 {
 	if (c->sending && c->sent < c->client.answer.len) {
@@ -213,10 +234,13 @@ int socket_writable(struct connection *c)
 			return -1;
 		/* Called again when the socket has taken the bytes: else the client is gone. */
 		lws_api.set_timeout(c->wsi, PENDING_TIMEOUT_USER_OK, SEND_TIMEOUT_S);
+		c->timed = true;
 		lws_api.callback_on_writable(c->wsi);
 		return 0;
 	}
-	lws_api.set_timeout(c->wsi, NO_PENDING_TIMEOUT, 0);
+	if (c->timed)
+		lws_api.set_timeout(c->wsi, NO_PENDING_TIMEOUT, 0);
+	c->timed = false;
 	if (c->sending) {
 		c->sending = false;
 		if (c->client.answer.size > CHUNK_BYTES)
