@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The taskset and harness for verifiers.v1.
+
+A task of the taskset is an episode's task and seed. The harness plays it in this process. It calls
+the model at the rollout's endpoint, and runs the replies' commands in a sandbox of its own. So the
+runtime has nothing to do. Rewards are made of what the harness notes in `trace.info`.
+"""
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fumehood
+import httpx
+import verifiers.v1 as vf
+from fumehood.rewards import Account
+from pydantic import Field
+
+from .episode import Episode, Rules, task_id
+from .policy import BROADCASTS_DIR, policy_step_now
+from .record import Board, save
+from .schemes import Schemes
+
+INFO = "fumehood"  # key of trace.info
+
+Trace = vf.Trace[Any, Any, Any]
+
+
+class FumehoodData(vf.TaskData):
+    """An episode: its task and the seed of its random numbers."""
+
+    task: str
+    seed: int = 0
+
+
+class FumehoodTaskConfig(vf.TaskConfig):
+    """How episodes are rewarded: docs/python.md has the schemes."""
+
+    reward_scheme: str = "delta"
+    v7_tau: float = 0.88
+    reward_batch_size: int = 8
+    persist_path: Path | None = None
+
+
+_schemes: dict[tuple[Any, ...], Schemes] = {}  # by their configuration
+
+
+def _schemes_of(config: FumehoodTaskConfig) -> Schemes:
+    key = (config.reward_scheme, config.v7_tau, config.reward_batch_size, config.persist_path)
+    if key not in _schemes:
+        _schemes[key] = Schemes(
+            config.reward_scheme,
+            config.persist_path,
+            per_task=True,
+            tau=config.v7_tau,
+            batch_size=config.reward_batch_size,
+        )
+    return _schemes[key]
+
+
+class FumehoodTask(vf.Task[FumehoodData, vf.State, FumehoodTaskConfig]):
+    """A task whose reward is made by a scheme of fumehood.rewards."""
+
+    @vf.reward(weight=1.0)
+    async def scheme(self, trace: Trace) -> float:
+        """Returns the reward of the configured scheme."""
+        account = Account(**trace.info[INFO]["account"])
+        return _schemes_of(self.config)(self.data.task, account)
+
+    @vf.metric
+    async def episode(self, trace: Trace) -> dict[str, float]:
+        """Returns what the episode reached."""
+        noted = trace.info[INFO]
+        account = Account(**noted["account"])
+        numbers = {
+            "improvement": noted["metrics"]["improvement"],
+            "steps": float(account.steps),
+            "errors": float(account.errors),
+        }
+        if account.scores:
+            numbers["final_score"] = account.scores[-1]
+        return numbers
+
+
+class FumehoodTasksetConfig(vf.TasksetConfig):
+    """Which episodes a taskset has."""
+
+    id: str = "fumehood-verifiers"
+    tasks: list[str] = ["titanicSurvival:micro"]
+    num_examples_per_task: int = Field(100, ge=1)
+    seed: int = 42  # seed of each task's first example
+    task: FumehoodTaskConfig = FumehoodTaskConfig()
+
+
+class FumehoodTaskset(vf.Taskset[FumehoodTask, FumehoodTasksetConfig]):
+    """Episodes of tasks: `num_examples_per_task` of each, with consecutive seeds."""
+
+    def load(self) -> Iterator[FumehoodTask]:
+        """Yields the episodes. Those of different tasks alternate."""
+        tasks = [task_id(name) for name in self.config.tasks]
+        prompts = {task: fumehood.describe(task).description or task for task in tasks}
+        for i in range(self.config.num_examples_per_task):
+            for task in tasks:
+                seed = self.config.seed + i
+                data = {"id": f"{task}-{seed}", "name": task, "task": task, "seed": seed}
+                data["prompt"] = prompts[task]
+                yield FumehoodTask(FumehoodData.model_validate(data), self.config.task)
+
+
+class FumehoodHarnessConfig(vf.HarnessConfig):
+    """How episodes are played.
+
+    history: "full" shows the whole conversation, so that an episode is one branch of its trace.
+    "last_5" shows the last five turns, and makes each turn a branch of its own.
+    """
+
+    id: str = "fumehood-verifiers"
+    history: str = Field("full", pattern=r"^(full|last_[1-9][0-9]*)$")
+    max_turns: int = Field(50, ge=1)
+    env_gpu: str = "cpu"
+    training_timeout: float | None = None
+    options: dict[str, Any] = {}  # more options of fumehood.Env
+    save_trajectories: bool = False
+    trajectory_dir: Path = Path("trajectories")
+    broadcasts_dir: Path = Path(BROADCASTS_DIR)
+    policy_step: int | None = None  # None: the newest in broadcasts_dir
+    wandb: dict[str, Any] | None = None  # arguments of wandb.init
+    wandb_batch_size: int = Field(8, ge=1)
+
+
+class FumehoodHarness(vf.Harness[FumehoodHarnessConfig]):
+    """Plays an episode in this process, with the model behind the rollout's endpoint."""
+
+    APPENDS_SYSTEM_PROMPT = True
+    EXECUTES_CODE = False  # not in the runtime
+    NEEDS_CONTAINER = False
+
+    def __init__(self, config: FumehoodHarnessConfig) -> None:
+        super().__init__(config)
+        self.rules = Rules(
+            max_turns=config.max_turns,
+            env_gpu=config.env_gpu,
+            training_timeout_s=config.training_timeout,
+            options=config.options,
+        )
+        last = re.fullmatch(r"last_(\d+)", config.history)
+        self.last_n = int(last[1]) if last else None
+        self.board = Board(config.wandb_batch_size, config.wandb)
+
+    async def launch(
+        self,
+        ctx: vf.ModelContext,
+        trace: Trace,
+        runtime: vf.Runtime,
+        endpoint: str,
+        secret: str,
+        mcp_urls: dict[str, str],
+        data: vf.TaskData,
+        tool_interception_url: str | None = None,
+    ) -> vf.ProgramResult:
+        """Plays the episode. Notes what it reached in trace.info."""
+        assert isinstance(data, FumehoodData)
+        policy_step = policy_step_now(self.config.policy_step, self.config.broadcasts_dir)
+        episode = await Episode.open(data.task, data.seed, self.rules)
+        try:
+            await self._play(episode, trace, ctx.model, endpoint, secret)
+        finally:
+            episode.close()
+            record = episode.record(data.idx or 0, policy_step)
+            trace.info[INFO] = {
+                "account": dataclasses.asdict(episode.account),
+                "metrics": record["metrics"],
+                "policy_step": policy_step,
+                **{key: value for key, value in record["info"].items() if key != "prompt"},
+            }
+        if self.config.save_trajectories:
+            save(record, self.config.trajectory_dir)
+        self.board.add(record)
+        return vf.ProgramResult(exit_code=0, stdout="", stderr="")
+
+    async def _play(
+        self, episode: Episode, trace: Trace, model: str, endpoint: str, secret: str
+    ) -> None:
+        """Asks the model for each turn until the episode ends, or the rollout is stopped."""
+        headers = {"Authorization": f"Bearer {secret}"}
+        system = trace.task.data.system_prompt
+        async with httpx.AsyncClient(timeout=None, headers=headers) as client:
+            while not episode.done:
+                messages = episode.messages(self.last_n)
+                if system is not None:
+                    messages[0]["content"] = system
+                response = await client.post(
+                    f"{endpoint}/chat/completions", json={"model": model, "messages": messages}
+                )
+                if response.is_error and trace.stop_condition is not None:
+                    return  # a limit of the rollout was reached
+                response.raise_for_status()
+                reply = response.json()["choices"][0]["message"]["content"]
+                await episode.act(reply or "")

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""verifiers 0.4.0 plays our environments: the taskset and the harness."""
+
+import asyncio
+import json
+import sys
+import tomllib
+from pathlib import Path
+
+import fumehood
+import jsonschema
+import pytest
+import verifiers.v1 as vf
+from scripted_model import ScriptedModel
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python/verifiers"))
+
+GAME = "battleOfSexes:micro"
+ID = "fumehood-verifiers"
+
+
+def play(script, rollouts=1, *, taskset=None, agent=None, **harness):
+    """Plays the tasks of a taskset. Returns the traces, and the bodies of the model's requests."""
+    taskset = {"id": ID, "tasks": [GAME], "num_examples_per_task": 1} | (taskset or {})
+    config = vf.resolve_env_config(
+        {
+            "taskset": taskset,
+            "agent": {"harness": {"id": ID} | harness, "runtime": {"type": "subprocess"}}
+            | (agent or {}),
+            "interception": {"type": "server"},
+        }
+    )
+    env = vf.load_environment(config)
+
+    async def run(url):
+        client = vf.EvalClientConfig(base_url=url, api_key_var="NO_KEY")
+        context = vf.ModelContext(model="scripted", client=client, sampling=vf.SamplingConfig())
+        async with env.serving():
+            slots = [slot for task in env.taskset for slot in env.slots(task, rollouts)]
+            return await asyncio.gather(*(env.run_slot(slot, context) for slot in slots))
+
+    with ScriptedModel(script) as model:
+        episodes = asyncio.run(run(model.url))
+    return [trace for episode in episodes for trace in episode.traces], model.asked
+
+
+SCRIPT = ["ls", "What now?", "false", "validate", "submit"]
+
+
+def test_an_episode_is_one_branch(tmp_path):
+    (tmp_path / "step_4").mkdir()
+    (trace,), asked = play(
+        SCRIPT,
+        taskset={"task": {"reward_scheme": "continuous"}},
+        broadcasts_dir=str(tmp_path),
+        save_trajectories=True,
+        trajectory_dir=str(tmp_path / "t"),
+    )
+    assert trace.ok and not trace.errors and trace.num_turns == len(asked) == 5
+    assert trace.num_branches == 1
+    assert [m.content for m in trace.branches[0].messages if m.role == "assistant"] == SCRIPT
+    noted = trace.info["fumehood"]
+    assert noted["exit_status"] == "submitted" and noted["policy_step"] == 4
+    gain = noted["metrics"]["improvement"]
+    assert trace.metrics["errors"] == 2 and trace.metrics["improvement"] == gain
+    assert trace.reward == pytest.approx(max(-1, min(1, 5 * gain - 0.5 - 0.5 * 2 / 5)))
+    record = json.loads(next((tmp_path / "t").glob("battleOfSexes-micro_pi4_*.json")).read_text())
+    assert [turn["completion"] for turn in record["trajectory"]] == SCRIPT
+
+
+def test_each_turn_is_a_branch():
+    replies = iter(SCRIPT)
+    (trace,), asked = play(lambda _: next(replies), history="last_2")
+    assert trace.ok and trace.num_turns == trace.num_branches == 5
+    assert [b.messages[-1].content for b in trace.branches] == SCRIPT
+    shown = [sum(m["role"] == "assistant" for m in body["messages"]) for body in asked]
+    assert shown == [0, 1, 2, 2, 2]
+    for branch in trace.branches:
+        assert sum(node.sampled for node in branch.nodes) == 1
+
+
+def test_a_group_and_its_seeds():
+    script = ["echo $RANDOM", "submit"]
+    traces, _ = play(script, 2, taskset={"num_examples_per_task": 2, "seed": 7})
+    printed = {}
+    for trace in traces:
+        seed = trace.info["fumehood"]["seed"]
+        (number,) = (
+            m.content for n in trace.nodes if (m := n.message).role == "user" and n.parent == 2
+        )
+        printed.setdefault(seed, set()).add(number)
+    assert sorted(printed) == [7, 8] and all(len(numbers) == 1 for numbers in printed.values())
+
+
+def test_the_last_turn_is_scored(tmp_path):
+    scheme = {"reward_scheme": "v8_global_best", "reward_batch_size": 1}
+    (trace,), asked = play(
+        ["true", "true"],
+        max_turns=2,
+        policy_step=9,
+        taskset={"task": scheme | {"persist_path": str(tmp_path / "best.json")}},
+    )
+    best = json.loads((tmp_path / "best-battleOfSexes-micro.json").read_text())["best_ever"]
+    assert [best] == trace.info["fumehood"]["account"]["scores"]
+    assert len(asked) == 2 and trace.info["fumehood"]["policy_step"] == 9
+    assert trace.info["fumehood"]["exit_status"].startswith("autosubmission")
+
+
+def test_a_limit_of_the_rollout_ends_it():
+    (trace,), asked = play(["validate", "true", "true"], agent={"max_turns": 2})
+    assert len(asked) == 2 and trace.stop_condition == "max_turns" and not trace.errors
+    assert trace.ok and "scheme" in trace.rewards and trace.metrics["steps"] == 2
+
+
+def test_failures_are_errors_of_the_trace():
+    (trace,), _ = play([], options={"variant": "none"})
+    assert not trace.ok and "none" in trace.errors[0].message
+    with pytest.raises(ValueError, match="history"):
+        play([], history="some")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples/prime-rl").glob("*.toml")), ids=str)
+def test_examples_for_prime_rl(path):
+    """The schema leaves the environments to verifiers, because their keys depend on the harness."""
+    schema = json.loads((ROOT / "tests/doors/prime-rl.schema.json").read_text())
+    config = tomllib.loads(path.read_text())
+    for source in config["orchestrator"]["train"]["source"]:
+        described = source.pop("env")
+        for task in vf.resolve_env_config(described).taskset.tasks:
+            assert fumehood.describe(task).problem is None
+        described["agent"]["harness"]["max_turn"] = 1
+        with pytest.raises(ValueError, match="max_turn"):
+            vf.resolve_env_config(described)
+    jsonschema.validate(config, schema)
+    config["orchestrator"]["rollouts_per_example"] = 8
+    with pytest.raises(jsonschema.ValidationError, match="rollouts_per_example"):
+        jsonschema.validate(config, schema)
