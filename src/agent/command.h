@@ -8,13 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A command for the agent in addition to the shell's. It is Fumehood's (native_commands()), or from
- * a command file (command_file.h). */
 struct command_argument {
 	const char *name, *type, *description; /* type and description are "" if not documented */
 	bool required;
 };
 
+/* A command for the agent in addition to the shell's. It is Fumehood's (native_commands()), or from
+ * a command file (command_file.h). */
 struct agent_command {
 	const char *name;
 	const char *signature; /* the command with <arguments>; NULL: only its name */

@@ -136,7 +136,7 @@ static int control_check_run(const struct run_request *request, struct fh_error 
 	return channel_check_path(request->cwd, err);
 }
 
-/* --- requests to PID 1 that have no answer ---------------------------------------------------- */
+/* --- starting, signalling and interrupting programs ------------------------------------------- */
 
 _Static_assert((int)RUN_NOTHING == (int)SLOT_NOTHING && (int)RUN_STREAM_1 == (int)SLOT_STREAM_1 &&
 				(int)RUN_STREAM_2 == (int)SLOT_STREAM_2 &&

@@ -14,7 +14,7 @@ extern const char *const listed_paths[];
 
 /* Starts a nursery with all layers if none runs, and waits until it is ready. */
 int nursery_need(struct native_owner *owner, struct fh_error *err);
-/* Locks `changing` and starts a nursery with all layers if none runs, as nursery_need(). */
+/* Does the same as nursery_need(), but takes the mutex `changing` itself, for the call only. */
 int nursery_ensure(struct native_owner *owner, struct fh_error *err);
 /*
  * Closes the nursery's socket, so that the nursery ends after its sandboxes. Waits 2 s at most for

@@ -3,7 +3,10 @@
 
 #include "fumehood-build.h"
 
-/* What a server tells about itself: fixed texts of OpenEnv's protocol. */
+/*
+ * Answers to OpenEnv's GET requests for /schema, /openapi.json and /metadata. The texts are
+ * Fumehood's own. Only /metadata differs between servers: it lists the tasks.
+ */
 
 #define ACTION_SCHEMA                                                                              \
 	"{\"title\":\"CommandAction\",\"type\":\"object\",\"properties\":{"                        \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests sandboxes whose PID 1 can't end them.
 
-It is stopped, or sleeps in the kernel on a lock that an agent holds. The nursery has to end such a
-sandbox. If the nursery was killed too, `sandbox gc` has to end it.
+PID 1 is stopped, or sleeps in the kernel because it waits for a pipe or file that an agent blocks.
+The nursery has to end such a sandbox. If the nursery was killed too, `sandbox gc` has to end it.
 """
 
 import json
@@ -29,7 +29,9 @@ from conftest import (
 IDS = 65534  # subordinate ids that an ordinary user needs
 
 
-# Starts a process in the sandbox that holds the lock of a file until it is killed.
+# Shell commands that start a process in the sandbox. Until it is killed, its splice() holds the
+# kernel's own mutex of the file or pipe at {path}. A process that replaces that file, or closes that
+# pipe, sleeps in the kernel.
 HOLD = """python3 - {path} >said <<'END' &
 import ctypes, os, stat, sys, socket
 path, pair, ends = sys.argv[1], socket.socketpair(), os.pipe()
@@ -47,12 +49,12 @@ def hold(door, path: str) -> None:
 
 
 def hold_request(door, first) -> None:
-    """Locks a pipe that PID 1 has open, so that PID 1 blocks when it closes it."""
+    """Holds the kernel's mutex of a pipe, so that PID 1 sleeps when it closes that pipe."""
     hold(door, "/run/fumehood/validate")
 
 
 def hold_answer(door, first) -> None:
-    """Locks the file that a call's answer replaces, and makes a call."""
+    """Holds the kernel's mutex of the file that the answer to a call replaces, and makes a call."""
     door.step("mkdir -p ~/.fumehood")
     hold(door, "~/.fumehood/answer")
     ask = "printf 'nothing a1\\nanything' >~/.fumehood/call; printf 1 >/run/fumehood/call; sleep 9"

@@ -64,8 +64,7 @@ def mirror() -> type:
 
 # --- heuristics that choose a variable ------------------------------------------------------------
 
-# Each heuristic decides by other arguments than the others. So a wrong argument leads to other
-# decisions.
+# Four heuristics decide by the clauses and the assignments only, "most conflicts" by all arguments.
 
 
 def first_free(clauses: Clauses, assignments: dict[int, bool], *_: Any) -> tuple[int, bool]:
