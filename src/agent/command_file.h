@@ -31,6 +31,7 @@
  *
  * All strings live in the arena that is given. Errors name file, line and column.
  */
+
 #define COMMAND_FILE_BYTES_MAX (256 * 1024)
 #define COMMANDS_MAX 128 /* most commands in a file */
 

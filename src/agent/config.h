@@ -9,10 +9,6 @@
 #include "base/sha256.h"
 #include "config/schema.h"
 
-/*
- * An agent's configuration: agents/<name>.yaml, with MLGym's keys. It is loaded into an arena with
- * all files that it names, and does not change afterwards.
- */
 struct state_command_config {
 	const char *name, *code;
 };
@@ -45,6 +41,10 @@ struct agent_keys {
 
 extern const struct schema agent_schema;
 
+/*
+ * An agent's configuration: agents/<name>.yaml, with MLGym's keys. It is loaded into an arena with
+ * all files that it names, and does not change afterwards.
+ */
 struct agent_config {
 	char *path, *stem; /* stem: name of the file without ".yaml", for names of run folders */
 	/* absolute path of the file; NULL: an installed configuration, whose name is `stem` */

@@ -32,14 +32,14 @@ struct chat_use *history_copy_uses(struct arena *a, const struct chat_use *uses,
 const char *history_role_name(enum chat_role role);
 enum chat_role history_role(const char *name);
 
-/*
- * History processors shorten older messages before a model sees them. Their names are MLGym's. They
- * keep the number of messages, and all demonstrations.
- */
 struct history_args {
 	int n; /* number of last observations that LastNObservations keeps, beside the first one */
 };
 
+/*
+ * History processors shorten older messages before a model sees them. Their names are MLGym's. They
+ * keep the number of messages, and all demonstrations.
+ */
 struct history_processor {
 	const char *name;
 	bool takes_n;

@@ -14,6 +14,7 @@
  * of the text, a fence is three backticks and white space. The text is read once: a model may write
  * millions of fences.
  */
+
 #define TICKS "```"
 
 struct fence {

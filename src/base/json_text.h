@@ -6,6 +6,7 @@
 
 /* Writes JSON strings. Programs that don't link jansson can include this header, but not
  * base/json.h. */
+
 enum json_text_form {
 	JSON_TEXT_UTF8,  /* escape control characters, " and \; write others as UTF-8 */
 	JSON_TEXT_ASCII, /* as Python's json.dumps(): characters outside of ASCII become \uNNNN */

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Reads lines from a descriptor. Lines over LINE_BYTES_MAX are skipped. */
 #define LINE_BYTES_MAX (16L * 1024 * 1024)
 
+/* Reads lines from a descriptor. Lines over LINE_BYTES_MAX are skipped. */
 struct lines {
 	struct buf data;
 	size_t given;  /* bytes at the start of `data` that lines_next() returned last */

@@ -11,6 +11,7 @@
  *
  * Thread-safe: each record is one write(2). Errors of write(2) are ignored.
  */
+
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 
 struct log_options {
@@ -31,8 +32,8 @@ void log_setup(const struct log_options *options);
 /* Gives the level for "debug", "info", "warn" or "error"; -1 for other names. */
 int log_level_of(const char *name);
 
-/* Writes the current time, as in "2026-01-31T12:00:00.123Z". */
 #define LOG_TIME_BYTES 40
+/* Writes the current time, as in "2026-01-31T12:00:00.123Z". */
 void log_time(char *text, size_t n);
 
 struct log_field {

@@ -11,6 +11,7 @@
  * SHA-256 (FIPS 180-4), for hashes of files and inputs. To derive keys, use `struct hmac`. Neither
  * resists an attacker who measures the time of computation.
  */
+
 #define SHA256_BYTES 32
 #define SHA256_HEX_BYTES 65 /* length of a digest as hexadecimal, with the NUL */
 

@@ -12,6 +12,7 @@
  * of a bare program, the floor. Both are taken in turns, so that other load on the machine slows
  * both.
  */
+
 #define BENCH_TASK "titanicSurvival:micro"
 #define BENCH_FIGURES_MAX 64
 #define BENCH_ALIVE_MAX 10

@@ -14,6 +14,7 @@
  * Plays episode after episode in one process, a few at once, driven by one thread. Measures the
  * time of an episode, and the growth of memory, descriptors, mounts and control groups.
  */
+
 #define AT_ONCE 4
 #define EPISODES 20 /* episodes for each sample that the user asked for */
 #define STEPS 10    /* steps of an episode */

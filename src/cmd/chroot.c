@@ -14,6 +14,7 @@
  * an ordinary folder, /proc/self/mountinfo has no mount point "/". If it is a mount point, an
  * ancestor process outside the chroot sees the same mount at another path.
  */
+
 #define MOUNTINFO_MAX (1 << 20)
 
 struct mount {

@@ -21,6 +21,7 @@
  * "CANDIDATE\tEXPLANATION". The lines ":files\tPREFIX" and ":folders\tPREFIX" ask the shell to
  * complete a path after PREFIX, because the shell quotes paths itself.
  */
+
 struct completion_line {
 	struct buf *out;
 	const struct command *command;

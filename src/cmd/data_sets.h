@@ -6,6 +6,7 @@
 #include "data/find.h"
 
 /* Options and functions that the commands of `fumehood data` share. */
+
 struct data_options {
 	const char *tasks_dir;
 };

@@ -33,6 +33,7 @@
  * fumehood doctor: tries each thing that a sandbox needs. If the machine refuses it for a known
  * reason, prints what to do. A check is a function and a line in the table.
  */
+
 struct doctor_finding {
 	bool ok;
 	char detail[640];

@@ -7,6 +7,7 @@
 
 /* Options of commands that write a log: rows for their option tables, and the function that reads
  * them. */
+
 struct log_choice {
 	int level;  /* value of --log: enum log_level; valid only if --log was given */
 	int format; /* index into log_formats */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 /* fumehood replay: plays a recorded run again (run/replay.h), and compares the observations. */
+
 #define DIFF_LINES 20
 #define LINE_BYTES_MAX (64L << 20)
 

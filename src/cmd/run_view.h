@@ -9,6 +9,7 @@
  * far as lines fit. Elsewhere a line is printed when an episode begins or ends. Texts from
  * sandboxes are escaped.
  */
+
 enum run_verbosity { RUN_QUIET, RUN_NORMAL, RUN_VERBOSE };
 
 struct run_view {

@@ -15,6 +15,7 @@
 #include <string.h>
 
 /* fumehood sandbox exec and shell: run a program in a sandbox of its own. */
+
 #define EXEC_FAILED 125 /* exit status if the program did not start, as of docker and env(1) */
 
 struct sandbox_cli {

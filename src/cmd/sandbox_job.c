@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 /* The loop of `sandbox exec`: waits for output, the program's end, signals and the timeout. */
+
 #define KILL_AFTER_MS 1000 /* time from SIGTERM to SIGKILL after the timeout */
 /* time to wait for the rest of the output, after a program that was told to end has ended */
 #define LEAVE_AFTER_MS 1000

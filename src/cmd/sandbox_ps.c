@@ -19,6 +19,7 @@
  * process that makes sandboxes for its parent, the owner. The children of a nursery are the PIDs 1
  * of sandboxes.
  */
+
 #define NURSERY_NAME "fh-nursery"
 #define PROCESSES_MAX (1 << 22)
 

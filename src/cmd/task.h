@@ -12,6 +12,7 @@
 #include <fumehood/env.h>
 
 /* Options and functions that the commands of `fumehood task` share. */
+
 struct task_options {
 	const char *tasks_dir, *mlgym_root;
 };

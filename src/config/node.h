@@ -12,6 +12,7 @@
 /* A YAML file as a tree of nodes. Each node knows its place in the file. Nodes live in the arena of
  * the tree and never change. An alias and its anchor are one node, so that a node may have several
  * parents. */
+
 enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
 
 struct node {

@@ -27,6 +27,7 @@
  *
  * Texts and lists in the struct live in the arena that is passed to schema_read().
  */
+
 enum field_kind {
 	FIELD_TEXT,   /* a text; the member is a const char *, NULL if the key is missing */
 	FIELD_BOOL,   /* true or false; the member is a bool */
@@ -107,9 +108,9 @@ void schema_print(struct buf *out, const struct schema *schema, const void *valu
 /* Appends documentation of a struct in Markdown: its help, and a table of its keys. */
 void schema_document(struct buf *out, const struct schema *schema);
 
+#define SCHEMAS_MAX 64
 /* Appends a schema and its nested schemas, each once, to `out`, which already has n. Returns the
  * new n. */
-#define SCHEMAS_MAX 64
 size_t schema_all(const struct schema *schema, const struct schema **out, size_t n);
 
 /* Appends a number with the field's unit: "512M", "90s", "1.5". */

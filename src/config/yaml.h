@@ -10,6 +10,7 @@
  * !!str are refused. Errors name file, line and column. Files that exceed a limit below are
  * refused.
  */
+
 #define YAML_FILE_BYTES_MAX (1024 * 1024)
 #define YAML_NODES_MAX 100000            /* most nodes of a file, with aliases expanded */
 #define YAML_BYTES_MAX (8 * 1024 * 1024) /* most text of a file, with aliases expanded */

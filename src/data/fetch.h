@@ -14,6 +14,7 @@
  * huggingface_hub, or from a server. The expected sha256 is that of datasets/<id>.yaml, else that
  * of data.lock, else that of the cache or server.
  */
+
 enum data_origin { DATA_KEPT, DATA_CACHED, DATA_FETCHED };
 
 struct data_file {

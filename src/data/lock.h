@@ -13,6 +13,7 @@
  * them. A fetch writes the entry of each file. Later fetches ask for its revision, and expect its
  * hash if datasets/<id>.yaml has none.
  */
+
 enum lock_section { LOCK_SOURCES, LOCK_FILES };
 
 #define LOCK_REVISION_BYTES 128

@@ -15,6 +15,7 @@
  * -ENETUNREACH: no server answered. `err` can't be NULL. Servers are untrusted: a file of another
  * size or hash is refused.
  */
+
 struct transfer {
 	struct http *http;
 	const char *token; /* sent to the URL's server, not to those it redirects to; NULL: none */

@@ -18,6 +18,7 @@
  * way. The seed is always the same. The score is kept in <state>/baselines. The file's name has the
  * task's hash and the machine's fingerprint, and the file appears whole.
  */
+
 #define SEED 0
 #define KEPT_BYTES_MAX 65536
 #define KEY_DIGITS 16   /* digits of each of the two hashes in the name of a baseline's file */

@@ -19,6 +19,7 @@
  * src/grade/python/imports.py finds the imports of a task's programs. If it can't be run or is
  * killed, no module counts as missing: the programs then fail by themselves.
  */
+
 #define PROGRAM "/imports/imports.py"
 #define TIMEOUT_MS 60000
 /* most bytes of the names of missing modules, to fit into an error message */

@@ -25,6 +25,7 @@
  * beside the data set's. At the end the folder gets the data set's name. So a data set is complete
  * or missing.
  */
+
 #define PROGRAM_DIR "/make"
 #define PROGRAM_PATH "/usr/local/bin:/usr/bin:/bin"
 #define SHOWN_BYTES 600 /* most output of a failed program to show in the error */

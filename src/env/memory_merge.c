@@ -13,6 +13,7 @@
  * many times the memory of its text. A memory of GUEST_MEMORY_BYTES_MAX with embeddings stays below
  * both limits.
  */
+
 #define TEXTS "texts"
 #define TAGS "tags"
 #define MEMBERS_MAX 16

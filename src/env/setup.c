@@ -15,6 +15,7 @@
  * commands in them. Both have a short timeout, and their output is only parsed. If they end the
  * shell, a new shell is set up, SHELLS_MAX times at most.
  */
+
 #define SCRIPT_BYTES_MAX (1 << 20)
 #define SCRIPT_TIMEOUT_MS 15000
 #define STATE_TIMEOUT_MS 5000

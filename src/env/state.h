@@ -27,6 +27,7 @@
  * Only open.c, env.c, turn.c, reset.c, step.c, aside.c and aside_api.c include this header. Each
  * struct in it has a header of its own, whose file touches nothing else of an environment.
  */
+
 enum turn { TURN_RESET, TURN_STEP, TURN_ASIDE, TURN_LEAVE };
 
 enum work {

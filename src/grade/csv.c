@@ -12,6 +12,7 @@
  * alone in a sandbox. So no parser of this process reads an agent's bytes, and no interpreter has
  * to start. docs/graders.md has the program's options.
  */
+
 #define MEMORY_BYTES (1LL << 30)
 
 static int csv_start(struct grade *g, struct fh_error *err)

@@ -21,6 +21,7 @@
  * gone. A task may ask for memory that the judge shares with each player, for large answers.
  * docs/graders.md has the protocol of the pipes and of the memory.
  */
+
 #define JUDGE_MEMORY_BYTES (2LL << 30)
 #define JUDGE_PIDS 64
 

@@ -8,17 +8,17 @@
 #include "grade/key.h"
 #include "grade/program.h"
 
-/*
- * A kind of grader: one file with one const struct, and a line in the table of grade.c. A kind
- * decides which programs run in which sandboxes. grade.c does the rest: it copies the submission,
- * keeps the time limit, and reads the first program's result.
- */
 #define GRADE_PROGRAMS_MAX (1 + GRADER_PLAYERS_MAX)
 /* Most bytes of a grading's message: a rejection and a player's log. A byte of the log may take 4
  * bytes when escaped. */
 #define GRADE_TEXT_BYTES (SCORE_REJECTION_BYTES + 1024 + 4 * 2 * PROGRAM_LOG_BYTES)
 #define GRADER_DIR "/grader" /* folder in the grader's sandbox with the task's hidden files */
 
+/*
+ * A kind of grader: one file with one const struct, and a line in the table of grade.c. A kind
+ * decides which programs run in which sandboxes. grade.c does the rest: it copies the submission,
+ * keeps the time limit, and reads the first program's result.
+ */
 struct grade_kind {
 	/* Starts the grader's programs with grade_add(). The first program's output becomes the
 	 * result. */

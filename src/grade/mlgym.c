@@ -25,6 +25,7 @@
  * src/grade/python/mlgym.py unpacks, runs the evaluator and reads its output. It can't detect code
  * of the agent in the evaluator's own process: docs/graders.md.
  */
+
 #define PROGRAM GRADER_DIR "/mlgym.py"
 
 static const char *const programs[] = { "mlgym.py", "unpack.py" };

@@ -15,6 +15,7 @@
  * deadline of program_waits() is ready, until it returns true. Then the sandbox is closed, and all
  * processes that the program left are dead, unless keep_sandbox is set.
  */
+
 #define PROGRAM_STREAMS_MAX 10
 #define PROGRAM_RESULT_BYTES 65536 /* most bytes of a program's result */
 /* bytes at the end of a log that are kept, at least; at most twice as many */

@@ -12,14 +12,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * A score: the metrics of one grading, in the order of the grader's result. The struct owns the
- * names. A zeroed struct is a score without metrics.
- */
 #define SCORE_METRICS_MAX 64
 #define SCORE_NAME_BYTES 100
 #define SCORE_REJECTION_BYTES 4096
 
+/*
+ * A score: the metrics of one grading, in the order of the grader's result. The struct owns the
+ * names. A zeroed struct is a score without metrics.
+ */
 struct score {
 	struct fh_metric *metrics;
 	size_t n;

@@ -21,6 +21,7 @@
  * new path takes the slot that was used longest ago. Sandboxes that have the slot's old mount keep
  * it. There are more slots than one sandbox can use.
  */
+
 #define SLOTS (4 * GUEST_BINDS_MAX)
 
 struct bind_slot {

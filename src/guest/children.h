@@ -5,6 +5,7 @@
 #include "guest/start.h"
 
 /* The state of a sandbox' PID 1, and functions by which PID 1 forks its children. */
+
 #define PROGRAMS_MAX 32
 
 struct init_program {

@@ -28,6 +28,7 @@
  * While no closed sandbox is left to end, ends_turn() only reads memory, once for each open
  * sandbox.
  */
+
 #define WATCHED_MAX 65536
 #define OVERDUE_MS 100
 #define NEVER_BORN_MS 100

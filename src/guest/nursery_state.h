@@ -5,10 +5,6 @@
 #include "guest/start.h"
 #include "guest/tree.h"
 
-/*
- * The nursery's state, shared by nursery.c, birth.c and cradle.c. Each process that the nursery
- * clones begins with a copy.
- */
 #define PLAN_FDS_MAX (PLAN_SOCKETS + 1 + GUEST_GROUPS_MAX)
 #define CRADLES_MAX 16
 
@@ -24,6 +20,10 @@ struct cradle {
 	size_t n_procs;
 };
 
+/*
+ * The nursery's state, shared by nursery.c, birth.c and cradle.c. Each process that the nursery
+ * clones begins with a copy.
+ */
 struct nursery {
 	int socket, owner;
 	/*

@@ -29,6 +29,7 @@
  * The porter reads the shell's pipe only while a command takes long. The shell reads the rest
  * itself: see struct shell_gate. The porter reads all other pipes until they end.
  */
+
 #define STREAMS_MAX 16
 /* number of descriptors that come with the shell's output: pipe, gate, eventfd */
 #define SHELL_STREAM_FDS 3

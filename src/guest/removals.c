@@ -18,6 +18,7 @@
  * process of the episode that is still ending can keep a folder from becoming empty. Then another
  * child process tries again.
  */
+
 #define PATHS_MAX 256
 #define TRIES_MAX 50
 

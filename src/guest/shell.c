@@ -16,6 +16,7 @@
  * the shell's mail, the memory shared with the owner, and write answers. The first shell gets ready
  * while PID 1 does.
  */
+
 #define PIPE_BYTES 65536 /* default size of a pipe in bytes */
 
 void shell_await(const struct shell_start *start)

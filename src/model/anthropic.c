@@ -12,6 +12,7 @@
  * roles alternate. Results of tools are parts of a user's message, and no text is blank. A limit on
  * the reply's tokens is always sent.
  */
+
 #define DEFAULT_VERSION "2023-06-01"
 #define DEFAULT_TOKENS 8192
 /* Number of the user's last messages, up to which the provider is asked to cache the

@@ -5,6 +5,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+#define DOTENV_BYTES_MAX (64 * 1024)
+
 /*
  * Sets environment variables from a file of KEY=VALUE lines. Variables that are set already stay. A
  * file is untrusted, because a checkout may contain one. So it may set only the variables that
@@ -20,8 +22,6 @@
  * left_out, as "FILE:LINE: NAME, ...". A missing file is no error. -EINVAL with "FILE:LINE: ..."
  * for a wrong file, of which nothing is set; errors show no values. Call this before threads start.
  */
-#define DOTENV_BYTES_MAX (64 * 1024)
-
 int dotenv_load(const char *path, struct buf *left_out, struct fh_error *err);
 
 /* Path of the .env file that set this environment variable; NULL if no file did. */

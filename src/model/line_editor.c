@@ -239,6 +239,7 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
  * appended at once: it survives a crash, and programs can share the file. Errors of reading or
  * writing the file are ignored.
  */
+
 #define HISTORY_MAX 1000
 #define HISTORY_LINE_MAX 4096 /* bytes of the longest line that the history of typed lines keeps */
 /*

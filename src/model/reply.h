@@ -7,11 +7,6 @@
 #include "base/json.h"
 #include "model/chat.h"
 
-/*
- * A language model's reply while its pieces arrive. A provider is untrusted. So
- * each byte of a text that is NUL or invalid UTF-8 is stored as \xNN. All texts together have a
- * cap.
- */
 #define REPLY_BYTES_MAX (16L * 1024 * 1024)
 #define REPLY_USES_MAX 128
 
@@ -20,6 +15,11 @@ struct reply_use {
 	int64_t index; /* index that the provider gave this tool call of the reply */
 };
 
+/*
+ * A language model's reply while its pieces arrive. A provider is untrusted. So
+ * each byte of a text that is NUL or invalid UTF-8 is stored as \xNN. All texts together have a
+ * cap.
+ */
 struct reply {
 	struct buf content, thinking;
 	struct reply_use *uses;

@@ -14,6 +14,7 @@
  * Each line is an object with one member: a task's name and its list of replies. The agent's parser
  * reads them. After the last reply, the episode is submitted.
  */
+
 #define RESPONSE_BYTES_MAX (16 << 20)
 
 struct responses {

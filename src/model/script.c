@@ -20,6 +20,7 @@
  *   demo          recorded actions in the task's folder
  *   actions:FILE  a file of JSON lines, a string in each
  */
+
 struct script_action {
 	const char *text;
 	struct script_action *next;

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define SSE_EVENT_BYTES_MAX (16L * 1024 * 1024)
+
 /*
  * A parser of server-sent events. Bytes may arrive in any pieces. Lines end with LF, CR or CRLF.
  * Lines of data are joined by a newline. A blank line ends an event. Comments, ids and retry times
@@ -15,8 +17,6 @@
  *   sse_feed(&s, data, n);
  *   while (sse_next(&s, &text, &length)) ...
  */
-#define SSE_EVENT_BYTES_MAX (16L * 1024 * 1024)
-
 struct sse {
 	struct buf waiting; /* bytes of the stream that arrived, in which lines are searched */
 	/* number of bytes at the start of `waiting` that were read as complete lines */

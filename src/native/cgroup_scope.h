@@ -4,6 +4,8 @@
 
 #include <sys/types.h>
 
+#define SCOPE_WAIT_MS 3000
+
 /*
  * Asks systemd for a scope: a control group in which this user may make others. Root asks the
  * machine's systemd, other users their own. systemd moves the process into the scope, and removes
@@ -15,8 +17,6 @@
  * Blocks for some 10 ms, at most SCOPE_WAIT_MS. A failure changes nothing: *out_why (heap) has the
  * reason.
  */
-#define SCOPE_WAIT_MS 3000
-
 int cgroup_scope_make(pid_t pid, char **out_why);
 
 #endif

@@ -14,6 +14,7 @@ int control_run(struct sandbox *base, const struct run_request *request, uint32_
 int control_go(struct sandbox *base, uint32_t id, struct fh_error *err);
 int control_signal(struct sandbox *base, uint32_t id, int signal_number, struct fh_error *err);
 
+enum interrupt_level { INTERRUPT_ASK, INTERRUPT_KILL, INTERRUPT_SHELL, INTERRUPT_ALL };
 /*
  * Interrupts the shell's command. There are four levels:
  *
@@ -27,7 +28,6 @@ int control_signal(struct sandbox *base, uint32_t id, int signal_number, struct 
  * sb->interruptions counts interruptions whose signals PID 1 has not sent yet. A new command waits
  * until it is 0, because the signals would hit that command.
  */
-enum interrupt_level { INTERRUPT_ASK, INTERRUPT_KILL, INTERRUPT_SHELL, INTERRUPT_ALL };
 void control_interrupt(struct native_sandbox *sb, enum interrupt_level level);
 
 #endif

@@ -14,6 +14,7 @@
  * own files may lie beneath a listed path. To hide such a folder, the nursery mounts an empty
  * folder over it when it makes the root. A folder that is hidden later needs a new nursery.
  */
+
 #define ETC "/etc" /* folder of which sandboxes see only some files */
 
 static bool cover_is_listed(const char *real)

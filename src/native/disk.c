@@ -25,6 +25,7 @@
  * process may set project quotas, the episode's folder is a project with a limit. If not,
  * owner_warning() says so.
  */
+
 #define EPISODES "episodes"
 /* project id for quotas: this number xor the inode number of the episode's folder */
 #define PROJECT_BASE 0x46480000U

@@ -17,8 +17,8 @@ int layers_add_writable(struct owner *base, const char *source, struct fh_error 
 bool layers_has(struct native_owner *owner, const char *name);
 void layers_release(struct native_owner *owner);
 
-/* Writes the name of the layer that owner_add_writable() makes of a folder. */
 #define FOLDERS_NAME_BYTES 32
+/* Writes the name of the layer that owner_add_writable() makes of a folder. */
 void layers_folders_name(const char *source, char out[FOLDERS_NAME_BYTES]);
 
 #endif

@@ -20,6 +20,7 @@
  * A sandbox starts by sending its plan to the nursery. If the nursery was killed, or its socket is
  * full, a thread sends the plan later (errands.c).
  */
+
 #define COVERS_MAX GUEST_BINDS_MAX
 #define SPARES_MAX 3
 

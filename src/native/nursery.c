@@ -28,6 +28,7 @@
  * `changing`, for which a loop over many episodes never waits. The thread takes `lock` only to
  * publish the result.
  */
+
 #define NURSERY_FD 3
 #define PLUGIN_FD 4
 #define COMMAND "enable -f /proc/self/fd/4 fumehood && fumehood 3"

@@ -19,6 +19,7 @@
  * make the porter hang. So each request has a deadline. After it the sandbox counts as gone. The
  * porter is untrusted: every message is checked whole. A file must come as a memfd with all seals.
  */
+
 #define ANSWER_MS 5000
 /* Milliseconds to wait until the porter confirms that it forwards output. The time is long because
  * a machine may run a thousand episodes. */

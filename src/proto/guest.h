@@ -30,6 +30,7 @@
  * alone does. If it hangs, PID 1 ends, the kernel kills all processes of the sandbox, and the lock
  * is free.
  */
+
 #define GUEST_VERSION 3
 #define GUEST_MESSAGE_MAX 65536 /* most bytes of a message */
 #define GUEST_PATH_MAX 4096
@@ -105,12 +106,6 @@ struct hello {
 	struct arena texts, filters;
 };
 
-/*
- * Memory that the owner and its nurseries share. It has an entry with the state of each sandbox.
- * The owner numbers its sandboxes 1, 2, ... Numbers that differ by a multiple of ROLL_ENTRIES share
- * an entry. The nursery reads the entries often enough to see each number. Sandboxes do not have
- * this memory mapped.
- */
 #define ROLL_ENTRIES 8192
 
 struct roll_entry {
@@ -121,6 +116,12 @@ struct roll_entry {
 	int32_t pid; /* pid of the PID 1 of sandbox `born`, in the nursery's namespace */
 };
 
+/*
+ * Memory that the owner and its nurseries share. It has an entry with the state of each sandbox.
+ * The owner numbers its sandboxes 1, 2, ... Numbers that differ by a multiple of ROLL_ENTRIES share
+ * an entry. The nursery reads the entries often enough to see each number. Sandboxes do not have
+ * this memory mapped.
+ */
 struct roll {
 	struct roll_entry entries[ROLL_ENTRIES];
 };
@@ -348,6 +349,7 @@ struct pack_entry {
  * The shell may be tampered with, so the memory is untrusted. The owner copies each field within
  * bounds, once.
  */
+
 #define SHELL_COMMAND_MAX (8 << 20)
 /* most bytes of output in an answer of the shell: a pipe holds no more */
 #define SHELL_OUTPUT_MAX (1 << 20)

@@ -18,6 +18,7 @@
  * "\ud800", is kept as three bytes. Each value has its line and column. The input is untrusted: its
  * depth and the number of its values are limited. A writer needs no tree: it appends to a buffer.
  */
+
 enum pyjson_kind {
 	PYJSON_NULL,
 	PYJSON_BOOL,

@@ -16,6 +16,7 @@
  * result. A thread can drive many episodes, because no function blocks, except while a person
  * types.
  */
+
 enum episode_phase {
 	EPISODE_PLANNED,
 	EPISODE_GIVEN_UP, /* the episode was cancelled before it began: `error` says why */

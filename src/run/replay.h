@@ -16,6 +16,7 @@
  * Plays the actions of a recorded run again, with its task and seed, and compares both runs.
  * Nothing is printed.
  */
+
 struct replay_options {
 	struct episode_options episode;
 	/* options of a replay; NULL: the recorded task and agent, and the default folder for the

@@ -10,6 +10,7 @@
  * episodes at a time, in the order of the plan. It prints nothing. The callback `on` gets each
  * event.
  */
+
 enum run_event {
 	RUN_BEGAN,   /* an episode's environment has opened */
 	RUN_STEPPED, /* an episode's model has acted, or its environment was reset */

@@ -6,6 +6,7 @@
 #include "task/check.h"
 
 /* Tries out a task: plays its baseline and its solution as an agent would. */
+
 struct trial {
 	const struct task_places *places;
 	const char *spec; /* name or path of the task, as for task_load() */

@@ -11,6 +11,7 @@
 #include <math.h>
 
 /* Functions that play and score baseline or solution, and grade the same submission twice. */
+
 #define SHOWN_BYTES_MAX 65536 /* most bytes of the output of sha256sum to read */
 
 int attempt_step(struct attempt *a, const char *command, double timeout_s)

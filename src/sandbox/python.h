@@ -6,6 +6,9 @@
 #include "base/error.h"
 #include "sandbox/sandbox.h"
 
+#define PYTHON_BINDS_MAX 6
+#define AGENT_PATH "/fumehood/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 /*
  * A Python environment of this machine (venv, conda) for sandboxes. It has the same path inside,
  * since its scripts name that path in their first lines. The interpreter may belong to an
@@ -15,9 +18,6 @@
  * A sandbox may write to "ENV:rw" (sandbox_options.writable). On this machine the environment stays
  * unchanged.
  */
-#define PYTHON_BINDS_MAX 6
-#define AGENT_PATH "/fumehood/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
 struct python_env {
 	/* absolute path of the Python environment, with ":rw" at its end if it may be written to */
 	const char *spec;

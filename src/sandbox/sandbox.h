@@ -262,11 +262,11 @@ void sandbox_hold_output(struct sandbox *sb, bool hold);
 /* Closes an output pipe of a program, which then gets SIGPIPE when it prints. */
 int sandbox_shut_output(struct sandbox *sb, uint32_t id, int slot, struct fh_error *err);
 
+#define SANDBOX_FEED_MAX 61440
 /*
  * Writes n bytes to a program's input, the pipe of RUN_INPUT. Call it once after each
  * SANDBOX_HUNGRY. n = 0 ends the input.
  */
-#define SANDBOX_FEED_MAX 61440
 int sandbox_feed(struct sandbox *sb, const void *data, size_t n, struct fh_error *err);
 
 /* --- files ----------------------------------------------------------------------------------- */
@@ -285,6 +285,7 @@ int sandbox_feed(struct sandbox *sb, const void *data, size_t n, struct fh_error
  *
  * drain: output that the shell and programs have printed by now comes before SANDBOX_DONE.
  */
+
 struct sandbox_answer {
 	int fd; /* sealed copy of the file that `get` made; the caller closes the descriptor */
 	uint8_t digest[SHA256_BYTES];

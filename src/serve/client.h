@@ -5,12 +5,6 @@
 #include "python/pyjson.h"
 #include "serve/seats.h"
 
-/*
- * A client of the server, apart from how its bytes travel: a WebSocket, an HTTP request, or
- * standard input and output. It sends one message at a time. `answered` is called for each message,
- * perhaps before the function returns that takes the message. `answer` is then to be sent, if it is
- * not empty.
- */
 enum client_form {
 	CLIENT_MESSAGE,     /* OpenEnv over a WebSocket: {"type":...,"data":...} */
 	CLIENT_HTTP,        /* OpenEnv over HTTP: data alone, with a status */
@@ -18,6 +12,12 @@ enum client_form {
 	CLIENT_RPC_MESSAGE, /* JSON-RPC in a message of OpenEnv: {"type":"mcp","data":...} */
 };
 
+/*
+ * A client of the server, apart from how its bytes travel: a WebSocket, an HTTP request, or
+ * standard input and output. It sends one message at a time. `answered` is called for each message,
+ * perhaps before the function returns that takes the message. `answer` is then to be sent, if it is
+ * not empty.
+ */
 struct client {
 	struct seats *seats;
 	struct seat *seat; /* NULL: none yet */

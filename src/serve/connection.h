@@ -7,13 +7,6 @@
 #include "serve/inbox.h"
 #include "serve/lws.h"
 
-/*
- * A connection of the server, with the client that sends over it. libwebsockets owns the socket and
- * calls the functions below, from one thread.
- *
- * A WebSocket's messages are answered one after the other: a message waits in the inbox until the
- * answer before it has been sent. When the inbox is full, the socket is not read.
- */
 struct net;
 
 /* room for "name=value" of a URL */
@@ -25,6 +18,13 @@ enum connection_door {
 	DOOR_MCP,     /* the WebSocket /mcp */
 };
 
+/*
+ * A connection of the server, with the client that sends over it. libwebsockets owns the socket and
+ * calls the functions below, from one thread.
+ *
+ * A WebSocket's messages are answered one after the other: a message waits in the inbox until the
+ * answer before it has been sent. When the inbox is full, the socket is not read.
+ */
 struct connection {
 	struct net *net;
 	struct lws *wsi;

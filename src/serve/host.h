@@ -9,10 +9,6 @@
 
 #include <fumehood/env.h>
 
-/*
- * What all sessions of a server share: the gym, the tasks that clients may play, and the counters.
- * One thread uses a host.
- */
 struct serve_options {
 	struct episode_options episode;
 	struct texts tasks; /* tasks that clients may play; the first is the default */
@@ -34,6 +30,10 @@ struct host_task {
 	struct fh_env_options env;
 };
 
+/*
+ * What all sessions of a server share: the gym, the tasks that clients may play, and the counters.
+ * One thread uses a host.
+ */
 struct host {
 	const struct serve_options *options;
 	struct arena arena;

@@ -6,9 +6,9 @@
 
 #include <stdint.h>
 
-/* Counters of a server, in the text format that Prometheus reads. */
 enum { METRICS_BUCKETS = 12 };
 
+/* Counters of a server, in the text format that Prometheus reads. */
 struct metrics {
 	uint64_t sessions_opened, sessions_refused, sessions_reaped;
 	uint64_t resets, steps, failures; /* requests that ended; failures among them */

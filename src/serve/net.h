@@ -9,6 +9,7 @@
  * The server on the network: OpenEnv's protocol, MCP and metrics over HTTP and WebSockets. One
  * thread runs a loop of libwebsockets, which waits for sockets and sandboxes alike.
  */
+
 struct net_options {
 	const char *address; /* address to listen on */
 	int port;            /* 0: a free one */

@@ -5,15 +5,6 @@
 #include "run/record.h"
 #include "serve/host.h"
 
-/*
- * A seat: one client's environment with the record of its episode. OpenEnv and MCP call it a
- * session. A client sends one request at a time, a reset or a step. The request's callback gets the
- * answer once the record holds it.
- *
- * No function blocks. A thread opens the environment, and a thread writes what must reach the disk.
- * The owner calls seat_advance() when such a thread has ended, and seat_take() when
- * fh_gym_wait() gives the seat's environment.
- */
 enum seat_phase {
 	SEAT_IDLE,
 	SEAT_QUEUED,  /* too many threads open environments: the reset waits */
@@ -46,6 +37,15 @@ typedef void seat_done(void *user, const struct seat *s, const struct seat_answe
 #define SEAT_ID_BYTES 33
 #define EPISODE_ID_BYTES 256
 
+/*
+ * A seat: one client's environment with the record of its episode. OpenEnv and MCP call it a
+ * session. A client sends one request at a time, a reset or a step. The request's callback gets the
+ * answer once the record holds it.
+ *
+ * No function blocks. A thread opens the environment, and a thread writes what must reach the disk.
+ * The owner calls seat_advance() when such a thread has ended, and seat_take() when
+ * fh_gym_wait() gives the seat's environment.
+ */
 struct seat {
 	struct host *host;
 	struct seat *next;

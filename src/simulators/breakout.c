@@ -8,6 +8,7 @@
  * diagonally, and the paddle in the last row sends it back. Three rows of bricks are worth 1 each.
  * The observation has four planes for each cell: paddle, ball, last place of the ball, brick.
  */
+
 #define SIDE 10
 #define LAST (SIDE - 1)
 #define BRICKS_TOP 1 /* row of the highest bricks */

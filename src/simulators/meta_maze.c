@@ -13,6 +13,7 @@
  * column. The observation begins with the 3 x 3 cells around the agent, row by row (1: wall). The
  * last action (one-hot of 4), the last reward and the number of steps follow.
  */
+
 #define SIDE 11
 #define CENTRE 5
 #define N_FREE 65

@@ -12,6 +12,7 @@
  * The two sets of rules round different terms to float32. Only gymnasium stops the car at the left
  * wall.
  */
+
 #define POWER 0.0015
 #define GRAVITY 0.0025
 #define LEFT (-1.2f)

@@ -11,6 +11,7 @@
  * has the expected hashes. No file of the grader may reach the agent. Missing data is a problem of
  * the variant that `run` would play, and a note of the others.
  */
+
 struct task_remark {
 	/* true: the remark is a problem, which fails the check of the task; false: a note */
 	bool problem;

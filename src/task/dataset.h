@@ -9,10 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * A data set: datasets/<id>.yaml, with the paths of its files. All strings live in the arena that
- * is passed to dataset_load().
- */
 #define DATASET_FILES_MAX 10000
 #define DATASET_MODULES_MAX 16
 
@@ -58,6 +54,10 @@ struct dataset_source {
 	const char *target;
 };
 
+/*
+ * A data set: datasets/<id>.yaml, with the paths of its files. All strings live in the arena that
+ * is passed to dataset_load().
+ */
 struct dataset {
 	const char *id;
 	const char *name, *description;

@@ -11,6 +11,7 @@
  * relative to a data set's folder. No path may lead out of its folder by ".." or by a symbolic
  * link. In a list, "folder/" stands for all files in the folder.
  */
+
 #define TASK_FILES_MAX 10000
 
 struct task_folder {

@@ -14,6 +14,7 @@
  * The agent can read these files. So no bind may be, contain or lie within a file or folder that is
  * hidden from the agent. task_check_bind() checks a user's binds by the same rule.
  */
+
 #define BINDS_MAX 16
 
 static bool bind_touches(const char *source, const char *secret)

@@ -18,6 +18,7 @@
  * task's programs, and programs beside the data set's folder. The formats of MLGym's own data sets
  * are known. Some data sets have scripts that make the files, in a folder _helpers.
  */
+
 #define PROGRAM_BYTES_MAX (1024 * 1024)
 /* Most bytes of a list of files' names, so that it fits into an error message. */
 #define NAMES_BYTES_MAX 300

@@ -14,10 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * A task: its task.yaml, checked, with the variant's keys merged over it and all paths absolute. A
- * task lives in an arena and does not change after loading, so that threads may share it.
- */
 #define GRADER_PLAYERS_MAX 2
 #define GRADER_SHARED_MAX (256LL << 20)
 
@@ -90,6 +86,10 @@ struct task_expect {
 	double mean, sd; /* mean and standard deviation of the score over seeds */
 };
 
+/*
+ * A task: its task.yaml, checked, with the variant's keys merged over it and all paths absolute. A
+ * task lives in an arena and does not change after loading, so that threads may share it.
+ */
 struct task {
 	/* id: name of the task; variant: name of the variant, "" for none */
 	const char *id, *variant;

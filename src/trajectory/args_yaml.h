@@ -12,6 +12,7 @@
 
 /* args.yaml in a run's folder: the options of the run, so that it can be played again. Names are
  * MLGym's for options that MLGym has. Callers replace secrets by ARGS_HIDDEN. */
+
 #define ARGS_FILE "args.yaml"
 #define ARGS_HIDDEN "[hidden]"
 

@@ -23,6 +23,7 @@
  *   $           the line ends
  *   \           the next character stands for itself; all other characters do so anyway
  */
+
 #define DIGITS "0123456789"
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define LETTERS UPPER "abcdefghijklmnopqrstuvwxyz"

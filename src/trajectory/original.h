@@ -10,6 +10,7 @@
  * than Fumehood to report a score, and has the last score only in `info`. original_translate()
  * extracts what both report: path, scores of the baseline, score.
  */
+
 enum original_words {
 	ORIGINAL_SAME,       /* compare the two observations themselves */
 	ORIGINAL_TRANSLATED, /* compare out_recorded and out_now instead of the observations */

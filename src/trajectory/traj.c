@@ -10,6 +10,7 @@
 
 /* Tables of the members of each object in a .traj, in the order of the file. Reading and writing
  * use them. */
+
 enum need { REQUIRED, OPTIONAL };
 
 /* Types that a member of an object may have, as bits: one for each enum pyjson_kind. */

@@ -8,9 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* MLGym's record of a run, the file <task>.traj. A file that is read and written again has the
- * same bytes, because values are kept as JSON. A struct traj owns all values to which its
- * pointers lead. */
 struct traj_step {
 	const struct pyjson
 			/* agent's state, a string that holds JSON: {"open_file": ...,
@@ -41,6 +38,9 @@ struct traj_info {
 	const struct pyjson *summarizer;
 };
 
+/* MLGym's record of a run, the file <task>.traj. A file that is read and written again has the
+ * same bytes, because values are kept as JSON. A struct traj owns all values to which its
+ * pointers lead. */
 struct traj {
 	const struct pyjson *environment;
 	struct traj_step *steps;

@@ -16,6 +16,7 @@
  * SEMANTIC_SCHOLAR_API_URL names another server with the same interface, SEMANTIC_SCHOLAR_API_KEY a
  * key. Without a key, few requests are answered.
  */
+
 #define PAPERS_MOST 100
 
 void papers_add_url(struct buf *out, const char *term, size_t most);

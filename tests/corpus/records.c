@@ -17,6 +17,7 @@
  * Checks recorded runs of MLGym. It reads paths of .traj files from standard input, one a line. For
  * each finding it prints a line "CHECK<tab>EQUAL|DIFFERENT|SKIPPED<tab>FILE<tab>what".
  */
+
 #define FILE_BYTES_MAX (512L * 1024 * 1024)
 
 static const char *path;

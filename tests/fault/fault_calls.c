@@ -25,6 +25,7 @@
  * and names the call itself __real_NAME. Both are declared here, without the attributes and aliases
  * of the headers.
  */
+
 #define HIT(name) (fault_at(CALL_##name, __builtin_return_address(0)) != FAULT_NONE)
 
 #define WRAP(type, name, failure, parameters, arguments)                                           \

@@ -13,6 +13,7 @@
  * itself, and the order of the two must not matter. A line normalises the same whatever precedes
  * it. A diff keeps to its line limit.
  */
+
 #define AT_S 1795255200
 #define LINES 10
 

@@ -12,6 +12,7 @@
  * is gone. It never crashes, waits or leaks. The first byte chooses what the owner requests
  * meanwhile.
  */
+
 #define MORE_THAN_A_SOCKET_HOLDS 400
 #define FILE_BYTES 64
 

@@ -17,6 +17,7 @@
  *
  * The first byte is the grader's kind. A list of acts follows: a byte picks one, then its bytes.
  */
+
 #define WAITS_OF_A_GRADING 8
 
 struct play {

@@ -14,6 +14,7 @@
  * as a submission. The result is finite values or a sentence about the submission, as valid JSON.
  * It never blames the answers, which are valid.
  */
+
 static const struct {
 	const char *metric, *answers;
 } graders[] = {

@@ -9,6 +9,7 @@
  * or read into a struct that survives writing and reading. The first byte is the kind. The kind's
  * high bit selects PID 1's messages instead of the nursery's.
  */
+
 #define OF_INIT 0x80
 
 /* Parses a message and writes it again. Writes nothing if the message is refused. */

@@ -15,6 +15,7 @@
  *
  * The input is a list of acts: each a byte that picks it, and its arguments.
  */
+
 #define OUTPUT_BYTES 4096
 #define WAITS_OF_A_COMMAND 32 /* more than the steps by which a command is ended by force */
 

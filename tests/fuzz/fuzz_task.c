@@ -20,6 +20,7 @@
  * exist. The task is refused or loaded with each variant. Then its files are beneath that folder,
  * and no bind shows a hidden file.
  */
+
 static const char task_yaml[] = "name: t\ndescription: '{dataset_docs}'\n"
 				"metric: {name: a, direction: maximize}\n"
 				"grader: {kind: csv, submission: s.csv, answers: 'd:answers.csv',\n"

@@ -22,6 +22,7 @@
  * The owner spawns its nursery with descriptor 3 as its socket. The linker replaces the calls for
  * both by functions of this file.
  */
+
 #define NURSERY_FD 3
 
 extern int __real_posix_spawn(pid_t *pid, const char *path,

@@ -14,6 +14,7 @@
  * Opens a gym, which plays episodes, with the tasks of tests/tasks and its own state folder. It is
  * open from gym_setup() to gym_teardown(). Sandboxes and graders are real.
  */
+
 static struct fh_gym *gym;
 static char state_dir[FOLDER_MAX];
 static struct fh_error error;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 /* Lists processes of this machine, also those in sandboxes, by reading /proc. */
+
 #define PROCESSES_MAX 4096
 
 /* Timeout in seconds for all that a test waits for. */

@@ -18,6 +18,7 @@
  * to close_owner(). The layer "empty" is a workspace with nothing in it. If something fails to
  * start, the test fails with its error.
  */
+
 static struct owner *owner;
 static char scratch[FOLDER_MAX]; /* folder for the test's files, and for the owner's state */
 static struct fh_error error;

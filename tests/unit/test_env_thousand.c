@@ -10,6 +10,7 @@
  * A thousand episodes of one owner and one thread. Twelve of them run the worst known attacks.
  * Steps of the others take little longer than beside twelve that only compute.
  */
+
 #define ATTACKERS 12
 #ifdef __SANITIZE_ADDRESS__
 #define NEIGHBOURS 188 /* fewer: the sanitizer has work with each */

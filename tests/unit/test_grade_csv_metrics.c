@@ -15,6 +15,7 @@
  * Compares each metric with values that were computed by hand, by scikit-learn 1.9.1 or by
  * sacrebleu 2.6.0. Only bleu needs sacrebleu, without its tokenizer and smoothing.
  */
+
 #define ROWS_MAX 8
 
 struct row {

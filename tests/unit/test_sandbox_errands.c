@@ -14,6 +14,7 @@
  * A sandbox's start must not wait for a layer's copy, a nursery's restart, or a nursery that does
  * not read. A lease on a file blocks the copy for as long as the test needs.
  */
+
 static int lease = -1;
 static const char *leased;
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 /* Simulators that run many copies: names, limits, seeds, and steps at the end of an episode. */
+
 #define N 3
 
 struct batch {

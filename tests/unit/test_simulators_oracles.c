@@ -17,6 +17,7 @@
  * Replays recordings of other programs' simulators, which tests/oracle/record makes. Our simulator
  * gets the recorded random numbers, and must give the same results in each step.
  */
+
 #define LINE_BYTES 2048
 #define FED_MAX 8 /* most random numbers in a step */
 #define FLOATS_MAX 15

@@ -23,6 +23,7 @@
  * another file gets the answer. The caller looks for the answer with growing pauses. inside/tools.h
  * has the formats, and env/calls.c answers.
  */
+
 #define FOLDER GUEST_HOME "/" GUEST_EDITOR_FOLDER
 #define CALL GUEST_HOME "/" GUEST_CALL
 #define ANSWER GUEST_HOME "/" GUEST_ANSWER

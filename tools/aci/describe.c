@@ -23,6 +23,7 @@
  * (Vitter, Random Sampling with a Reservoir, 1985), the same at each call for one file. The agent's
  * Python reads Parquet files.
  */
+
 #define SAMPLE_MAX 20000
 #define FEW_COLUMNS 100
 #define SHOWN_VALUES 5

@@ -15,6 +15,7 @@
  *
  * A window shows $WINDOW lines around the line `center`, which may be half a line, as in MLGym.
  */
+
 #define EDITOR_FOLDER GUEST_HOME "/" GUEST_EDITOR_FOLDER
 #define EDITOR_STATE GUEST_HOME "/" GUEST_EDITOR_STATE
 #define EDITOR_FILE_BYTES_MAX (16L * 1024 * 1024)

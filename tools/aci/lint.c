@@ -31,6 +31,7 @@
  * A request renames the socket, and renames it back after the answer. So if a linter hangs, the
  * next edit finds no socket and starts another linter.
  */
+
 #define SOCKET EDITOR_FOLDER "/linter"
 #define ASKED EDITOR_FOLDER "/linter.asked"
 #define PROGRAM EDITOR_FOLDER "/linter.py"

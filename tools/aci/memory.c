@@ -20,6 +20,7 @@
  * tags, and embeddings, which stay empty. Words are compared in lower case. BM25 finds the notes
  * nearest to a query (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009).
  */
+
 #define MEMORY_FILE GUEST_HOME "/" GUEST_MEMORY
 #define TEXT_BYTES_MAX 65536
 #define SHOWN 2

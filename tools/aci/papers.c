@@ -16,6 +16,7 @@
  * literature_search, parse_pdf_url: commands that ask the web through the environment
  * (env/calls.c). PDFs are untrusted, so they are parsed here in the sandbox.
  */
+
 #define PDFTOTEXT "/usr/bin/pdftotext"
 #define PDF_FILE GUEST_HOME "/" GUEST_EDITOR_FOLDER "/paper.pdf"
 #define SEARCH_USE "literature_search <search_term> [<num_results>]"

@@ -11,6 +11,7 @@
  * Data files as rows of cells: CSV with any usual separator, and JSON lines. Files are read as
  * streams, so that they may be larger than memory. The length of a row is limited.
  */
+
 #define TABLE_COLUMNS_MAX 4096
 #define TABLE_ROW_BYTES_MAX (4 << 20)
 #define TABLE_HEAD_BYTES 4096

@@ -19,6 +19,7 @@
  * White space separates tokens, Unicode's too, as in Python. N-grams are sorted, not hashed: the
  * result is exact, and no text makes it slow.
  */
+
 #define ORDER_MAX 4
 #define REFERENCE_SEPARATOR "|||"
 

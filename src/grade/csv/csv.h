@@ -7,14 +7,6 @@
 
 #include <stddef.h>
 
-/*
- * Two columns of a CSV file: the one that identifies a row and the one that is scored. If the name
- * of the first column is NULL, a row's number identifies the row.
- *
- * Commas separate fields. A field in double quotes may hold commas, line ends, and quotes, which
- * are doubled. Blanks around a field are dropped. Lines end with LF, CRLF or CR. Empty lines and a
- * byte order mark are skipped. The first line names the columns.
- */
 #define CSV_FILE_BYTES_MAX (64U << 20)
 #define CSV_FIELD_BYTES_MAX 65536
 #define CSV_COLUMNS_MAX 1024
@@ -33,6 +25,14 @@ struct csv_row {
 	size_t line; /* number of the line in the file where the row begins, counted from 1 */
 };
 
+/*
+ * Two columns of a CSV file: the one that identifies a row and the one that is scored. If the name
+ * of the first column is NULL, a row's number identifies the row.
+ *
+ * Commas separate fields. A field in double quotes may hold commas, line ends, and quotes, which
+ * are doubled. Blanks around a field are dropped. Lines end with LF, CRLF or CR. Empty lines and a
+ * byte order mark are skipped. The first line names the columns.
+ */
 struct csv {
 	struct csv_row *rows;
 	size_t n;

@@ -17,6 +17,7 @@
  *   - `n_true` and `n_free` have the number of true and unassigned literals of each clause
  *   - `trail` has the assigned variables in order, cut into levels by `levels`
  */
+
 #define LITERALS 3
 
 /* A list of clauses. `open` and `told` have the order that a heuristic sees, `closed` the order in
