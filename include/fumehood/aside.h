@@ -21,10 +21,11 @@ extern "C" {
  *   fh_env_aside(env, &FH_ACTION(.text = "ls -l"), &step, &err);
  *   fh_env_get_file(env, "submission.csv", 1 << 20, &data, &n, &err);
  *
- * They take a sandbox from its reset to the next reset or the close, so also after the episode's
- * end. -EPROTO: there was no reset. -EBUSY: a reset, step or aside of the environment is running.
- * The rules for threads are those of steps. The ..._start() functions are their pollable form, as
- * fh_env_step_start(). No function waits for more than seconds on a file that an agent has locked.
+ * Asides need a sandbox. They work from a reset to the next reset or the close, even after the
+ * episode's end. -EPROTO: there was no reset. -EBUSY: a reset, step or aside of the environment is
+ * running. The rules for threads are those of steps. The ..._start() functions are their pollable
+ * form, as fh_env_step_start(). An agent can hold the kernel's lock of a file. A function waits for
+ * it for seconds only, and then counts the sandbox as gone.
  */
 
 /*

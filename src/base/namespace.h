@@ -4,8 +4,9 @@
 
 /*
  * Kills all processes of a pid namespace. First it kills PID 1. Then a child joins the namespace
- * and kills the others. PID 1 need not help: it may sleep in the kernel on a lock of another
- * process. No privilege is needed if this user made the namespace.
+ * and kills the others. PID 1 need not help: it may sleep in the kernel. Another process may hold
+ * the kernel's lock of a file or pipe that PID 1 uses. No privilege is needed if this user made the
+ * namespace.
  *
  * `proc` is an open directory /proc/PID of the namespace's PID 1. When the function returns, all
  * signals are sent. Returns 0 or -errno.

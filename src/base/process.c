@@ -94,7 +94,8 @@ static int process_open_folder(const char *folder)
 	return open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Locks the folder. The lock is shared, so that one folder can be locked several times. */
+/* Locks the folder by flock(2). The lock is shared, so that a folder can be locked
+ * several times. */
 int process_claim(const char *folder)
 {
 	auto_close int fd = process_open_folder(folder);

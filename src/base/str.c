@@ -81,7 +81,7 @@ const char *str_closest(const char *s, const char *const *candidates, size_t n)
 	return best;
 }
 
-/* --- bytes that are safe to show -------------------------------------------------------------- */
+/* --- UTF-8, blanks, and text that is safe to show --------------------------------------------- */
 
 /* Follows RFC 3629: refuses surrogates, overlong forms and characters above U+10FFFF. */
 size_t str_utf8_length(const char *text, size_t n)

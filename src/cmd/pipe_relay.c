@@ -191,7 +191,7 @@ static void pipe_relay_feed(struct pipe_relay *relay)
 		end_close(&relay->source);
 }
 
-/* --- both ------------------------------------------------------------------------------------ */
+/* --- the whole relay ------------------------------------------------------------------------- */
 
 static bool pipe_relay_is_same(int a, int b)
 {

@@ -9,7 +9,7 @@
 
 /*
  * Relays our standard input, output and error to a program in a sandbox, if they are pipes or
- * sockets. The program never holds our pipes, so it can't lock them or change their flags. It has
+ * sockets. The program never holds our pipes, so it can't block them or change their flags. It has
  * pipes of the porter (guest/porter.c). No call here blocks.
  */
 struct pipe_relay;

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * Tells words that end the episode from commands, before a shell sees the action. Agents' drivers
- * send such a word when a cost limit is reached or the context is full.
+ * Kinds of actions. Some actions are no commands for the shell, but words that end the episode.
+ * Programs that drive agents send such a word when a cost limit is reached or the context is full.
  */
 enum action_kind {
 	ACTION_COMMAND,

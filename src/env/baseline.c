@@ -116,7 +116,8 @@ static int baseline_play(struct fh_env *env, const struct task *task, struct sco
 	return 0;
 }
 
-/* Plays the baseline under a lock. A process that waited for the lock finds the baseline kept. */
+/* Plays the baseline under the lock of a file. A process that waited for the lock finds the
+ * baseline kept. */
 static int baseline_play_once(struct fh_env *env, const struct env_spec *spec, struct score *out,
 		struct fh_error *err)
 {

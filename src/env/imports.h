@@ -26,8 +26,8 @@ struct imports_request {
 
 /*
  * Returns the result of an earlier check of imports from `list`, or runs the check and adds its
- * result. Blocks. The caller holds the list's lock. -ENOPKG: the evaluator can't run. If starter
- * code lacks modules, *out_warning is set, in the arena.
+ * result. Blocks. The caller holds the mutex of the task that owns the list. -ENOPKG: the evaluator
+ * can't run. If starter code lacks modules, *out_warning is set, in the arena.
  */
 int imports_check(const struct imports_request *q, struct imports **list, struct arena *a,
 		const char **out_warning, struct fh_error *err);

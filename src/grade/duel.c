@@ -57,8 +57,9 @@ static int duel_open_pipe(int *out_read, int *out_write, struct fh_error *err)
 
 /*
  * Makes memory for a judge and a player. Seals keep the size, because a read beyond the end would
- * kill the judge. A player can lock the inode. So the judge only loads and stores, and this process
- * closes the memory before both begin.
+ * kill the judge. A player can hold the kernel's lock of the inode, for which read(), write() and
+ * close() may wait. So the judge only loads and stores, and this process closes the memory before
+ * both begin.
  */
 static int duel_open_memory(int64_t bytes, int *out_judge, int *out_player, struct fh_error *err)
 {

@@ -109,7 +109,7 @@ static int program_run(struct program *p)
 			&p->id, &p->err);
 
 	/* Close this process's ends of the pipes before the grader's program begins. A running
-	 * program could hold the locks of its pipes, and close() would wait. */
+	 * program could hold the kernel's locks of its pipes, and close() would wait. */
 	program_close_fds(p);
 	if (r < 0)
 		return r;
@@ -229,8 +229,8 @@ int program_wait(struct program *p, int64_t timeout_ms, struct fh_error *err)
 
 void program_release(struct program *p)
 {
-	/* Close the sandbox first. Otherwise processes in it may hold locks of the pipes, and
-	 * close() would wait for them. */
+	/* Close the sandbox first. Otherwise processes in it may hold the kernel's locks of the
+	 * pipes, and close() would wait for them. */
 	sandbox_close(take_ptr(p->sb));
 	program_close_fds(p);
 	buf_release(&p->log);

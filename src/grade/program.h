@@ -47,8 +47,8 @@ struct program_plan {
 	/* descriptor of a sealed file with the content for put_path; the caller closes it */
 	int put_fd;
 	/* Program at the other end of this program's pipes, which starts first; NULL: none. A
-	 * running program can lock a pipe. Then close() of this process' end of the pipe would
-	 * wait. */
+	 * running program can hold the kernel's lock of a pipe. Then close() of this process' end
+	 * of the pipe would wait. */
 	const struct program *peer;
 	/* Program that must have ended, and whose sandbox must be closed, before this one starts;
 	 * NULL: none. */

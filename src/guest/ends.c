@@ -17,13 +17,13 @@
 
 /*
  * Ends sandboxes whose PID 1 does not end by itself. PID 1 should end when its owner closes it or
- * has ended. It does not if it is stopped, or sleeps in the kernel on a lock that an agent holds.
- * The nursery reads which sandboxes were closed in memory that it shares with the owner (struct
- * roll). It also knows which PID 1 it has reaped. If a closed sandbox does not end in time, the
- * nursery starts a child process, the worker. The worker joins the sandbox' pid namespace and kills
- * all processes there. If the worker hangs in the kernel, the nursery goes on. Workers try again
- * until PID 1 has ended, and the nursery stays that long. The nursery polls: it waits for nothing
- * that an agent can lock.
+ * has ended. It does not if it is stopped. It also does not if it waits for the kernel's lock of a
+ * file or pipe, which an agent holds. The nursery reads which sandboxes were closed in memory that
+ * it shares with the owner (struct roll). It also knows which PID 1 it has reaped. If a closed
+ * sandbox does not end in time, the nursery starts a child process, the worker. The worker joins
+ * the sandbox' pid namespace and kills all processes there. If the worker hangs in the kernel, the
+ * nursery goes on. Workers try again until PID 1 has ended, and the nursery stays that long. The
+ * nursery polls: it waits for no file or pipe whose lock an agent can hold.
  *
  * While no closed sandbox is left to end, ends_turn() only reads memory, once for each open
  * sandbox.

@@ -59,7 +59,7 @@ static void init_tell_ready(const struct init *in, int files)
 		_exit(1);
 }
 
-/* --- requests -------------------------------------------------------------------------------- */
+/* --- messages from the owner ----------------------------------------------------------------- */
 
 /*
  * Forks a program of the sandbox, which waits until the owner's message INIT_GO. In the meantime
@@ -171,7 +171,7 @@ static void init_answer_interruptions(struct init *in)
 
 /*
  * Forks the sweeper, a child that finds and signals processes through /proc. An agent can hold the
- * lock of /proc, and PID 1 must not wait for it.
+ * kernel's lock of /proc, and PID 1 must not wait for it.
  */
 static void init_sweep(struct init *in)
 {
@@ -248,7 +248,7 @@ static void init_reaped(struct init *in, pid_t pid, int status)
 {
 	if (pid == in->porter)
 		/* End the sandbox, because its porter has ended: only the porter may touch files
-		 * that agents can lock. */
+		 * that agents can block. */
 		_exit(0);
 	if (pid == in->sweeper) {
 		init_swept(in);

@@ -362,8 +362,8 @@ static int mount_make_place(int root, const char *target, bool folder, struct fh
 	for (const char *slash = strchr(target, '/'); slash; slash = strchr(slash + 1, '/')) {
 		snprintf(path, sizeof(path), "%.*s", (int)(slash - target), target);
 		/*
-		 * Don't call mkdirat() for a folder that exists: it would take a lock that agents
-		 * can hold.
+		 * Don't call mkdirat() for a folder that exists. It would wait for a lock in the
+		 * kernel, which agents can hold.
 		 */
 		if (faccessat(root, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 			continue;
@@ -487,8 +487,8 @@ int mounts_build(const struct mounts_request *request, int *out_files, struct fh
 	if (files < 0)
 		return error_set(err, errno, "open the episode's files");
 	/*
-	 * pivot_root() takes the lock of the folder where it puts the old root. Agents can hold the
-	 * lock of a folder that sandboxes share, so use a folder of the episode's own.
+	 * pivot_root() takes the kernel's lock of the folder where it puts the old root. Agents can
+	 * hold the lock of a folder that sandboxes share, so use a folder of the episode's own.
 	 */
 	if (chdir(TREE_NEXT) < 0 || syscall(SYS_pivot_root, ".", TREE_NEXT GUEST_RUN_DIR) < 0)
 		return error_set(err, errno, "pivot to the sandbox's root");

@@ -16,8 +16,8 @@ struct mounts_request {
 
 /*
  * Reads the names of the entries in the root that all sandboxes share. Call it in the nursery
- * before there is an agent. Later an agent can hold the lock of that folder, and making a sandbox
- * would wait for it.
+ * before there is an agent. Later an agent can hold the kernel's lock of that folder, and making a
+ * sandbox would wait for it.
  */
 int mounts_note_parts(struct fh_error *err);
 

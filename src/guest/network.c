@@ -55,7 +55,8 @@ int network_share(struct fh_error *err)
 {
 	/*
 	 * Keep abstract unix sockets outside out of reach. By one, an agent could send its pipes to
-	 * a process outside. If that process held a pipe's lock, the sandbox could not end.
+	 * a process outside. If that process held the kernel's lock of a pipe, the sandbox could
+	 * not end.
 	 */
 	int r = landlock_scope_sockets();
 

@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 /*
- * The porter: a child of PID 1. An agent can make some system calls wait, by locking a pipe or a
- * file. Only the porter makes such calls, never PID 1 or the owner. The porter reads the output of
- * shell and programs, and writes to a program's input. It receives the agent's requests, and copies
- * files in and out. It is root of the sandbox, is outside the sandbox' limits, and runs no code of
- * an agent. It shares neither memory nor descriptors with PID 1.
+ * The porter: a child of PID 1. An agent can make some system calls wait, by holding the kernel's
+ * lock of a pipe or a file. Only the porter makes such calls, never PID 1 or the owner. The porter
+ * reads the output of shell and programs, and writes to a program's input. It receives the agent's
+ * requests, and copies files in and out. It is root of the sandbox, is outside the sandbox' limits,
+ * and runs no code of an agent. It shares neither memory nor descriptors with PID 1.
  *
  * An agent may make the porter hang, by the lock of a pipe or a file. Then the porter does not
  * answer, and the owner ends the sandbox. The kernel kills the holder of the lock, so that the

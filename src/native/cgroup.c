@@ -238,7 +238,7 @@ static void cgroup_remove(struct cgroups *pool, struct cgroup *group)
 
 /*
  * Takes the first control group without processes from the list of used groups. NULL: none of the
- * TRIES_MAX oldest is empty. The caller holds the lock.
+ * TRIES_MAX oldest is empty. The caller holds the pool's mutex.
  */
 static struct cgroup *cgroup_find_empty(struct cgroups *pool)
 {

@@ -170,7 +170,7 @@ static void *errand_thread_main(void *owner)
 
 /*
  * Starts the thread that sends errands (delayed messages), if none runs. Joins an earlier thread
- * that has ended. The caller holds the lock: an ended thread does not need it.
+ * that has ended. The caller holds the owner's `lock`: an ended thread does not need it.
  */
 static int errand_need_thread(struct native_owner *o)
 {

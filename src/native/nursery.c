@@ -53,7 +53,7 @@ static const char *const tool_names[] = { "validate", "submit", "open", "goto", 
 	"memory_write", "memory_read", "describe", "plot", "literature_search", "parse_pdf_url",
 	NULL };
 
-/* --- starting -------------------------------------------------------------------------------- */
+/* --- starting and ending the nursery --------------------------------------------------------- */
 
 /* Descriptors that a new nursery, the process that makes sandboxes, gets from its owner. */
 struct nursery_ends {
@@ -347,7 +347,7 @@ void nursery_retire(struct native_owner *o)
 	o->retired[o->n_retired++] = s.process;
 }
 
-/* --- checks whether the nursery runs ---------------------------------------------------------- */
+/* --- checking whether the nursery runs, and starting it if not -------------------------------- */
 
 /*
  * Returns true if the nursery is alive. When a nursery is killed, a sandbox that it was cloning

@@ -50,7 +50,7 @@ void porter_drop_answer(struct native_sandbox *sb)
 
 /* --- events ---------------------------------------------------------------------------------- */
 
-/* Returns true if a descriptor is a memfd that can't be changed or locked, and is small enough. */
+/* Returns true if a descriptor is a memfd whose seals forbid every change, and is small enough. */
 static bool porter_is_sealed(const struct native_sandbox *sb, int fd)
 {
 	struct stat st;

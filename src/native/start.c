@@ -26,7 +26,7 @@
  * with its PID 1.
  */
 
-/* --- starting -------------------------------------------------------------------------------- */
+/* --- starting and ending a sandbox, and starting a new shell --------------------------------- */
 
 static int start_make_pair(int *out_ours, int *out_theirs, struct fh_error *err)
 {
@@ -245,7 +245,7 @@ void start_close(struct sandbox *base)
 	close_fd(&sb->control);
 	/*
 	 * Unmap the memory shared with the shell only after closing `control`, which ends the
-	 * sandbox. Then none of its processes can keep a page locked.
+	 * sandbox. Then none of its processes can hold the kernel's lock of a page.
 	 */
 	mail_free(take_ptr(sb->mail));
 	roll_close(sb->owner, sb->number);

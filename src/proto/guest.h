@@ -262,8 +262,8 @@ enum porter_event {
 };
 
 /*
- * Seals of a memfd with a file that the porter copied. Nobody can change such a memfd, or lock it
- * to do so.
+ * Seals of a memfd with a file that the porter copied. Nobody can change such a memfd, or hold the
+ * kernel's lock of it by a write that does not end.
  */
 #define GUEST_SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
 

@@ -385,7 +385,7 @@ int pyjson_read(struct arena *a, const struct pyjson_source *source, const struc
 	return 0;
 }
 
-/* --- looking at it ---------------------------------------------------------------------------- */
+/* --- functions that look into a parsed value -------------------------------------------------- */
 
 int pyjson_complain(const char *name, const struct pyjson *at, struct fh_error *err,
 		const char *format, ...)

@@ -46,8 +46,8 @@ struct episode_log_change {
 };
 void episode_log_changed(struct episode_log *l, const struct episode_log_change *change);
 /*
- * Logs that the run was recorded by a build with another list of secret keys. `recorded` is that
- * build's SECRET_KEYS_VERSION.
+ * Logs that the run was recorded by a build that derives keys from the machine's secret in another
+ * way. `recorded` is that build's SECRET_KEYS_VERSION.
  */
 void episode_log_other_keys(struct episode_log *l, int64_t recorded);
 /* Logs that a resumed run has played all recorded steps again. `different`: number of observations

@@ -63,8 +63,9 @@ int episode_gpus(const struct texts *list, struct arena *arena, const int **out,
 		struct fh_error *err);
 
 /*
- * Returns the SECRET_KEYS_VERSION, the version of the list of secret keys, that a run's "open"
- * event records. 1 if the event has none: version 1 was not recorded. 0 if `open` is NULL.
+ * Returns the SECRET_KEYS_VERSION, the version of how keys are derived from the machine's secret,
+ * that a run's "open" event records. 1 if the event has none: version 1 was not recorded. 0 if
+ * `open` is NULL.
  */
 int64_t episode_recorded_keys(const struct pyjson *open);
 

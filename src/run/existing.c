@@ -174,7 +174,7 @@ void run_existing_release(struct run_existing *all)
 	*all = (struct run_existing){ 0 };
 }
 
-/* --- its results ------------------------------------------------------------------------------ */
+/* --- results of a recorded run ---------------------------------------------------------------- */
 
 /* Returns the object in results.json of a run whose events don't list its scores. NULL: the file
  * can't be read. */

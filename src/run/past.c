@@ -123,7 +123,7 @@ void run_past_release(struct run_past *p)
 	*p = (struct run_past){ 0 };
 }
 
-/* --- its options ------------------------------------------------------------------------------ */
+/* --- options of a recorded run ---------------------------------------------------------------- */
 
 struct past_apply {
 	struct run_past *past;

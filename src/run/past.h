@@ -26,8 +26,8 @@ struct run_past {
 	struct conversation_past messages;
 	struct chat_stats spent; /* recorded cost, tokens and calls of the model */
 	const char *task_hash, *agent_hash;
-	/* version of the list of secret keys (SECRET_KEYS_VERSION) in the build that recorded the
-	 * run */
+	/* SECRET_KEYS_VERSION (how keys are derived from the machine's secret) of the build that
+	 * recorded the run */
 	int64_t keys;
 	/*
 	 * Path of a copy of the agent's memory file (its notes) from the start of the recorded run.

@@ -42,7 +42,7 @@ struct planning {
 	struct fh_error *err;
 };
 
-/* --- models ----------------------------------------------------------------------------------- */
+/* --- models and agents ------------------------------------------------------------------------ */
 
 /*
  * Returns true if any model of the run follows an agent's configuration. If so, the user gets the

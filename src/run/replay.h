@@ -47,8 +47,8 @@ struct replay {
 	const char *web_hosts;
 	/* recorded hashes of the task's and agent's files; NULL: not recorded */
 	const char *task_hash, *agent_hash;
-	/* version of the list of secret keys (SECRET_KEYS_VERSION) in the build that recorded the
-	 * run */
+	/* SECRET_KEYS_VERSION (how keys are derived from the machine's secret) of the build that
+	 * recorded the run */
 	int64_t keys;
 	/* true: an earlier replay of this process has given warnings that need no repetition */
 	bool is_next;

@@ -16,7 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Tries out a task: plays its baseline and its solution as an agent would. */
 #define STEPS 1000
 /* judge's salt (it seeds random numbers) for the first seed; the next seeds have the salts 2, 3,
  * ... */

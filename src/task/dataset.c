@@ -143,7 +143,7 @@ static int dataset_find_dir(struct dataset_loading *l)
 	return 0;
 }
 
-/* --- its files -------------------------------------------------------------------------------- */
+/* --- files of a data set ---------------------------------------------------------------------- */
 
 /* Replaces the first `word` in the text `how` by `path`, in a sentence that tells how to get a
  * file. The result lives in the arena. */

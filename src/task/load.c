@@ -38,7 +38,7 @@ static int task_give_up(struct task_loading *l, int r)
 	return r;
 }
 
-/* --- keys ------------------------------------------------------------------------------------- */
+/* --- keys of a task.yaml ---------------------------------------------------------------------- */
 
 /*
  * Reads all keys of the task. In an MLGym task, an unknown key gives a warning; in others an error.

@@ -164,7 +164,7 @@ def test_labels_lie_in_no_file(agent, state):
     assert episode.sh(search) == "/dev/shm/told"
 
 
-# --- keys -----------------------------------------------------------------------------------------
+# --- keys from which data is generated ------------------------------------------------------------
 
 
 def guesses(times: set[int]) -> list[bytes]:

@@ -235,7 +235,7 @@ def test_an_interrupted_fetch_is_continued(data, hub, number):
     assert hub.gets()[-1]["range"] == f"bytes={len(DATA) // 2}-"
 
 
-# --- wrong hashes of files ------------------------------------------------------------------------
+# --- hashes that differ from the expected ones ----------------------------------------------------
 
 
 def test_a_wrong_hash_of_the_server(data, hub):
@@ -288,7 +288,7 @@ def test_verify_finds_damage(data, hub):
     assert "missing: " in data(*data.words("verify", "set"), status=1).stdout
 
 
-# --- files that can't be fetched ------------------------------------------------------------------
+# --- fetches that fail, and the list of data sets -------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -395,7 +395,7 @@ def test_what_a_person_is_shown_can_not_steer_the_terminal(fumehood):
     assert "\033" not in done.stdout and "\\x1b]0;owned" in done.stdout
 
 
-# --- a full disk ----------------------------------------------------------------------------------
+# --- a full disk, thoughts of a person, wrong options ---------------------------------------------
 
 
 @pytest.fixture

@@ -228,7 +228,7 @@ def test_playing_finds_faults(fumehood, old, new, problem):
     assert problem in fumehood("task", "check", "--run", "./mine", status=1).stdout
 
 
-# --- the manual page docs/tasks.md ----------------------------------------------------------------
+# --- `fumehood config docs`, and the page docs/tasks.md -------------------------------------------
 
 TASKS_PAGE = ROOT / "docs" / "tasks.md"
 

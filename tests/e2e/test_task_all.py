@@ -119,7 +119,7 @@ def children(pid: int):
         return map(int, file.read().split())
 
 
-# --- errors that only playing a task finds --------------------------------------------------------
+# --- results of playing a task --------------------------------------------------------------------
 
 
 def played(fumehood, *words, status=0) -> dict:

@@ -152,7 +152,7 @@ struct fault_page {
 	atomic_uint phase; /* index of the act being played, for error messages */
 	struct fault_site sites[FAULT_SITES_MAX];
 
-	_Atomic uint64_t armed; /* a key; 0: none */
+	_Atomic uint64_t armed; /* key of the call site that fails next; 0: none */
 	atomic_uint armed_pass, armed_kind, seen;
 	atomic_uint hits, hit_phase;
 	atomic_int hit_pid;

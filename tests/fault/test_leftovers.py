@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests sandboxes whose PID 1 can't end them.
 
-PID 1 is stopped, or sleeps in the kernel because it waits for a pipe or file that an agent blocks.
-The nursery has to end such a sandbox. If the nursery was killed too, `sandbox gc` has to end it.
+PID 1 is stopped, or waits in the kernel for a pipe or file that an agent blocks. The nursery has to
+end such a sandbox. If the nursery was killed too, `sandbox gc` has to end it.
 """
 
 import json
@@ -30,8 +30,8 @@ IDS = 65534  # subordinate ids that an ordinary user needs
 
 
 # Shell commands that start a process in the sandbox. Until it is killed, its splice() holds the
-# kernel's own mutex of the file or pipe at {path}. A process that replaces that file, or closes that
-# pipe, sleeps in the kernel.
+# kernel's own mutex of the file or pipe at {path}. A process that replaces that file, or closes
+# that pipe, sleeps in the kernel.
 HOLD = """python3 - {path} >said <<'END' &
 import ctypes, os, stat, sys, socket
 path, pair, ends = sys.argv[1], socket.socketpair(), os.pipe()
@@ -182,7 +182,7 @@ def test_owner_ends_in_order(fumehood, way):
     wait_until_gone()
 
 
-# --- cleaning up by `fumehood gc` -----------------------------------------------------------------
+# --- cleaning up by `fumehood sandbox gc` ---------------------------------------------------------
 
 
 def leftovers_check(someone) -> dict:

@@ -28,7 +28,7 @@ def read(path: Path) -> list[House]:
         return list(csv.DictReader(file))
 
 
-# --- tests of the generated data ----------------------------------------------------------------
+# --- tests of the generated data, and of a file like Kaggle's -----------------------------------
 
 
 def test_micro_is_split_cleanly(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_no_guess_gives_answers(tmp_path: Path) -> None:
         assert 0.43 < share(survived(made / "answers.csv"), fates) < 0.6
 
 
-# --- tests that better solutions score better ---------------------------------------------------
+# --- tests that better solutions score better, and that no data ships ---------------------------
 
 PLAIN = ("class", "sex", "port", "family")
 
@@ -218,7 +218,7 @@ def test_nothing_of_it_ships() -> None:
     assert not list(TASK.rglob("*.csv"))
 
 
-# --- tests with Kaggle's data -------------------------------------------------------------------
+# --- tests with a file like Kaggle's, and of the demonstration ----------------------------------
 
 
 def kaggle(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -37,7 +37,8 @@ static char state_of(pid_t pid)
 	return process_read_stat(pid, stat) ? strrchr(stat, ')')[2] : '-';
 }
 
-/* Runs in the namespace: holds the lock of a pipe for ever, by splicing from an idle socket. */
+/* Runs in the namespace: holds the kernel's lock of a pipe for ever, by a splice() from an idle
+ * socket. */
 _Noreturn static void hold(int pipe_end)
 {
 	int pair[2];
@@ -48,7 +49,7 @@ _Noreturn static void hold(int pipe_end)
 }
 
 /* Runs as PID 1 of the namespace and holds the pipe's other end. When told to, it closes that end,
- * which waits for the lock. */
+ * which waits for the kernel's lock of the pipe. */
 _Noreturn static void be_init(int told)
 {
 	int ends[2];
@@ -119,7 +120,8 @@ static void test_ends_an_init_that_sleeps_in_the_kernel(void **state)
 	}
 	proc = open_process(pid);
 	assert_true(proc >= 0);
-	nanosleep(&(struct timespec){ .tv_nsec = 200 * NS_PER_MS }, NULL); /* for the lock */
+	/* Wait until hold() has the kernel's lock of the pipe. */
+	nanosleep(&(struct timespec){ .tv_nsec = 200 * NS_PER_MS }, NULL);
 	assert_int_equal(write(tell, "", 1), 1);
 	assert_true(await_state(pid, 'D'));
 	kill(pid, SIGKILL);

@@ -136,7 +136,7 @@ static void test_usage(void **state)
 	fh_env_close(env);
 }
 
-/* --- ends ------------------------------------------------------------------------------------- */
+/* --- ends of episodes, binds, calls of the API, long actions ---------------------------------- */
 
 static void test_ends(void **state)
 {

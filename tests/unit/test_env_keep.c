@@ -175,8 +175,8 @@ static void test_all_files_are_put(void **state)
 
 /* --- a porter that hangs ---------------------------------------------------------------------- */
 
-/* Stops the porter of the only sandbox with ptrace, as if it waited for a lock. PID 1 notices
- * nothing. */
+/* Stops the porter of the only sandbox with ptrace, as if it waited in the kernel for a file. PID 1
+ * notices nothing. */
 static pid_t stop_porter(void)
 {
 	pid_t pid = process_await("porter");

@@ -14,7 +14,8 @@
 #define BIRTH_TRIES 2   /* try again once, as an attack that works slows nearly each try */
 #define TRIES 5         /* a busy machine is slow at times, a working attack in each try */
 
-/* Holds the lock of a pipe for ever: it splices from a socket to which nobody writes. */
+/* Holds the kernel's lock of a pipe for ever: splice() waits for a socket to which
+ * nobody writes. */
 #define HOLD(fd)                                                                                   \
 	"python3 -ISc 'import os, socket; a, b = socket.socketpair(); os.splice(a.fileno(), " fd   \
 	", 9)'"
@@ -98,9 +99,9 @@ static int64_t time_births(struct fh_env *env)
 }
 
 /*
- * Starting a sandbox must not wait for a folder that an agent has locked, even if all sandboxes see
- * it. An agent gets "/" itself, unless its task binds a folder to a new place. For such a bind, the
- * entries of "/" are bound one by one.
+ * Starting a sandbox must not wait for a folder that an agent blocks by a lock in the kernel. All
+ * sandboxes may see the folder. An agent gets "/" itself, unless its task binds a folder to a new
+ * place. For such a bind, the entries of "/" are bound one by one.
  */
 static void test_births_go_on(void **state)
 {

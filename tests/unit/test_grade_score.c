@@ -175,7 +175,7 @@ static void test_caps(void **state)
 	assert_true(read_text(buf_str(&text), &r) < 0);
 }
 
-/* --- comparing -------------------------------------------------------------------------------- */
+/* --- comparing scores ------------------------------------------------------------------------- */
 
 static void test_compare(void **state)
 {
@@ -202,7 +202,7 @@ static void test_compare(void **state)
 	}
 }
 
-/* --- keys ------------------------------------------------------------------------------------- */
+/* --- keys that seed a judge's random numbers -------------------------------------------------- */
 
 /* A judge's key differs if any of its inputs differs. */
 static void test_keys(void **state)

@@ -168,7 +168,7 @@ static void test_timeouts(void **state)
 	}
 }
 
-/* --- failures that are returned without another try ------------------------------------------- */
+/* --- failures that are returned at once, and reports of retries ------------------------------- */
 
 static void test_refused(void **state)
 {

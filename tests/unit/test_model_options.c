@@ -385,7 +385,7 @@ static void test_proxy(void **state)
 	forget_environment();
 }
 
-/* --- keys ------------------------------------------------------------------------------------- */
+/* --- API keys in memory ----------------------------------------------------------------------- */
 
 #define BLOCK_BYTES (1L << 20)
 #define MAPPING_BYTES_MAX (1L << 30) /* larger ones belong to a sanitizer */

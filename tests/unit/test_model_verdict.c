@@ -62,7 +62,8 @@ static void test_long_sentences_are_cut(void **state)
 	assert_true(why.len <= VERDICT_SENTENCE_MAX + 32);
 }
 
-/* A message that may quote a key shows no part of it, wherever the message is cut. */
+/* An error message that may quote an API key shows no part of the key, wherever the
+ * message is cut. */
 static void test_a_key_is_not_said(void **state)
 {
 	static const char key[] = "sk-0123456789abcdef";

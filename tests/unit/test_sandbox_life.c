@@ -66,7 +66,7 @@ static size_t count_named(const struct processes *p, const char *wanted)
 	return n;
 }
 
-/* --- owners that are killed ------------------------------------------------------------------- */
+/* --- owners that are killed, and forks of owners ---------------------------------------------- */
 
 /* Forks a process that opens an owner and starts busy sandboxes. It can wait until the sandboxes
  * are ready. */

@@ -13,9 +13,8 @@
  * of networks. */
 
 /*
- * Each line is a refused action, as Python, and the error that it should give. The prelude has two
- * functions: call(number, arguments...) gives the errno of a system call, or 0. fails(function)
- * does the same for a function of Python.
+ * Python code that runs before each refused action. call(number, arguments...) returns the errno of
+ * a system call, or 0. fails(function, arguments...) returns the errno of a function of Python.
  */
 static const char prelude[] =
 		"import ctypes, errno, fcntl, mmap, os, socket, struct, sys\n"
@@ -44,6 +43,7 @@ static const char prelude[] =
 		"    f = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(m)))\n"
 		"    return -f()\n";
 
+/* Refused actions, as Python expressions, and the error that each must give. */
 static const struct {
 	const char *what, *error;
 } refused[] = {
