@@ -207,8 +207,8 @@ struct fh_decision {
 FH_PUBLIC int fh_chat_reply(struct fh_chat *chat, const struct fh_reply *reply,
 		struct fh_decision *out, struct fh_error *err);
 
-/* The same with a message in OpenAI's form, an object with `content` and maybe `tool_calls`.
- * -EINVAL: this is no such object. */
+/* Takes the model's reply as fh_chat_reply() does, but as JSON in OpenAI's form. This is an object
+ * with `content` and maybe `tool_calls`. -EINVAL: `json` is no such object. */
 FH_PUBLIC int fh_chat_reply_json(struct fh_chat *chat, const char *json, size_t n,
 		struct fh_decision *out, struct fh_error *err);
 

@@ -42,7 +42,7 @@ struct pipe_relay {
 	struct sink sinks[2];
 };
 
-/* --- our own ends ---------------------------------------------------------------------------- */
+/* --- this command's standard input, output and error ----------------------------------------- */
 
 /*
  * Opens our pipe a second time, with O_NONBLOCK. Other processes share the flags of the first

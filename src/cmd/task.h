@@ -34,7 +34,8 @@ static inline int task_options_places(
 	return mlgym_root(ctx->arena, o->mlgym_root, &cmd_warner, &out->mlgym_root, err);
 }
 
-/* As task_options_places(), for the functions of fumehood/task.h. */
+/* Sets the gym's options that say where to look for tasks. -EINVAL: --mlgym-root names no MLGym
+ * checkout. */
 static inline int task_options_gym(
 		const struct command_context *ctx, struct fh_gym_options *out, struct fh_error *err)
 {

@@ -162,7 +162,7 @@ static void calls_say(struct calls *c, struct sandbox *sb, int r, const struct b
 		buf_add_str(&said, err->message);
 	else
 		buf_add(&said, buf_str(body), body->len);
-	hide_secret(&said, papers_key()); /* a server may repeat Fumehood's key in its answer */
+	hide_secret(&said, papers_key()); /* a server may repeat Fumehood's API key in its answer */
 	calls_set_unsaid(c, r < 0 ? "no" : "ok", &said);
 	if (said.truncated || c->unsaid.truncated) {
 		buf_clear(&said);

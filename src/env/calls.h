@@ -35,9 +35,9 @@ struct calls {
 	size_t most;       /* most papers that the call asks for */
 	int64_t n_bytes;   /* bytes of answers and of abandoned fetches in this episode so far */
 	bool asked;        /* a tool has made a call that was not read yet */
-	uint32_t reading;  /* id of the sandbox' request to read a call; 0: none */
+	uint32_t reading;  /* id of the request to the sandbox that reads a call; 0: none */
 	struct buf unsaid; /* answer that was not written to the sandbox' file GUEST_ANSWER yet */
-	uint32_t putting;  /* id of the sandbox' request to write the answer; 0: none */
+	uint32_t putting;  /* id of the request to the sandbox that writes the answer; 0: none */
 	int failures;      /* failures in a row to read a call or to write its answer */
 	/* earliest time of the next attempt to read a call or to write its answer */
 	int64_t next_ns;

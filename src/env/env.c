@@ -304,7 +304,7 @@ bool env_leave_begin(struct fh_env *env)
 	return env_poll(env, 0) == 0;
 }
 
-/* --- beside turns ----------------------------------------------------------------------------- */
+/* --- functions that run no turn --------------------------------------------------------------- */
 
 int env_set_setup(struct fh_env *env, const struct env_setup *setup, struct fh_error *err)
 {

@@ -13,7 +13,7 @@ struct files {
 	struct memory *memory;
 	const struct env_setup *setup;
 	size_t n_put; /* number of files written into the sandbox so far */
-	uint32_t id;  /* id of the sandbox' request to put a file */
+	uint32_t id;  /* id of the request to the sandbox that puts a file */
 };
 
 /*

@@ -27,7 +27,7 @@ struct memory {
 	bool has_began;
 	struct job *job;         /* job that reads or keeps a memory; NULL: none runs */
 	struct keeping *keeping; /* data of the job that saves the agent's memory; NULL: none */
-	uint32_t id;             /* id of the sandbox' request to read the agent's memory file */
+	uint32_t id; /* id of the request to the sandbox that reads the agent's memory file */
 };
 
 void memory_init(struct memory *m);

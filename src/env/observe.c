@@ -35,7 +35,7 @@ static void observe_add_score(struct buf *b, const char *label, const struct sco
 	buf_add_char(b, '\n');
 }
 
-/* --- the first one ---------------------------------------------------------------------------- */
+/* --- the first observation of an episode ------------------------------------------------------ */
 
 static void observe_add_rules(struct buf *b, const struct task *task, int max_steps)
 {

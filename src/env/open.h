@@ -5,8 +5,9 @@
 #include <fumehood/env.h>
 
 /*
- * Checks the imports of a task as fh_env_open() does, but plays no baseline. Blocks. -ENOPKG: the
- * task's evaluator can't run. The caller frees *out_warning; NULL: no module is missing.
+ * Does the part of fh_env_open() that loads a task and checks its imports. Plays no baseline.
+ * Blocks. -ENOPKG: the task's evaluator can't run. The caller frees *out_warning; NULL: no module
+ * is missing.
  */
 int env_check_imports(struct fh_gym *gym, const struct fh_env_options *options, char **out_warning,
 		struct fh_error *err);

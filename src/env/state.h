@@ -104,13 +104,13 @@ struct fh_env {
 	int requests;       /* REQUEST_* bits that the command asked for */
 	/* REQUEST_* bits that came during asides, and count for the next step */
 	int late_requests;
-	uint32_t editor_request; /* id of the sandbox' request to read the open file */
+	uint32_t editor_request; /* id of the request that reads the name of the open file */
 	/* why the episode is scored or ends, for its exit status: "submit", ... */
 	const char *reason;
 	struct grade *grade;
 	char judge_key[SHA256_HEX_BYTES];
 	/* state of an aside */
-	uint32_t file_request; /* id of the sandbox' request to put or get a file */
+	uint32_t file_request; /* id of the request to the sandbox that puts or gets a file */
 	bool file_comes;       /* a file is got, not put */
 	const void *file;      /* file of n_file bytes that was got last; NULL: none */
 	size_t n_file;

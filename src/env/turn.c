@@ -78,7 +78,7 @@ static void turn_add_usage(struct fh_env *env)
 }
 
 /*
- * Returns the key of the service for papers, which must not be shown. NULL: no key, or the tools
+ * Returns the API key of the search for papers, which must not be shown. NULL: no key, or the tools
  * have no web access.
  */
 static const char *turn_papers_key(const struct fh_env *env)

@@ -52,7 +52,7 @@ int shell_replace(struct init *in, int mail);
 
 /*
  * Forks the porter, the process that forwards output. It reads the pipes of the agent's requests.
- * It shares `drain`, `gate` and `event` with the shell.
+ * It shares the `drain`, `gate` and `event` of `shell` with the shell.
  */
 int porter_fork(struct init *in, const int pipes[REQUEST_PIPES], const struct shell_ends *shell,
 		struct fh_error *err);

@@ -14,9 +14,9 @@
 struct gpus;
 
 /*
- * Leases `wanted` GPUs: the first free ones of those that the options name. -ENOENT: fewer of those
- * exist. -EBUSY: too few are free; the error names the processes that use them. -EACCES: an agent
- * could not open a GPU.
+ * Leases options->wanted GPUs: the first free ones of those that the options name. -ENOENT: fewer
+ * of those exist. -EBUSY: too few are free; the error names the processes that use them. -EACCES:
+ * an agent could not open a GPU.
  */
 int gpus_open(const struct owner_gpus *options, struct gpus **out, struct fh_error *err);
 void gpus_close(struct gpus *gpus); /* NULL is fine */

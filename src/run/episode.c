@@ -151,7 +151,7 @@ void episode_fail(struct episode *e)
 	episode_finish(e, status);
 }
 
-/* --- step by step ----------------------------------------------------------------------------- */
+/* --- playing an episode step by step ---------------------------------------------------------- */
 
 static int episode_begin_step(struct episode *e, const struct model_turn *turn)
 {

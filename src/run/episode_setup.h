@@ -29,8 +29,8 @@ void episode_say_tools(const struct agent_config *agent, const struct warner *wa
 int episode_set_up(struct fh_env *env, const struct agent_config *agent, const char *aliases,
 		bool edits_at_once, struct fh_error *err);
 
-/* Checks an agent's commands and aliases before there is an environment, as episode_set_up() does.
- * -EINVAL: something is wrong. */
+/* Makes the checks of episode_set_up() on an agent's commands and aliases, before there is an
+ * environment. Sets nothing up. -EINVAL: something is wrong. */
 int episode_check_setup(
 		const struct agent_config *agent, const char *aliases, struct fh_error *err);
 

@@ -7,7 +7,8 @@
 /* Functions that load parts of a task. Call them in this order: paths may name data sets, and
  * binds must not show hidden files. */
 int task_load_datasets(struct task_loading *l);
-/* loads `starter`, `hidden`, `secret_files`, `solution`, `baseline_files`, `memory` and `demo` */
+/* Loads the files of the keys `starter_code`, `hidden`, `secret_files`, `solution`,
+ * `baseline_files`, `memory_path` and `demo`. */
 int task_load_files(struct task_loading *l);
 int task_load_grader(struct task_loading *l);
 int task_load_baseline(struct task_loading *l);

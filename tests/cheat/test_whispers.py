@@ -74,7 +74,7 @@ def test_what_is_judged_can_leave_no_sign(begin):
 
 
 def test_the_agent_itself_may_lock_files(begin):
-    """The agent may lock files, because its programs need locks."""
+    """The agent may lock files by flock(), because its programs need such locks."""
     seen = begin("duel").step("flock -s strategy.py echo held; flock /usr/bin/env echo seen")
     assert seen["observation"].splitlines()[0] == "held"
 

@@ -84,7 +84,10 @@ def test_wrong_models(fumehood):
 
 
 def test_no_reference_is_in_reach(fumehood):
-    """No file of an episode contains the separator of the hidden references."""
+    """No file of the workspace has the separator of the hidden references.
+
+    No file of the sandbox has the name of the answers or of the solution.
+    """
     # Skip /opt: tests of installations may put copies of tasks with solutions there meanwhile.
     found = "find / -path /opt -prune -o '(' -name answers.csv -o -name solve.py ')' -print"
     seen = f"grep -rlF ' ||| ' .; {found} 2>/dev/null; ls data"

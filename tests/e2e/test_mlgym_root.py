@@ -453,7 +453,7 @@ def test_quick_start_of_an_agent(lead, original):
 
 
 def test_its_tools_and_ours(lead, original, fumehood):
-    """Our tools replace known tools of MLGym, and have the same effects."""
+    """Our tools replace known tools of MLGym. Windows, variables and exit statuses are the same."""
     look = 'type -t open; echo "$CURRENT_FILE $CURRENT_LINE"; bash -c \'echo "$CURRENT_FILE"\''
     said = [
         f"open strategy.py 3; {look}",

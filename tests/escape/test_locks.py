@@ -23,7 +23,7 @@ from conftest import ATTACK, TASKS, beneath, wait_until_gone
 
 LOCK = "python3 ~/attack/lock.py"
 WAIT = "until grep -q held said; do sleep 0.01; done"
-HOLD_S = 1000  # time that a lock is held, which is longer than a test
+HOLD_S = 1000  # seconds that a kernel lock is held, which is longer than a test
 PATIENCE_S = HOLD_S / 4  # longer than a busy machine needs, shorter than the wait for a lock
 
 
@@ -34,8 +34,8 @@ def timed(agent, action: str, **more) -> dict:
     return answer
 
 
-# Ways to hold the lock of the shell's output pipe. Commands don't inherit descriptors 249 and 251,
-# but a redirection copies them to descriptor 0.
+# Ways to hold the kernel's lock of the shell's output pipe. Commands don't inherit descriptors 249
+# and 251, but a redirection copies them to descriptor 0.
 SHELLS_PIPE = {
     "output": f"pipe 1 {HOLD_S}",
     "kept output": f"pipe 0 {HOLD_S} 0>&251",
@@ -45,7 +45,7 @@ SHELLS_PIPE = {
 
 @pytest.mark.parametrize("which", SHELLS_PIPE)
 def test_the_shells_pipe(agent, which):
-    """A command that holds the lock hangs until its timeout. A job may block the next command."""
+    """A command that holds the kernel's lock of the pipe ends, or is ended by its timeout."""
     hold = f"{LOCK} {SHELLS_PIPE[which]}"
     answer = timed(agent, hold, timeout_s=0.5)
     assert answer["info"]["outcome"] in ("timeout", "ok")
@@ -152,7 +152,7 @@ TARGETS = [
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_killed_owner(begin, target):
-    """An owner can be killed while a lock is held. The fixture checks that nothing is left."""
+    """An owner can be killed while an agent holds a kernel lock. `begin` checks what is left."""
     agent = begin()
     agent.sh("mkdir -p ~/.fumehood; cp none.csv submission.csv")
     agent.step(f"{LOCK} {target} {HOLD_S} >said & {WAIT}", timeout_s=15)
@@ -187,7 +187,7 @@ HOLDERS = {
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("which", HOLDERS)
 def test_a_pipe_that_exec_was_given(fumehood, inside, neighbour, which, number):
-    """The user's ends of the pipes are not locked. They reach their end when fumehood is killed."""
+    """The program can't block the user's ends. They reach their end when fumehood is ended."""
     words = ["sandbox", "exec", "--bind", f"{inside}:{ATTACK}", "--", *HOLDERS[which]]
     ends = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     child = fumehood.start(*words, **ends, bufsize=0)
@@ -261,7 +261,7 @@ def is_root_of_files(pid: int, fd: int) -> bool:
 
 
 def test_descriptors_of_the_trusted(begin):
-    """Owner, nursery and PID 1 hold nothing that the agent can lock while its code runs."""
+    """Owner, nursery and PID 1 hold no file or pipe that the agent can block, while it runs code."""
     if os.geteuid() != 0:
         pytest.skip("only root may look at the descriptors of PID 1")
     agent = begin()
@@ -293,7 +293,7 @@ def events(out: Path, name: str) -> list[dict]:
 
 
 def test_a_memory(fumehood, inside, neighbour, tmp_path):
-    """A locked memory file is not kept, and the step says so. Other episodes of the loop go on."""
+    """A memory file that the agent blocks is not kept. The step says so. Other episodes go on."""
     tasks, told, out = (tmp_path / name for name in ("tasks", "told", "runs"))
     shutil.copytree(TASKS, tasks)
     told.mkdir()

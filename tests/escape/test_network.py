@@ -88,7 +88,7 @@ def test_sockets_of_this_machine_in_its_network(scoped, begin, tmp_path):
 
 
 def test_sockets_of_another_sandbox_in_that_network(scoped, fumehood, inside, begin):
-    """By an abstract socket an agent could get another's pipes, and hold their locks."""
+    """By an abstract socket an agent could get another's pipes, and hold their kernel locks."""
     agent, name = begin("prey:host"), "name" + secrets.token_hex(8)
     words = ["--network", "host", "--bind", f"{inside}:{ATTACK}", "--", "python3"]
     other = fumehood.start(
@@ -128,7 +128,7 @@ with socket.socket(type=socket.SOCK_DGRAM) as u:
 
 @pytest.mark.parametrize("task", ["prey", "prey:host"])
 def test_groups_and_lists_of_interfaces(begin, task):
-    """The filter refuses old calls for them (test_calls.py), and leaves those that programs use."""
+    """A program can join a multicast group and list interfaces by the usual system calls."""
     agent = begin(task)
     agent.sh(f"cat >join.py <<'EOF'{JOIN}EOF\ntrue")
     assert agent.sh("python3 join.py").startswith("it came [(1, 'lo')")

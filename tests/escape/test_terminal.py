@@ -134,7 +134,7 @@ def runs(pid: int) -> bool:
 
 
 def test_its_owner_holds_no_end_of_it(fumehood, terminal):
-    """A program can hold locks of its terminal, and who has an end of that would wait for them."""
+    """The owner holds no end of the terminal: a program can hold its locks in the kernel."""
     with terminal.start(
         fumehood, "sandbox", "exec", "--", "sh", "-c", "echo on; sleep 99"
     ) as owner:

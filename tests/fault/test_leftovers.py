@@ -228,7 +228,7 @@ def test_gc_ends_what_nobody_else_can(someone):
 
 @pytest.mark.xdist_group("gc")
 def test_gc_says_what_keeps_a_sandbox_alive(fumehood, tmp_path):
-    """An agent of another sandbox holds the lock of a pipe that both have."""
+    """An agent of another sandbox holds the kernel's lock of a pipe that both have."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "pipe").chmod(0o666)
     tmp_path.chmod(0o755)

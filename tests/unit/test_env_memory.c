@@ -72,7 +72,7 @@ static void notes_of_all_are_kept(void **state)
 	}
 }
 
-/* --- what is large ---------------------------------------------------------------------------- */
+/* --- merging large memories ------------------------------------------------------------------- */
 
 /* Counters of all memory that jansson allocates. */
 static size_t n_bytes, most_bytes;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <sys/mman.h>
 
-/* Options of a language model: address, key, limits, TLS and proxy. */
+/* Options of a language model: address, API key, limits, TLS and proxy. */
 
 static struct chat_server server, secure;
 static struct chat_service *service;
@@ -108,7 +108,7 @@ static void test_specs(void **state)
 		assert_false(chat_is_spec(others[i]));
 }
 
-/* The server sees the expected path, and a header with the key, for each kind of address. */
+/* The server sees the expected path, and a header with the API key, for each kind of address. */
 static void test_addresses(void **state)
 {
 	static const struct {
@@ -154,7 +154,7 @@ static void test_addresses(void **state)
 	}
 }
 
-/* Variables of the environment give the key, the address and the number of retries. */
+/* Variables of the environment give the API key, the address and the number of retries. */
 static void test_variables(void **state)
 {
 	auto_json json_t *headers = NULL;
