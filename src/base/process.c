@@ -83,8 +83,8 @@ char *process_own_name(const char *prefix)
 	static atomic_uint names;
 	int64_t start = process_start_time(getpid());
 
-	/* Without /proc the start time is written as 0, which no process has. Then only the lock of
-	 * process_claim() protects the folder. */
+	/* Without /proc the start time is written as 0, which no process has. Then only the flock
+	 * of process_claim() protects the folder. */
 	return xasprintf("%s-%u-%d-%lld", prefix, atomic_fetch_add(&names, 1), (int)getpid(),
 			(long long)(start < 0 ? 0 : start));
 }

@@ -53,7 +53,7 @@ int process_claim(const char *folder);
 
 /* True if a folder's name is from process_own_name(), its owner has ended, and no process holds
  * process_claim(). The pid alone is not enough: the owner may live in another pid or time
- * namespace. The lock alone is not enough: the owner may be about to claim. */
+ * namespace. The flock alone is not enough: the owner may be about to claim. */
 bool process_folder_is_stale(const char *folder);
 
 #endif

@@ -184,7 +184,8 @@ static int sandbox_job_open_ends(
 	return 0;
 }
 
-/* Closes our copies of files that the program has open, because a copy keeps the file's locks. */
+/* Closes our copies of files that the program has open, because a copy keeps the flock
+ * of a file. */
 static void sandbox_job_forget_files(const struct job_ends *ends)
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -11,8 +11,8 @@
  * Relays a pseudo-terminal, which a program in a sandbox has, to our terminal. So the program can't
  * change the modes, size and flags of ours. All calls take NULL.
  *
- * The program can hold locks of the pseudo-terminal for long. So a child process relays, and this
- * process has no descriptor of the pseudo-terminal while the program runs.
+ * The program can hold the kernel's locks of the pseudo-terminal for long. So a child process
+ * relays, and this process has no descriptor of the pseudo-terminal while the program runs.
  */
 struct terminal_relay;
 

@@ -19,7 +19,7 @@
 /*
  * A memory file that comes out of a sandbox is untrusted. It is parsed, and only ever put into
  * sandboxes again. A malformed one is not kept. Episodes of several processes may keep the same
- * file at the same time, under a lock of its folder.
+ * file at the same time, under a file lock of its folder.
  *
  * The task may be untrusted, too: its memory file must lie in the task's folder, even after links
  * are resolved.

@@ -17,8 +17,8 @@
  * The children of a sandbox' PID 1: the porter, which does input and output, the shell, and
  * programs. A child is forked with all descriptors of PID 1, and closes those that belong to
  * others. The shell or a program waits until PID 1 has closed its own copies of their pipes. Then
- * it may run code of an agent. Closing the last copy later could make PID 1 wait, because an agent
- * can lock a pipe.
+ * it may run code of an agent. Closing the last copy later could make PID 1 wait: an agent can hold
+ * the kernel's lock of a pipe.
  */
 
 /* Unblocks all signals, which PID 1 blocks. Runs in a fork of PID 1. */

@@ -21,7 +21,7 @@
 
 /*
  * A pool of control groups has a folder in each hierarchy. The folder's name is CGROUP_PREFIX, the
- * pool's label and the name of the process (base/process.h). The process holds a lock on each
+ * pool's label and the name of the process (base/process.h). The process holds a flock(2) on each
  * folder, the claim. A folder without a claim belongs to a process that has ended.
  */
 /* most used control groups to check for processes at a time, oldest first */
@@ -156,8 +156,8 @@ static void cgroup_free(struct cgroup *group)
 }
 
 /*
- * Removes the folders of a pool of control groups, for which this process holds locks. A fork holds
- * none, and removes none. The next owner removes folders that can't be removed now.
+ * Removes the folders of a pool of control groups, on which this process holds file locks. A fork
+ * holds none, and removes none. The next owner removes folders that can't be removed now.
  */
 static void cgroup_remove_folders(const struct cgroups *pool)
 {

@@ -66,8 +66,8 @@ void cgroups_close(struct cgroups *pool);
  */
 bool cgroups_born_into(const struct cgroups *pool);
 
-/* Drops the pool's locks on its folders of control groups. Call it in a fork: the locks must end
- * with the parent. */
+/* Drops the pool's file locks on its folders of control groups. Call it in a fork: the locks must
+ * end with the parent. */
 void cgroups_forked(struct cgroups *pool);
 
 /*

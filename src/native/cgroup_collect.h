@@ -2,7 +2,8 @@
 #ifndef NATIVE_CGROUP_COLLECT_H
 #define NATIVE_CGROUP_COLLECT_H
 
-/* Control groups that killed owners left behind: empty folders that no process holds a lock on. */
+/* Control groups that killed owners left behind: empty folders on which no process holds a file
+ * lock. */
 
 /*
  * Beginning of the name of each pool's folder of control groups. The pool's label and the name of

@@ -15,6 +15,7 @@ int control_go(struct sandbox *base, uint32_t id, struct fh_error *err);
 int control_signal(struct sandbox *base, uint32_t id, int signal_number, struct fh_error *err);
 
 enum interrupt_level { INTERRUPT_ASK, INTERRUPT_KILL, INTERRUPT_SHELL, INTERRUPT_ALL };
+
 /*
  * Interrupts the shell's command. There are four levels:
  *
@@ -23,7 +24,7 @@ enum interrupt_level { INTERRUPT_ASK, INTERRUPT_KILL, INTERRUPT_SHELL, INTERRUPT
  *   INTERRUPT_KILL   the same, but these processes get SIGKILL
  *   INTERRUPT_SHELL  the shell gets SIGKILL too
  *   INTERRUPT_ALL    every process of the sandbox but PID 1 and the porter gets SIGKILL: any of
- *                    them may hold a lock that the shell waits for
+ *                    them may hold a kernel lock for which the shell waits
  *
  * sb->interruptions counts interruptions whose signals PID 1 has not sent yet. A new command waits
  * until it is 0, because the signals would hit that command.

@@ -9,8 +9,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 /*
  * Lists of all owners and sandboxes of this process. A child of fork() uses them to close the
- * descriptors that it must not hold. The lock is held during each fork(), so that the child finds
- * the lists complete.
+ * descriptors that it must not hold. The mutex `lock` is held during each fork(), so that the child
+ * finds the lists complete.
  */
 static struct native_owner *owners;
 

@@ -8,8 +8,8 @@
 
 /*
  * GPUs of NVIDIA are devices of this machine: GPU 2 is /dev/nvidia2. A pool leases some of them, so
- * that no other pool of the machine has the same GPUs. A lease is a lock on the device's own file.
- * So all users see the lease, and it ends with the process.
+ * that no other pool of the machine has the same GPUs. A lease is a file lock on the device's own
+ * file. So all users see the lease, and it ends with the process.
  */
 struct gpus;
 

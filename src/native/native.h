@@ -123,7 +123,7 @@ struct native_owner {
 	struct gpus *gpus; /* GPUs that the owner has leased; NULL: none */
 	/* Path of the folder that has the folders of this owner's episodes; NULL: not made yet. */
 	char *disk_dir;
-	/* descriptor with a lock on disk_dir, so that no other process removes the folder; -1:
+	/* descriptor with a file lock on disk_dir, so that no other process removes the folder; -1:
 	 * none */
 	int disk_claim;
 	unsigned disk_folders;      /* number of folders made so far for episodes' files */

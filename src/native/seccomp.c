@@ -213,9 +213,9 @@ static const struct seccomp_rule agent_rules[] = {
 	{ SCMP_SYS(mremap), EINVAL, HAS(3, MREMAP_DONTUNMAP) },
 
 	/*
-	 * Refuse calls that lock pages. An agent could make such a call slow, by other programs
-	 * with a higher priority (nice). The owner would wait for the pages that it shares with the
-	 * shell, even after SIGKILL.
+	 * Refuse calls that take the kernel's locks of pages. An agent could make such a call slow,
+	 * by other programs with a higher priority (nice). The owner would wait for the pages that
+	 * it shares with the shell, even after SIGKILL.
 	 */
 	{ SCMP_SYS(madvise), EINVAL, INT(2, MADV_COLLAPSE) },
 	{ SCMP_SYS(mbind), EPERM, HAS(5, MPOL_MF_MOVE) },
@@ -271,8 +271,9 @@ static const struct seccomp_rule agent_rules[] = {
 /*
  * Calls that are refused, besides agent_rules, in a program that answers a judge for an agent. The
  * program learns the judge's random numbers, which other players of the game must not know. So it
- * may not change anything that another sandbox can read. Other sandboxes can read locks of shared
- * files, and counters of the whole machine. They can see which pages of shared files are in memory.
+ * may not change anything that another sandbox can read. Other sandboxes can read file locks of
+ * shared files, and counters of the whole machine. They can see which pages of shared files are in
+ * memory.
  */
 static const struct seccomp_rule judged_rules[] = {
 	{ SCMP_SYS(fadvise64), ENOSYS },

@@ -23,8 +23,8 @@
  * Owner and guest must have the same version, GUEST_VERSION, which the first message names. A
  * shell's commands and answers go through memory: see struct shell_mail.
  *
- * An agent can hold the lock of any inode and pipe that it reaches, by splice() from an empty
- * socket. It can hold the lock for as long as it likes. A process that then touches the object, or
+ * By splice() from an empty socket, an agent can hold the kernel's lock of inodes and pipes that it
+ * reaches. It can hold the lock for as long as it likes. A process that then touches the object, or
  * closes its last reference, sleeps until the lock is free. SIGKILL does not wake it. So owner,
  * nursery and PID 1 hold no descriptor of such an object while code of an agent runs. The porter
  * alone does. If it hangs, PID 1 ends, the kernel kills all processes of the sandbox, and the lock

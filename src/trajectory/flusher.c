@@ -30,7 +30,7 @@ static struct flushed_file *flusher_next(void)
 	return f;
 }
 
-/* Syncs one file to the disk. The caller holds the lock, which is released during fdatasync(). */
+/* Syncs one file to the disk. The caller holds the mutex, which is released during fdatasync(). */
 static void flusher_flush(struct flushed_file *f)
 {
 	int r;
@@ -64,7 +64,7 @@ static void *flusher_run(void *unused)
 	return unused;
 }
 
-/* Starts the thread that syncs files, if it does not run yet. The caller holds the lock. */
+/* Starts the thread that syncs files, if it does not run yet. The caller holds the mutex. */
 static int flusher_start(void)
 {
 	pthread_attr_t attr;

@@ -11,7 +11,7 @@ HIDDEN = [
     str(TASKS / "duel/grader/judge.py"),
 ]
 
-# Tasks to attack, at least one for each kind of grader. Two of them are duels.
+# Tasks to attack, one for each kind of grader. The task `duel` stands for all duels.
 KINDS = [game for game in GAMES if game.task != "battleOfSexes"]
 
 # Commands that replace the submission {2} by the files {0} and {1} in turn. A loop repeats them

@@ -125,7 +125,7 @@ def lacking(tmp_path) -> Path:
 
 
 def installed():
-    """Five packages that programs in a sandbox have."""
+    """At most five packages that programs in a sandbox have."""
     places = [p for p in sys.path if p.endswith("-packages") and p.startswith("/usr/")]
     return list(importlib.metadata.distributions(path=places))[:5]
 

@@ -164,8 +164,8 @@ def test_a_killed_owner(begin, target):
 
 # --- pipes given to `sandbox exec` ----------------------------------------------------------------
 
-# Holds the lock of standard error. An interrupt must not print Python's traceback, which would hang
-# on the lock.
+# Holds the kernel's lock of standard error. An interrupt must not print Python's traceback, which
+# would wait for the lock.
 HOLD_STDERR = f"""
 import runpy, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -261,7 +261,7 @@ def is_root_of_files(pid: int, fd: int) -> bool:
 
 
 def test_descriptors_of_the_trusted(begin):
-    """Owner, nursery and PID 1 hold no file or pipe that the agent can block, while it runs code."""
+    """While its code runs, an agent can block no file or pipe of owner, nursery and PID 1."""
     if os.geteuid() != 0:
         pytest.skip("only root may look at the descriptors of PID 1")
     agent = begin()

@@ -38,7 +38,7 @@ static uint64_t key_of(enum fault_call call, const void *from)
 			((uint64_t)((const char *)from - __ehdr_start) & PLACE_MASK);
 }
 
-/* Counts a pass of a call site. It takes no lock, because a process could be killed while holding
+/* Counts a pass of a call site. It takes no mutex, because a process could be killed while holding
  * it. */
 static void note(uint64_t key)
 {

@@ -248,7 +248,7 @@ def random_of_the_shortest(seed: int) -> Heuristic:
 
 @pytest.mark.long
 def test_a_ladder_leads_from_the_baseline_to_the_solution(sat: ModuleType, mirror: type) -> None:
-    """Each step is worth a standard deviation of a grading at least, and the whole five."""
+    """Each solution is better than the last by a standard deviation, and in all by five."""
     random.seed(1)
     steps = [
         module(TASK / "starter/heuristic.py").heuristic_fn,
