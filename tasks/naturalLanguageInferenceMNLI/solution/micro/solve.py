@@ -43,18 +43,21 @@ def left_over(pair):
     return list((premise - hypothesis).elements()), list((hypothesis - premise).elements())
 
 
-def find_negations(pairs, labels, n=2):
-    """The words whose presence in one of both sentences changes the labels most (chi-squared)."""
+def find_negations(pairs, labels):
+    """Two words: labels change most (chi-squared) where one sentence alone has one of them."""
+    pairs = [tuple(map(set, pair)) for pair in pairs]
     share = np.bincount(labels, minlength=3) / len(labels)
-    seen = {}
-    for pair, label in zip(pairs, labels, strict=True):
-        for word in set(pair[0]) ^ set(pair[1]):
-            seen.setdefault(word, np.zeros(3))[label] += 1
-    change = {
-        word: float(((counts - counts.sum() * share) ** 2 / (counts.sum() * share)).sum())
-        for word, counts in seen.items()
-    }
-    return sorted(change, key=change.get, reverse=True)[:n]
+
+    def change(*words):
+        apart = [p.isdisjoint(words) != h.isdisjoint(words) for p, h in pairs]
+        counts = np.bincount(labels[apart], minlength=3)
+        expected = max(counts.sum(), 1) * share
+        return ((counts - expected) ** 2 / expected).sum()
+
+    words = sorted(set().union(*(side for pair in pairs for side in pair)))
+    first = max(words, key=change)
+    words.remove(first)
+    return {first, max(words, key=lambda word: change(first, word))}
 
 
 # --- finding words that the hypothesis replaces ---------------------------------------------------
@@ -105,7 +108,7 @@ def prepare(train, labels, test):
     stems = {word for pair in train for words in pair for word in words}
     ending = find_ending(train)
     train, test = (without_ending(pairs, ending, stems) for pairs in (train, test))
-    negations = set(find_negations(train, labels))
+    negations = find_negations(train, labels)
     state = [
         np.array([[bool(negations & set(words)) for words in pair] for pair in pairs]) @ (2, 1)
         for pairs in (train, test)
