@@ -33,6 +33,7 @@ extern "C" {
  */
 struct fh_agent;
 struct fh_chat;
+struct fh_recorder;
 
 /* --- configurations --------------------------------------------------------------------------- */
 
@@ -129,6 +130,9 @@ struct fh_chat_options {
 	size_t size; /* FH_CHAT_OPTIONS() sets it */
 	/* Environment whose task the prompts describe. It is used only in this call. */
 	const struct fh_env *env;
+	/* Recorder of the episode, which outlives the chat (fumehood/record.h). It gets each
+	 * message, so that the record has the conversation. NULL: none. */
+	struct fh_recorder *recorder;
 };
 
 #define FH_CHAT_OPTIONS(...) FH_SIZED(struct fh_chat_options, __VA_ARGS__)

@@ -19,7 +19,8 @@
 
 struct fh_chat {
 	struct conversation *conversation;
-	bool is_asked; /* a turn waits for the model's reply */
+	const struct fh_recorder *recorder; /* NULL: none */
+	bool is_asked;                      /* a turn waits for the model's reply */
 	int n_turns;
 	/* Results of queries, in the arena, until the conversation changes; NULL: not made. */
 	struct arena arena;
@@ -53,7 +54,11 @@ int fh_chat_open(const struct fh_agent *agent, const struct fh_chat_options *opt
 		return r;
 	if (!read.env)
 		return error_say(err, EINVAL, "a chat needs an environment");
+	r = read.recorder ? recorder_check_process(read.recorder, err) : 0;
+	if (r < 0)
+		return r;
 	fh_env_info(read.env, &info);
+	request.recorder = read.recorder ? read.recorder->events : NULL;
 	request.task = env_task(read.env);
 	request.max_steps = info.max_steps;
 	r = conversation_open(&request, &conversation, err);
@@ -61,6 +66,7 @@ int fh_chat_open(const struct fh_agent *agent, const struct fh_chat_options *opt
 		return r;
 	*out = xcalloc(1, sizeof(**out));
 	(*out)->conversation = conversation;
+	(*out)->recorder = read.recorder;
 	return 0;
 }
 
@@ -75,8 +81,10 @@ void fh_chat_close(struct fh_chat *chat)
 
 int fh_chat_observe(struct fh_chat *chat, const struct fh_step *step, struct fh_error *err)
 {
-	int r;
+	int r = chat->recorder ? recorder_check_process(chat->recorder, err) : 0;
 
+	if (r < 0)
+		return r;
 	if (chat->is_asked)
 		return error_say(err, EPROTO, "the turn has no action yet: a reply comes first");
 	chat_forget(chat);
@@ -244,7 +252,7 @@ static int chat_check_asked(const struct fh_chat *chat, struct fh_error *err)
 {
 	if (!chat->is_asked)
 		return error_say(err, EPROTO, "no turn waits for a reply: observe a step first");
-	return 0;
+	return chat->recorder ? recorder_check_process(chat->recorder, err) : 0;
 }
 
 /* Ends the turn: the reply becomes a message. */

@@ -326,6 +326,16 @@ void env_hide(struct fh_env *env, const char *secret)
 	env->hidden = secret ? xstrdup(secret) : NULL;
 }
 
+struct fh_gym *env_gym(const struct fh_env *env)
+{
+	return env->spec.gym;
+}
+
+enum fh_reward_kind env_reward(const struct fh_env *env)
+{
+	return env->terms.reward;
+}
+
 const struct task *env_task(const struct fh_env *env)
 {
 	return env->spec.task->task;

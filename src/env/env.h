@@ -30,6 +30,10 @@ const char *env_multiline_end(const struct fh_env *env, const char *line);
  */
 void env_hide(struct fh_env *env, const char *secret);
 
+/* Return the environment's gym, and its option `reward`. */
+struct fh_gym *env_gym(const struct fh_env *env);
+enum fh_reward_kind env_reward(const struct fh_env *env);
+
 /* Returns the environment's task, which lives as long as its gym. */
 const struct task *env_task(const struct fh_env *env);
 

@@ -222,7 +222,7 @@ bool run_existing_take(const struct run_existing *all, struct episode *e)
 		return false;
 	open = found->glance.open;
 	end = found->glance.end;
-	traj = run_dir_traj_name(existing_text_of(open, "task"), existing_text_of(open, "variant"));
+	traj = run_dir_recorded_traj_name(open);
 	e->phase = EPISODE_FOUND;
 	e->number = found->number;
 	e->steps = existing_int_of(end, "steps");

@@ -95,6 +95,7 @@ int run_record_open(
 	struct recorder_options o = { .env = info,
 		.reward = p->reward,
 		.model = start->model,
+		.policy_step = start->policy_step,
 		.resume = start->resume_dir != NULL };
 	int n = record_make_dir(r, start, &name, err);
 

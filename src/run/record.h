@@ -28,7 +28,9 @@ struct run_record_start {
 	const struct chat_model *chat;
 	const char *warning;    /* warning of the environment to write into the log; NULL: none */
 	const char *resume_dir; /* folder of the run to resume; NULL: a new folder is made */
-	int resume_number;      /* number at the end of the name of the folder resume_dir */
+	/* training step of the policy that plays, for the name of the .traj; NULL: none */
+	const int64_t *policy_step;
+	int resume_number; /* number at the end of the name of the folder resume_dir */
 };
 
 /* Makes the parts of the name of a run's folder. `model` is like "actions-games", `task` like

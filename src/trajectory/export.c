@@ -447,7 +447,7 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 	auto_traj struct traj *t = traj_new();
 	struct export_reading r = { .path = name, .traj = t, .arena = &t->arena };
 	const struct pyjson *last;
-	const char *variant, *status;
+	const char *status;
 	int result;
 
 	t->environment = export_text(&r, "mlgym_main");
@@ -468,13 +468,13 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 	if (!r.messages)
 		export_make_history(&r);
 	export_fill_info(&r, status);
-	variant = pyjson_string(pyjson_get(r.open, "variant"));
-	out->traj_name = run_dir_traj_name(
-			pyjson_string(pyjson_get(r.open, "task")), variant ? variant : "");
+	out->traj_name = run_dir_recorded_traj_name(r.open);
 	out->baseline = pyjson_get(r.open, "baseline");
 	if (!out->baseline)
 		out->baseline = export_text(&r, NULL);
 	out->final = pyjson_get(pyjson_get(last, "info"), "final");
+	out->numbers = pyjson_get(r.end, "numbers");
+	out->policy_step = pyjson_get(r.open, "policy_step");
 	out->open = r.open;
 	out->n_messages = r.messages;
 	out->traj = take_ptr(t);

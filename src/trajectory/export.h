@@ -19,6 +19,8 @@ struct exported {
 	/* both scores of a task that scores the end by other answers (`final`); NULL: no such
 	 * task */
 	const struct pyjson *final;
+	/* the caller's own numbers, and the policy's training step; NULL: none */
+	const struct pyjson *numbers, *policy_step;
 	const struct pyjson *open, *reset; /* events "open" and "reset"; reset is NULL if missing */
 	const struct pyjson *const *told;  /* the reset event, then the event of each step */
 	size_t n_told;

@@ -36,7 +36,11 @@ int export_write(const char *dir, const struct exported *e, struct fh_error *err
 	if (r < 0)
 		return r;
 	buf_clear(&out);
-	traj_write_results(&out, e->traj, e->baseline, e->final);
+	traj_write_results(&out, e->traj,
+			&(struct traj_results){ .baseline = e->baseline,
+					.final = e->final,
+					.policy_step = e->policy_step,
+					.numbers = e->numbers });
 	return export_write_file(dir, EXPORT_RESULTS, &out, err);
 }
 

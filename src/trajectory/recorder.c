@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trajectory/recorder.h"
 
+#include "base/fork_mark.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/scope.h"
@@ -12,6 +13,7 @@
 
 #include "fumehood-build.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /*
@@ -37,16 +39,23 @@ struct recorder {
 /* --- one event -------------------------------------------------------------------------------- */
 
 /* Begins an event of the log with its kind and the current time. */
-static struct pyjson_writer recorder_begin(struct recorder *r, const char *event)
+static struct pyjson_writer recorder_begin_at(
+		struct recorder *r, const char *event, const char *time)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&r->line, PYJSON_LINE);
-	char time[LOG_TIME_BYTES];
 
 	pyjson_put_object(&w, NULL);
 	pyjson_put_text(&w, "event", event);
-	log_time(time, sizeof(time));
 	pyjson_put_text(&w, "time", time);
 	return w;
+}
+
+static struct pyjson_writer recorder_begin(struct recorder *r, const char *event)
+{
+	char time[LOG_TIME_BYTES];
+
+	log_time(time, sizeof(time));
+	return recorder_begin_at(r, event, time);
 }
 
 static void recorder_end_line(struct pyjson_writer *w)
@@ -66,9 +75,10 @@ static int recorder_commit(struct recorder *r, struct fh_error *err)
 
 /* --- the events ------------------------------------------------------------------------------- */
 
-static void recorder_put_open(struct recorder *r, const struct recorder_options *o)
+static void recorder_put_open(
+		struct recorder *r, const struct recorder_options *o, const char *time)
 {
-	struct pyjson_writer w = recorder_begin(r, "open");
+	struct pyjson_writer w = recorder_begin_at(r, "open", time);
 
 	pyjson_put_i64(&w, "format", 1);
 	pyjson_put_text(&w, "version", FUMEHOOD_VERSION);
@@ -91,6 +101,8 @@ static void recorder_put_open(struct recorder *r, const struct recorder_options 
 	pyjson_put_text(&w, "agent_hash", o->agent_hash);
 	pyjson_put_i64(&w, "run", o->run);
 	pyjson_put_text(&w, "reward", o->reward);
+	if (o->policy_step)
+		pyjson_put_i64(&w, "policy_step", *o->policy_step);
 	recorder_end_line(&w);
 }
 
@@ -103,9 +115,14 @@ int recorder_open(const struct recorder_options *o, struct recorder **out, struc
 {
 	__attribute__((cleanup(scope_recorder))) struct recorder *r = xcalloc(1, sizeof(*r));
 	auto_free char *path = xasprintf("%s/" EXPORT_EVENTS, o->dir);
-	auto_free char *name = run_dir_traj_name(o->env->task, o->env->variant);
+	const char *task = o->env->task, *variant = o->env->variant;
+	auto_free char *name = NULL;
+	char time[LOG_TIME_BYTES];
 	int n;
 
+	log_time(time, sizeof(time));
+	name = o->policy_step ? run_dir_policy_traj_name(task, variant, *o->policy_step, time)
+			      : run_dir_traj_name(task, variant);
 	buf_init(&r->line, EVENT_BYTES_MAX);
 	r->dir = xstrdup(o->dir);
 	r->traj = xasprintf("%s/%s", o->dir, name);
@@ -114,7 +131,7 @@ int recorder_open(const struct recorder_options *o, struct recorder **out, struc
 	if (n < 0)
 		return n;
 	if (!o->resume)
-		recorder_put_open(r, o);
+		recorder_put_open(r, o, time);
 	n = recorder_commit(r, err);
 	if (n < 0)
 		return n;
@@ -196,6 +213,8 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
 	if (turn->thought)
 		pyjson_put_text(&w, "thought", turn->thought);
 	info_put_step(&w, step);
+	if (turn->numbers)
+		pyjson_put_value(&w, "numbers", turn->numbers);
 	recorder_end_line(&w);
 	if (recorder_is_graded(step))
 		recorder_put_score(r, step);
@@ -257,6 +276,8 @@ int recorder_end(struct recorder *r, const struct recorder_end *e, struct fh_err
 		pyjson_put_text(&w, "error", e->error);
 	if (e->model_stats)
 		pyjson_put_value(&w, "model_stats", e->model_stats);
+	if (e->numbers)
+		pyjson_put_value(&w, "numbers", e->numbers);
 	recorder_end_line(&w);
 	n = recorder_commit(r, err);
 	if (n < 0)
@@ -268,6 +289,14 @@ int recorder_end(struct recorder *r, const struct recorder_end *e, struct fh_err
 const char *recorder_traj(const struct recorder *r)
 {
 	return r->traj;
+}
+
+int recorder_check_process(const struct fh_recorder *r, struct fh_error *err)
+{
+	if (fork_is_marked(r->mark))
+		return 0;
+	return error_say_kind(err, FH_ERROR_STATE, EPERM,
+			"a forked process can't use its parent's recorder: open one after the fork");
 }
 
 void recorder_close(struct recorder *r)

@@ -34,7 +34,9 @@ struct recorder_options {
 	const char *agent_hash;
 	int run;            /* number of the run, as in the name of its folder */
 	const char *reward; /* name of the reward: "delta", ... */
-	bool resume;        /* append to an existing events.jsonl, because the run is resumed */
+	/* training step of the policy that plays, for the name of the .traj; NULL: none */
+	const int64_t *policy_step;
+	bool resume; /* append to an existing events.jsonl, because the run is resumed */
 };
 
 int recorder_open(const struct recorder_options *options, struct recorder **out,
@@ -63,6 +65,7 @@ struct recorder_turn {
 	const char *action;
 	const char *response;
 	const char *thought;
+	const struct pyjson *numbers; /* object of the caller; NULL: none */
 };
 
 /* Records a step of the episode. */
@@ -94,6 +97,7 @@ struct recorder_end {
 	const char *error;
 	/* Object with calls, tokens and cost of the model; NULL: the run has no language model. */
 	const struct pyjson *model_stats;
+	const struct pyjson *numbers; /* object of the caller; NULL: none */
 };
 
 /* Ends the record and writes <task>.traj and results.json. The record counts as finished if the
@@ -104,5 +108,14 @@ int recorder_end(struct recorder *r, const struct recorder_end *end, struct fh_e
 const char *recorder_traj(const struct recorder *r);
 
 void recorder_close(struct recorder *r); /* `r` may be NULL */
+
+/* The struct of fumehood/record.h begins with this. */
+struct fh_recorder {
+	struct recorder *events;
+	uint64_t mark; /* mark of the process that opened it: base/fork_mark.h */
+};
+
+/* Returns -EPERM in a fork of the process that opened the recorder. */
+int recorder_check_process(const struct fh_recorder *r, struct fh_error *err);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -133,10 +134,51 @@ char *run_dir_log(const char *dir)
 	return xasprintf("%s/run-%s.log", dir, stamp);
 }
 
-char *run_dir_traj_name(const char *task, const char *variant)
+/* Name of a task for files, a heap string. */
+static char *run_dir_task_part(const char *task, const char *variant)
 {
 	auto_free char *id = xasprintf("%s%s%s", task, *variant ? "-" : "", variant);
-	auto_free char *part = run_dir_part(id);
+
+	return run_dir_part(id);
+}
+
+char *run_dir_traj_name(const char *task, const char *variant)
+{
+	auto_free char *part = run_dir_task_part(task, variant);
 
 	return xasprintf("%s.traj", part);
+}
+
+char *run_dir_policy_traj_name(
+		const char *task, const char *variant, int64_t policy_step, const char *time)
+{
+	auto_free char *part = run_dir_task_part(task, variant);
+	char digits[sizeof("20260131120000")];
+	size_t n = 0;
+
+	for (; *time && n < sizeof(digits) - 1; time++)
+		if (*time >= '0' && *time <= '9')
+			digits[n++] = *time;
+	digits[n] = '\0';
+	return xasprintf("%s_pi%" PRId64 "_%.8s_%s.traj", part, policy_step, digits,
+			n > 8 ? digits + 8 : "");
+}
+
+/* Text of a member; "" if it is missing or no string. */
+static const char *run_dir_text_of(const struct pyjson *event, const char *name)
+{
+	const char *text = pyjson_string(pyjson_get(event, name));
+
+	return text ? text : "";
+}
+
+char *run_dir_recorded_traj_name(const struct pyjson *open)
+{
+	const char *task = run_dir_text_of(open, "task"),
+		   *variant = run_dir_text_of(open, "variant");
+	int64_t step;
+
+	if (!pyjson_i64(pyjson_get(open, "policy_step"), &step))
+		return run_dir_traj_name(task, variant);
+	return run_dir_policy_traj_name(task, variant, step, run_dir_text_of(open, "time"));
 }

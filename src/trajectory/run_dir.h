@@ -3,8 +3,10 @@
 #define TRAJECTORY_RUN_DIR_H
 
 #include "base/error.h"
+#include "python/pyjson.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * The folder of one run, named as MLGym names it:
@@ -58,5 +60,15 @@ char *run_dir_log(const char *dir);
  * "<task>-<variant>.traj".
  */
 char *run_dir_traj_name(const char *task, const char *variant);
+
+/*
+ * Returns the name of the .traj of a policy that is being trained: "<task>_pi<step>_<time>.traj".
+ * `time` is that of an event, "2026-01-31T12:00:00.123Z", and becomes "20260131_120000".
+ */
+char *run_dir_policy_traj_name(
+		const char *task, const char *variant, int64_t policy_step, const char *time);
+
+/* Returns the file name of the .traj for a record's event `open`, a heap string. */
+char *run_dir_recorded_traj_name(const struct pyjson *open);
 
 #endif

@@ -230,15 +230,18 @@ void traj_write(struct buf *out, const struct traj *t)
 	pyjson_end_object(&w);
 }
 
-void traj_write_results(struct buf *out, const struct traj *t, const struct pyjson *baseline,
-		const struct pyjson *final)
+void traj_write_results(struct buf *out, const struct traj *t, const struct traj_results *results)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_INDENTED);
 
 	pyjson_put_object(&w, NULL);
 	pyjson_put_value(&w, "agent", t->info.score);
-	pyjson_put_value(&w, "baseline", baseline);
-	if (final)
-		pyjson_put_value(&w, "final", final);
+	pyjson_put_value(&w, "baseline", results->baseline);
+	if (results->final)
+		pyjson_put_value(&w, "final", results->final);
+	if (results->policy_step)
+		pyjson_put_value(&w, "policy_step", results->policy_step);
+	if (results->numbers)
+		pyjson_put_value(&w, "numbers", results->numbers);
 	pyjson_end_object(&w);
 }

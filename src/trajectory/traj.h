@@ -77,9 +77,13 @@ int traj_parse(const char *name, const char *data, size_t n, struct traj **out,
 /* Appends the text of a .traj. If it exceeds the cap of `out`, sets out->truncated. */
 void traj_write(struct buf *out, const struct traj *t);
 
-/* Appends the text of results.json: the scores of `t`, those of the baseline, and `final` if it is
- * not NULL. */
-void traj_write_results(struct buf *out, const struct traj *t, const struct pyjson *baseline,
-		const struct pyjson *final);
+/* Members of results.json beside the scores of the run. Those that are NULL are left out. */
+struct traj_results {
+	const struct pyjson *baseline; /* scores of the baseline; not NULL */
+	const struct pyjson *final, *policy_step, *numbers;
+};
+
+/* Appends the text of results.json. */
+void traj_write_results(struct buf *out, const struct traj *t, const struct traj_results *results);
 
 #endif

@@ -276,7 +276,7 @@ static void check_results(const struct traj *t)
 	}
 	baseline = baseline_in(&a, name, &bytes);
 	if (baseline)
-		traj_write_results(&ours, t, baseline, NULL);
+		traj_write_results(&ours, t, &(struct traj_results){ .baseline = baseline });
 	if (baseline && buf_equal(&ours, &bytes))
 		tell("results", "EQUAL", "%zu bytes", bytes.len);
 	else

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -51,3 +52,22 @@ def test_a_chat_is_the_conversation_of_a_run(fumehood):
     assert [[m.get(name) for name in names] for m in told] == [
         [m.get(name) for name in names] for m in run
     ]
+
+
+def test_a_record_is_read_by_the_commands(fumehood):
+    """`show`, `replay` and `export` take a record that a program has made."""
+    traj = Path(example(fumehood, "record", TASK, "records").stdout.strip())
+    folder = fumehood.folder / traj.parent
+    assert re.fullmatch(r"rows_pi12_\d{8}_\d{6}\.traj", traj.name)
+    shown = json.loads(fumehood("show", "--json", folder).stdout)
+    assert len(shown["steps"]) == 3
+    fumehood("replay", "--compare", folder, "--tasks-dir", TASKS, "--out", fumehood.out)
+    text = (fumehood.folder / traj).read_text()
+    (fumehood.folder / traj).unlink()
+    fumehood("export", folder)
+    assert (fumehood.folder / traj).read_text() == text
+    assert json.loads((folder / "results.json").read_text())["numbers"] == {"return": 0}
+    over = json.loads((folder / "events.jsonl").read_text().splitlines()[-1])
+    assert over["exit_status"] == "submission_not_found (submit)" and over["over"]
+    (log,) = folder.glob("run-*.log")
+    assert "episode over" in log.read_text()
