@@ -65,7 +65,7 @@ static int alive_grow(struct alive *a, size_t n, struct fh_error *err)
 	if (r < 0)
 		return r;
 	while (a->n < n) {
-		r = bench_start(a->gym, &a->envs[a->n], err);
+		r = bench_start(a->gym, BENCH_TASK, &a->envs[a->n], err);
 		if (r < 0)
 			return r;
 		a->n++;
@@ -158,26 +158,12 @@ static int alive_resets(struct alive *a, struct samples *out, struct fh_error *e
 
 		if (r < 0)
 			return r;
-		r = bench_live(a->gym, &life, err);
+		r = bench_live(a->gym, BENCH_TASK, &life, err);
 		if (r < 0)
 			return r;
 		samples_add(out, life.answered);
 	}
 	return 0;
-}
-
-static void alive_memory(struct alive *a, struct samples *out)
-{
-	auto_free pid_t *inits = NULL;
-	double kernel = (proc_kernel_bytes() - a->kernel_bytes) / (double)a->n;
-	size_t n = proc_sandboxes(&inits);
-
-	for (size_t i = 0; i < n; i++) {
-		double own = proc_memory_bytes(inits[i]);
-
-		if (own > 0)
-			samples_add(out, own + (kernel > 0 ? kernel : 0));
-	}
 }
 
 /* --- the suite -------------------------------------------------------------------------------- */
@@ -234,7 +220,7 @@ static int alive_measure(struct alive *a, const struct alive_row *row, struct fh
 			return r;
 	}
 	proc_settle();
-	alive_memory(a, &row->memory->ours);
+	bench_memory(a->kernel_bytes, a->n, &row->memory->ours);
 	samples_add(&row->fds->ours, (proc_descriptors() - a->descriptors) / (double)a->n);
 	return 0;
 }
@@ -248,7 +234,7 @@ static int alive_rows(struct bench *b, struct alive *a, struct fh_error *err)
 	/* Play some episodes first, so that resources that an owner opens once are not counted for
 	 * the first episode. */
 	for (int i = 0; i < WARM_UP; i++) {
-		r = bench_live(a->gym, &warm, err);
+		r = bench_live(a->gym, BENCH_TASK, &warm, err);
 		if (r < 0)
 			return r;
 	}

@@ -23,6 +23,7 @@
 /* The command `bench`: runs the chosen suites, describes the machine, and prints the figures. */
 
 #define ALIVE_MAX 100000
+#define NAME_COLUMNS 14 /* fewest columns of the figures' names */
 #define QUIET_TRIES 20
 /* Milliseconds to watch the CPUs. If they are idle, the kernel has removed the episodes of the last
  * suite. */
@@ -57,6 +58,7 @@ static const struct suite {
 	{ { "agent" }, suite_agent },
 	{ { "alive" }, suite_alive },
 	{ { "soak" }, suite_soak },
+	{ { "tasks" }, suite_tasks },
 	{ { "simulators" }, suite_simulators },
 };
 
@@ -268,7 +270,7 @@ static int figure_judge(const struct figure *f, char *out, size_t size)
 	return p50 < most ? 1 : -1;
 }
 
-static void figure_print(const struct figure *f)
+static void figure_print(const struct figure *f, int name_columns)
 {
 	const double values[] = { figure_percentile(f, 50), figure_percentile(f, 95),
 		figure_percentile(f, 99), figure_floor(f) };
@@ -277,7 +279,7 @@ static void figure_print(const struct figure *f)
 	char value[32], goal[64];
 	int verdict = figure_judge(f, goal, sizeof(goal));
 
-	printf("%-14s", f->name);
+	printf("%-*s", name_columns, f->name);
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
 		figure_print_value(value, sizeof(value), values[i], f->unit);
 		printf("%11s", value);
@@ -298,18 +300,23 @@ static void figure_print(const struct figure *f)
 static void bench_print_table(const struct bench *b, const struct machine *m)
 {
 	size_t n_doubtful = 0;
+	int columns = NAME_COLUMNS;
 
-	for (size_t i = 0; i < b->n_figures; i++)
+	for (size_t i = 0; i < b->n_figures; i++) {
+		int used = (int)strlen(b->figures[i].name);
+
+		columns = used > columns ? used : columns;
 		n_doubtful += b->figures[i].ours.n && *b->figures[i].doubt;
+	}
 	printf("%s, %ld cores, %s, %s\n", m->cpu, m->cores, m->kernel, m->date);
 	if (n_doubtful)
 		printf("%zu of %zu figures could not be measured, because other work went on (load %.1f "
 		       "before, %.1f after).\nMeasure them again when the machine is idle.\n",
 				n_doubtful, b->n_figures, m->load, m->load_after);
-	printf("\n%-14s%11s%11s%11s%11s%9s   %s\n", "", "p50", "p95", "p99", "floor p50", "ratio",
-			"goal");
+	printf("\n%*s%11s%11s%11s%11s%9s   %s\n", columns, "", "p50", "p95", "p99", "floor p50",
+			"ratio", "goal");
 	for (size_t i = 0; i < b->n_figures; i++)
-		figure_print(&b->figures[i]);
+		figure_print(&b->figures[i], columns);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
@@ -425,12 +432,12 @@ static int bench_main(struct command_context *ctx)
 
 /* The names of `suites`, as --only takes them. */
 static const char *const suite_names[] = { "reset", "step", "teardown", "validate_csv", "tools",
-	"agent", "alive", "soak", "simulators", NULL };
+	"agent", "alive", "soak", "tasks", "simulators", NULL };
 
 static const struct cmd_option bench_table[] = {
 	{ "only", 0, OPTION_LIST, FIELD(only), "NAME,...",
 			"figures to measure: reset, step, teardown, validate_csv, tools, agent, alive, soak, "
-			"simulators",
+			"tasks, simulators",
 			.choices = suite_names },
 	{ "n", 'n', OPTION_INT, FIELD(n), "N", "samples of a figure", .preset = "500", .min = 1,
 			.max = 100000 },

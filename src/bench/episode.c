@@ -31,17 +31,17 @@ double bench_us_since(int64_t began_ns)
 	return (double)(clock_now_ns() - began_ns) / 1e3;
 }
 
-static int life_open(struct fh_gym *gym, struct fh_env **out, struct fh_error *err)
+static int life_open(
+		struct fh_gym *gym, const char *task, struct fh_env **out, struct fh_error *err)
 {
-	return fh_env_open(
-			gym, &FH_ENV_OPTIONS(.task = BENCH_TASK, .max_steps = MAX_STEPS), out, err);
+	return fh_env_open(gym, &FH_ENV_OPTIONS(.task = task, .max_steps = MAX_STEPS), out, err);
 }
 
-int bench_start(struct fh_gym *gym, struct fh_env **out, struct fh_error *err)
+int bench_start(struct fh_gym *gym, const char *task, struct fh_env **out, struct fh_error *err)
 {
 	struct fh_env *env;
 	struct fh_step step;
-	int r = life_open(gym, &env, err);
+	int r = life_open(gym, task, &env, err);
 
 	if (r < 0)
 		return r;
@@ -57,7 +57,7 @@ int bench_open(struct bench_env *out, struct fh_error *err)
 {
 	int r = fh_gym_open(NULL, &out->gym, err);
 
-	return r < 0 ? r : bench_start(out->gym, &out->env, err);
+	return r < 0 ? r : bench_start(out->gym, BENCH_TASK, &out->env, err);
 }
 
 void bench_close(struct bench_env *e)
@@ -108,12 +108,12 @@ static int life_begin(struct fh_env *env, struct life *out, struct fh_error *err
 	return fd < 0 ? error_say(err, ESRCH, "can't find the sandbox in /proc") : fd;
 }
 
-int bench_live(struct fh_gym *gym, struct life *out, struct fh_error *err)
+int bench_live(struct fh_gym *gym, const char *task, struct life *out, struct fh_error *err)
 {
 	auto_close int pidfd = -1;
 	struct fh_env *env;
 	int64_t began;
-	int r = life_open(gym, &env, err);
+	int r = life_open(gym, task, &env, err);
 
 	if (r < 0)
 		return r;
@@ -129,6 +129,20 @@ int bench_live(struct fh_gym *gym, struct life *out, struct fh_error *err)
 	return 0;
 }
 
+void bench_memory(double kernel_bytes, size_t n, struct samples *out)
+{
+	auto_free pid_t *inits = NULL;
+	double kernel = (proc_kernel_bytes() - kernel_bytes) / (double)n;
+	size_t n_inits = proc_sandboxes(&inits);
+
+	for (size_t i = 0; i < n_inits; i++) {
+		double own = proc_memory_bytes(inits[i]);
+
+		if (own > 0)
+			samples_add(out, own + (kernel > 0 ? kernel : 0));
+	}
+}
+
 static int life_batch(struct bench *b, struct fh_gym *gym, struct figure *const *figures,
 		struct fh_error *err)
 {
@@ -139,7 +153,7 @@ static int life_batch(struct bench *b, struct fh_gym *gym, struct figure *const 
 
 		if (r < 0)
 			return r;
-		r = bench_live(gym, &life, err);
+		r = bench_live(gym, BENCH_TASK, &life, err);
 		if (r < 0)
 			return r;
 		samples_add(&figures[0]->ours, life.answered);
@@ -166,7 +180,7 @@ static int life_rounds(struct bench *b, struct fh_gym *gym, struct figure *const
 		struct fh_error *err)
 {
 	struct life first;
-	int r = bench_live(gym, &first, err);
+	int r = bench_live(gym, BENCH_TASK, &first, err);
 
 	if (r < 0)
 		return r;

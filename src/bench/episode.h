@@ -18,8 +18,8 @@ struct bench_env {
 int bench_open(struct bench_env *out, struct fh_error *err);
 void bench_close(struct bench_env *env);
 
-/* Opens an environment and begins an episode. */
-int bench_start(struct fh_gym *gym, struct fh_env **out, struct fh_error *err);
+/* Opens an environment of a task and begins an episode. */
+int bench_start(struct fh_gym *gym, const char *task, struct fh_env **out, struct fh_error *err);
 
 /* Times of one episode, in microseconds. */
 struct life {
@@ -30,7 +30,11 @@ struct life {
 
 /* Plays one short episode and measures its times. Sleeps before it, so that the end of the previous
  * episode does not slow it. bench/floor_reset.c, which it is compared with, sleeps, too. */
-int bench_live(struct fh_gym *gym, struct life *out, struct fh_error *err);
+int bench_live(struct fh_gym *gym, const char *task, struct life *out, struct fh_error *err);
+
+/* Adds the memory of each of n episodes to `out`: its processes, and 1/n of the kernel's growth.
+ * The kernel had kernel_bytes before the episodes began. */
+void bench_memory(double kernel_bytes, size_t n, struct samples *out);
 
 /* Runs a command n times, each as a blocking step. Adds the microseconds of each to `out`, if it is
  * not NULL. */

@@ -170,7 +170,7 @@ static int soak_measure(struct bench *b, struct soak *s, struct fh_error *err)
 static int soak_start_and_measure(struct bench *b, struct soak *s, struct fh_error *err)
 {
 	for (size_t i = 0; i < AT_ONCE; i++) {
-		int r = bench_start(s->gym, &s->envs[i], err);
+		int r = bench_start(s->gym, BENCH_TASK, &s->envs[i], err);
 
 		if (r < 0)
 			return r;

@@ -27,6 +27,10 @@ int suite_tools(struct bench *b, struct fh_error *err);
 /* Measures the figures agent_prompt, agent_call, agent_act, agent_step. */
 int suite_agent(struct bench *b, struct fh_error *err);
 
+/* --- tasks.c ---------------------------------------------------------------------------------- */
+/* Measures the figures reset:TASK and memory:TASK. */
+int suite_tasks(struct bench *b, struct fh_error *err);
+
 /* --- simulators.c ----------------------------------------------------------------------------- */
 /* Measures the figures sim_car, sim_car_gymnasium, sim_breakout, sim_maze. */
 int suite_simulators(struct bench *b, struct fh_error *err);

@@ -119,6 +119,16 @@ def test_simulators(fumehood):
     assert list(found) == ["sim_car", "sim_car_gymnasium", "sim_breakout", "sim_maze"]
 
 
+@pytest.mark.long
+def test_tasks_of_any_size(fumehood):
+    """Tasks that were not played here are left out. Data is made, and removed."""
+    fumehood.env["TMPDIR"] = str(fumehood.folder)
+    found = results(bench(fumehood, "--only", "tasks", "-n", "5"))
+    assert list(found)[:3] == ["reset:battleOfSexes", "reset:bench-small", "reset:bench-large"]
+    assert list(found)[-2:] == ["memory:bench-small", "memory:bench-large"]
+    assert not list(fumehood.folder.glob("fumehood-bench*"))
+
+
 @pytest.mark.parametrize(
     "args",
     [["--only", "speed"], ["--alive", "0"], ["--alive", "10,1"], ["--alive", "x"], ["-n", "0"]],
