@@ -58,10 +58,10 @@ static char *places_join(const char *dir, const char *name)
 
 static void places_set_programs(const char *dir)
 {
+	auto_free char *bash = path_join(dir, "bash");
+
 	found.guest_plugin = path_join(dir, "fumehood-guest.so");
-	found.bash = path_join(dir, "bash");
-	if (!path_exists(found.bash))
-		found.bash = "/bin/bash";
+	found.bash = path_exists(bash) ? take_ptr(bash) : "/bin/bash";
 	found.aci = path_join(dir, "fh-aci");
 	found.grade_csv = path_join(dir, "fh-grade-csv");
 	found.sat = path_join(dir, "fh-sat.so");
