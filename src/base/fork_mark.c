@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fork_mark.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -10,28 +9,32 @@
  * The mark of this process lies in a page that the kernel zeroes in each fork. A fork then takes
  * the next number. Forks of one parent may have the same mark: neither has the other's objects.
  */
-static _Atomic(uint64_t) *page;
+static _Atomic(uint64_t) *_Atomic page;
 static atomic_ullong last;
 
+/* Makes the page if there is none. After a failure a later call tries again. It holds no mutex,
+ * because a fork would keep it locked. */
 static void fork_mark_open(void)
 {
-	void *memory = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	_Atomic(uint64_t) *none = NULL;
+	void *memory;
 
+	if (page)
+		return;
+	memory = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
 	if (memory == MAP_FAILED)
 		return;
-	if (madvise(memory, sizeof(*page), MADV_WIPEONFORK) < 0)
+	if (madvise(memory, sizeof(*page), MADV_WIPEONFORK) < 0 ||
+			!atomic_compare_exchange_strong(&page, &none, memory))
 		munmap(memory, sizeof(*page));
-	else
-		page = memory;
 }
 
 uint64_t fork_mark(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	uint64_t mark, next;
 
-	pthread_once(&once, fork_mark_open);
+	fork_mark_open();
 	if (!page)
 		return 0;
 	mark = atomic_load(page);

@@ -116,7 +116,7 @@ WRONG = [
     ("env", "--task is missing; `fumehood task list` shows what there is"),
     (
         "bench --only step,speed",
-        "--only wants one of reset, step, teardown, validate_csv, tools, agent, alive, soak, simulators, not 'speed'",
+        "--only wants one of reset, step, teardown, validate_csv, tools, agent, alive, soak, tasks, simulators, not 'speed'",
     ),
     ("help frobnicate", "unknown command 'frobnicate'"),
     ("help run foo", "unknown command 'run foo'"),
