@@ -177,6 +177,7 @@ def test_an_interrupt_ends_a_step_at_once(env):
 
 CTRL_C = """
     import fumehood, os, signal, sys, threading, time
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
     pool = fumehood.EnvPool({task!r}, 2)
     pool.reset_many()
     threading.Timer(0.5, lambda: (sent.append(time.monotonic()), os.kill(os.getpid(), 2))).start()
@@ -254,15 +255,15 @@ def test_nothing_is_left_when_the_interpreter_ends(ending, tmp_path):
         time.sleep(0.02)
 
 
-def test_garbage_collection_closes(gym):
-    before = len(os.listdir("/proc/self/fd"))
+def test_garbage_collection_closes():
+    gym = fumehood.Gym()
     for _ in range(3):
         env = fumehood.Env(TASK, gym=gym)
         env.reset()
         env.cycle = env
-        del env
-        gc.collect()
-    assert len(os.listdir("/proc/self/fd")) <= before + 1
+    del env
+    gc.collect()
+    gym.close()  # fails if an environment is open
 
 
 @pytest.mark.once
