@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 /*
- * Who may talk to the server. A browser sends the name of the page's server as Origin, and the name
- * under which it reached this one as Host. So a page of another site can't reach the server, not
- * even by a name that it points to this machine.
+ * Refuses requests by their token, Host and Origin. A browser names the page's server in Origin,
+ * and this server in Host. So a page of another site can't reach the server, not even by a name
+ * that it points to this machine.
  */
 struct guard {
 	const char *token;    /* secret that each request must show; NULL: none */

@@ -31,8 +31,8 @@ struct host_task {
 };
 
 /*
- * What all sessions of a server share: the gym, the tasks that clients may play, and the counters.
- * One thread uses a host.
+ * The gym, the tasks that clients may play, and the counters. All sessions of a server share them,
+ * and only the server's loop uses them.
  */
 struct host {
 	const struct serve_options *options;

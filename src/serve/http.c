@@ -286,7 +286,7 @@ int http_request(struct connection *c, const char *path)
 	n = http_body_length(c);
 	if (n > 0)
 		return 0; /* the body comes, also of a refused request */
-	/* What follows could not be told from the next request. */
+	/* A body of unknown length can't be told from the next request: close the connection. */
 	c->ending = n < 0;
 	return http_body_end(c);
 }
