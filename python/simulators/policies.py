@@ -53,6 +53,7 @@ MEMBERS_MAX = 4 * LAYERS_MAX
 WEIGHT_MAX = 1e6  # largest weight, so that no sum of products overflows
 FORCE_MAX = 1e6
 LOG_STD_MAX = 5.0
+OUTPUT_MAX = 1e9  # largest number that code of a policy may answer
 
 _NAME = re.compile(r"([0-9])\.([a-z]+)\.(weight|recurrent|bias)")
 _MAGIC = b"\x93NUMPY\x01\x00"
@@ -279,6 +280,14 @@ class Policy:
             return draw_choices(observations, random)
         means = observations[..., 0]
         return means + self.std[:, None] * random.standard_normal(means.shape)
+
+
+def draw_actions(outputs: Array, n_actions: int, random: np.random.Generator) -> Array:
+    """Draws actions for the outputs of policies that are code (simulators/games.py)."""
+    if n_actions:
+        return draw_choices(outputs, random)
+    means, log_stds = np.moveaxis(outputs, -1, 0)
+    return means + np.exp(np.minimum(log_stds, LOG_STD_MAX)) * random.standard_normal(means.shape)
 
 
 def draw_choices(outputs: Array, random: np.random.Generator) -> Array:

@@ -85,7 +85,7 @@ static void check_data(struct task_check *check, const struct task *task)
 					"first played",
 					task->datasets[i].id);
 	}
-	if (task->n_datasets && !strstr(description->text, "{dataset_docs}"))
+	if (task->n_data && !strstr(description->text, "{dataset_docs}"))
 		note(check, "the description has no {dataset_docs}: the agent is not told of its data");
 }
 

@@ -123,9 +123,12 @@ print(*sorted(seen), sep="\\n")
 
 @pytest.fixture
 def agent(begin, tmp_path):
-    change = ("baseline_paths: [baseline.py]", "baseline: python3 still.py")
+    change = (
+        "    baseline: ~\n    baseline_paths: [baseline.py]",
+        "    baseline: python3 still.py",
+    )
     copy = copy_task(tmp_path, "rlMountainCarContinuous", {"task.yaml": change})
-    (copy / "starter/still.py").write_text(STILL + SAVE)
+    (copy / "starter/micro/still.py").write_text(STILL + SAVE)
     return begin("rlMountainCarContinuous:micro", copy)
 
 

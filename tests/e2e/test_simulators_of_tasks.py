@@ -96,8 +96,8 @@ def test_an_agent_trains_with_it_and_a_judge_scores_with_it(fumehood, put_task):
         "echo 0.6 > throttle.txt; validate",
     )
     assert "(8, 10, 10, 4) /home/agent/workspace/simulators/__init__.py" in steps[0]["observation"]
-    assert steps[1]["observation"].count("Read-only file system") == 4
-    assert "__init__.py\nlibsimulators.so\npolicies.py\n" in steps[1]["observation"]
+    assert steps[1]["observation"].count("Read-only file system") == 5
+    assert "__init__.py\ngames.py\nlibsimulators.so\npolicies.py\n" in steps[1]["observation"]
     assert 95 < steps[2]["info"]["score"]["Return"] < 96
     assert steps[2]["info"]["baseline"]["Return"] == 0
 

@@ -119,8 +119,8 @@ class PolicyTask:
 
     def make_workspace(self, folder: Path, key: str) -> Path:
         """An agent's workspace, with our solution."""
-        shutil.copytree(self.folder / "starter", folder)
-        shutil.copy(self.folder / "solution/solve.py", folder)
+        shutil.copytree(self.folder / "starter/micro", folder)
+        shutil.copy(self.folder / "solution/micro/solve.py", folder)
         make_data(self.data, folder / "data", key)
         return folder
 

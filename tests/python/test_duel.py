@@ -81,10 +81,11 @@ def run_duel(
     memories = [[share_memory(memory)] if memory else [] for _ in range(players)]
     results_read, results_write = os.pipe()
     environment = {"PATH": "/usr/bin:/bin", "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
+    modules = f"{LIBRARY}:{os.environ.get('PYTHONPATH', '')}"  # the latter has `simulators`
     ends = [end for asked, answered in pipes for end in (asked[1], answered[0])]
     judge_pid = spawn(
         [PYTHON, "-s", "-B", str(judge), *args],
-        {**environment, "FUMEHOOD_JUDGE_KEY": key, "PYTHONPATH": str(LIBRARY)},
+        {**environment, "FUMEHOOD_JUDGE_KEY": key, "PYTHONPATH": modules},
         [results_write, *ends, *sum(memories, [])],
     )
     for fd in (results_write, *ends):

@@ -21,7 +21,10 @@ import mmap
 import operator
 import os
 import random
+import shutil
 import sys
+import tempfile
+import zipfile
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -188,6 +191,51 @@ def main(path: str, allowed: list[str], kind: type[Table] = Table, load: Loader 
     # Exit at once, not by sys.exit(): threads that the agent's code left running would keep the
     # process.
     os._exit(0)
+
+
+# --- for players of tasks -------------------------------------------------------------------------
+
+
+def main_packed(program: str, kind: type[Table]) -> None:
+    """Does as main(), for a submission that is a zip file with a program at its top."""
+    folder = tempfile.mkdtemp()
+
+    def unpack(path: str) -> ModuleType:
+        name = os.path.basename(sys.argv[1])
+        if not zipfile.is_zipfile(sys.argv[1]):
+            raise ValueError(f"{name} is not a zip file")
+        with zipfile.ZipFile(sys.argv[1]) as archive:
+            if program not in archive.namelist():
+                raise ValueError(f"{name} has no file {program} at its top")
+            size = sum(file.file_size for file in archive.infolist())
+            room = shutil.disk_usage(folder).free
+            if size > room:
+                raise ValueError(f"{name} unpacks to {size} bytes, and there is room for {room}")
+            archive.extractall(folder)
+        sys.path.insert(0, folder)
+        return load(path)
+
+    main(os.path.join(folder, program), sys.argv[2:], kind, unpack)
+
+
+def check_shape(function: str, numbers: Any, shape: tuple[int, ...]) -> None:
+    """Raises an exception unless numbers are an array, or a tensor, of that shape."""
+    found = getattr(numbers, "shape", None)
+    if found is None:
+        raise TypeError(f"{function}() returned {type(numbers).__name__}, expected an array")
+    if tuple(found) != shape:
+        raise ValueError(f"{function}() returned the shape {list(found)}, expected {list(shape)}")
+
+
+def copy_numbers(numbers: Any, to: Any) -> None:
+    """Copies an array, or a tensor of any type and device, to an array in shared memory."""
+    if hasattr(numbers, "detach"):
+        sys.modules["torch"].from_numpy(to).copy_(numbers.detach())
+        return
+    import numpy as np
+
+    with np.errstate(over="ignore"):  # overflow gives infinity, which a judge refuses
+        np.copyto(to, numbers, casting="unsafe")
 
 
 if __name__ == "__main__":
