@@ -70,7 +70,8 @@ static void play_many(struct fh_gym *gym, const char *task)
 	struct fh_env *envs[ENVS];
 
 	for (int i = 0; i < ENVS; i++) {
-		check(fh_env_open(gym, &FH_ENV_OPTIONS(.task = task), &envs[i], &err));
+		check(fh_env_open(gym, &FH_ENV_OPTIONS(.task = task, .polled = true), &envs[i],
+				&err));
 		check(fh_env_reset_start(envs[i], &FH_RESET(.seed = (uint64_t)i), &err));
 	}
 	finish(gym, ENVS);

@@ -4,6 +4,7 @@
 
 #include <fumehood/error.h>
 #include <fumehood/gym.h>
+#include <fumehood/interrupter.h>
 #include <fumehood/metric.h>
 #include <fumehood/version.h>
 
@@ -34,9 +35,9 @@ extern "C" {
  *   fh_env_close(env);
  *   fh_gym_close(gym);
  *
- * Reset and step have a pollable form too, for a thread that drives a thousand environments. The
- * thread starts resets and steps. fh_gym_wait() gives the environments whose reset or step has
- * ended. docs/env.md tells what happens in an episode.
+ * Each call that may block has another form that starts it: fh_env_step_start(). Then fh_env_wait()
+ * waits for this environment, or fh_gym_wait() for many. fh_env_end() takes the result. docs/env.md
+ * tells what happens in an episode.
  */
 
 struct fh_env;
@@ -99,6 +100,8 @@ struct fh_env_options {
 	 * and records don't have these variables. */
 	const char *const *variables;
 	size_t n_variables;
+	/* fh_gym_wait() waits for what is started in the environment, not fh_env_wait(). */
+	bool polled;
 };
 
 #define FH_VARIABLES_MAX 128
@@ -109,15 +112,15 @@ struct fh_env_options {
 /*
  * Opens an environment: loads the task and makes its data. If this machine has no baseline of the
  * task yet, plays and scores it. So it blocks, for as long as the task's own timeouts allow, or
- * while another process does the same. Any thread may call it; a loop had better call it in a
- * thread of its own. Options need not stay.
+ * while another process does the same. Any thread may call it. Options need not stay.
  */
 FH_PUBLIC int fh_env_open(struct fh_gym *gym, const struct fh_env_options *options,
 		struct fh_env **out, struct fh_error *err);
 /*
- * Ends the episode and frees the environment; NULL is fine. Blocks only if an episode with `memory`
- * has not ended: the agent's memory is kept first. Keeping it takes seconds if the agent hinders
- * it.
+ * Ends the episode, or an opening, and frees the environment; NULL is fine. Blocks only if an
+ * episode with `memory` has not ended: the agent's memory is kept first. Keeping it takes seconds
+ * if the agent hinders it. If the environment is being opened, a thread goes on for a moment.
+ * fh_gym_close() waits for it.
  */
 FH_PUBLIC void fh_env_close(struct fh_env *env);
 
@@ -227,32 +230,61 @@ FH_PUBLIC int fh_env_validate(struct fh_env *env, struct fh_step *out, struct fh
 FH_PUBLIC int fh_env_submit(struct fh_env *env, struct fh_step *out, struct fh_error *err);
 
 /*
- * The pollable form. After a start, fh_gym_fd() becomes readable when fh_gym_wait() has work to do.
- * fh_gym_wait() returns the number of environments whose operation has ended, `max` at most. It
- * returns 0 after timeout_ms (-1: no timeout) or a signal. fh_env_end() then gives a result.
+ * Starts. A start returns at once. The operation is then under way until fh_env_end() has taken the
+ * result. Meanwhile only fh_env_wait(), fh_env_end(), fh_env_close() and interrupts are possible.
  *
- * Only a single thread may start, wait for, end and close the environments of a gym that use this
- * form. A start never blocks. If the process that makes sandboxes was killed and is being started
- * anew, the reset takes longer. Steps of other environments go on.
+ *   fh_env_step_start(env, &action, &err);
+ *   while (fh_env_wait(env, 50, &err) == 0)
+ *           look_around();
+ *   fh_env_end(env, &step, &err);
+ *
+ * The threads of a program may each start and wait for environments of their own, at once.
+ *
+ * An environment that is being opened can do nothing else before fh_env_end() has returned 0. If
+ * the opening fails, close it.
  */
+FH_PUBLIC int fh_env_open_start(struct fh_gym *gym, const struct fh_env_options *options,
+		struct fh_env **out, struct fh_error *err);
 FH_PUBLIC int fh_env_reset_start(
 		struct fh_env *env, const struct fh_reset *reset, struct fh_error *err);
 FH_PUBLIC int fh_env_step_start(
 		struct fh_env *env, const struct fh_action *action, struct fh_error *err);
 FH_PUBLIC int fh_env_validate_start(struct fh_env *env, struct fh_error *err);
 FH_PUBLIC int fh_env_submit_start(struct fh_env *env, struct fh_error *err);
+
+/*
+ * Waits until the operation has ended, and drives it. Returns 1 if it has ended. Returns 0 after
+ * timeout_ms (-1: no timeout) or a signal. -EPROTO: none was started, or the environment is polled.
+ */
+FH_PUBLIC int fh_env_wait(struct fh_env *env, int timeout_ms, struct fh_error *err);
+
+/*
+ * Takes the result of the operation. `out` may be NULL, and is not written for an opening. -EBUSY:
+ * the operation has not ended yet. -EPROTO: none was started.
+ */
+FH_PUBLIC int fh_env_end(struct fh_env *env, struct fh_step *out, struct fh_error *err);
+
+/*
+ * A thread that drives a thousand environments polls them. They are opened with the option
+ * `polled`. After a start, fh_gym_fd() becomes readable when fh_gym_wait() has work to do.
+ * fh_gym_wait() returns the number of environments whose operation has ended, `max` at most. It
+ * returns 0 after timeout_ms (-1: no timeout) or a signal.
+ *
+ * Only this thread may start, wait for, end and close polled environments of the gym. If the
+ * process that makes sandboxes was killed and is being started anew, a reset takes longer. Steps of
+ * other environments go on.
+ */
 FH_PUBLIC int fh_gym_fd(struct fh_gym *gym);
 FH_PUBLIC int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **out_done, size_t max,
 		struct fh_error *err);
 
-/* Takes the result of a reset or step. -EBUSY: it has not ended yet; -EPROTO: none was started. */
-FH_PUBLIC int fh_env_end(struct fh_env *env, struct fh_step *out, struct fh_error *err);
+/* Changes whether the environment is polled. The thread that polls calls it. -EBUSY: an operation
+ * is under way. */
+FH_PUBLIC int fh_env_set_polled(struct fh_env *env, bool polled, struct fh_error *err);
 
-/*
- * Ends the running command or scoring, as a timeout would. A blocking call may take 0.2 s to
- * notice. Any thread may call it, and a signal handler.
- */
-FH_PUBLIC void fh_env_interrupt(struct fh_env *env);
+/* A pointer of the caller's, such as its own object for the environment. NULL at first. */
+FH_PUBLIC void fh_env_set_user(struct fh_env *env, void *user);
+FH_PUBLIC void *fh_env_user(const struct fh_env *env);
 
 /* Facts that are fixed for an environment. The strings live as long as the environment. */
 struct fh_env_info {

@@ -3,7 +3,9 @@
 
 #include "base/clock.h"
 
-void waits_poll(struct waits *w)
+#include <errno.h>
+
+bool waits_poll(struct waits *w)
 {
 	struct timespec t, *timeout = NULL;
 
@@ -15,5 +17,5 @@ void waits_poll(struct waits *w)
 		t = (struct timespec){ .tv_sec = left / NS_PER_S, .tv_nsec = left % NS_PER_S };
 		timeout = &t;
 	}
-	ppoll(w->fds, w->n, timeout, NULL);
+	return ppoll(w->fds, w->n, timeout, NULL) >= 0 || errno != EINTR;
 }

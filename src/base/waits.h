@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,9 +17,10 @@
  *   harm.
  */
 
-/* Most descriptors in a `struct waits`. An operation x, with a function x_waits(), adds at most
- * X_FDS. Code that waits for several operations checks the sum with a static_assert. */
-#define WAITS_MAX 16
+/* Most descriptors in a `struct waits`. An operation x adds at most X_FDS. Code that waits for
+ * several operations checks the sum with a static_assert. The last descriptor is for a request to
+ * cancel (base/cancel.h). */
+#define WAITS_MAX 17
 
 struct waits {
 	struct pollfd fds[WAITS_MAX];
@@ -45,7 +47,8 @@ static inline void waits_until(struct waits *w, int64_t deadline_ns)
 		w->deadline_ns = deadline_ns;
 }
 
-/* Blocks until a descriptor is ready, the deadline has passed, or a signal arrives. */
-void waits_poll(struct waits *w);
+/* Blocks until a descriptor is ready, the deadline has passed, or a signal arrives. Returns false
+ * if a signal arrived. */
+bool waits_poll(struct waits *w);
 
 #endif

@@ -34,7 +34,9 @@ double bench_us_since(int64_t began_ns)
 static int life_open(
 		struct fh_gym *gym, const char *task, struct fh_env **out, struct fh_error *err)
 {
-	return fh_env_open(gym, &FH_ENV_OPTIONS(.task = task, .max_steps = MAX_STEPS), out, err);
+	return fh_env_open(gym,
+			&FH_ENV_OPTIONS(.task = task, .max_steps = MAX_STEPS, .polled = true), out,
+			err);
 }
 
 int bench_start(struct fh_gym *gym, const char *task, struct fh_env **out, struct fh_error *err)

@@ -51,6 +51,10 @@ int aside_begin(struct fh_env *env, const struct fh_action *action, struct fh_er
 		return r;
 	turn_begin(env, TURN_ASIDE);
 	env->requests = 0;
+	if (turn_was_interrupted(env)) {
+		turn_finish(env);
+		return 0;
+	}
 	env->timeout_ms = action_timeout_ms(action, env->spec.task->task->short_timeout_ms);
 	quoted = setup_quote(&env->setup, action->text);
 	env->work = WORK_COMMAND;
@@ -132,6 +136,8 @@ int aside_begin_put(struct fh_env *env, const struct fh_file *file, struct fh_er
 	turn_begin(env, TURN_ASIDE);
 	env->requests = 0;
 	env->file_comes = false;
+	if (turn_take_interrupt(env))
+		return cancel_refuse(err);
 	r = sandbox_put_text_begin(env->sb, folder, rest, file->data, file->n_bytes,
 			(mode_t)(file->mode ? file->mode : MODE_DEFAULT), &env->file_request, err);
 	if (r < 0)
@@ -155,6 +161,8 @@ int aside_begin_get(struct fh_env *env, const char *path, size_t max_bytes, stru
 	turn_begin(env, TURN_ASIDE);
 	env->requests = 0;
 	env->file_comes = true;
+	if (turn_take_interrupt(env))
+		return cancel_refuse(err);
 	r = sandbox_get_begin(env->sb, folder, rest, (int64_t)max_bytes, &env->file_request, err);
 	if (r < 0)
 		return r;

@@ -31,7 +31,7 @@ int fh_env_aside(struct fh_env *env, const struct fh_action *action, struct fh_s
 
 int fh_env_aside_start(struct fh_env *env, const struct fh_action *action, struct fh_error *err)
 {
-	return env_poll(env, aside_api_begin(env, action, err));
+	return env_start(env, aside_api_begin(env, action, err));
 }
 
 int fh_env_put_file(struct fh_env *env, const struct fh_file *file, struct fh_error *err)
@@ -43,7 +43,7 @@ int fh_env_put_file(struct fh_env *env, const struct fh_file *file, struct fh_er
 
 int fh_env_put_file_start(struct fh_env *env, const struct fh_file *file, struct fh_error *err)
 {
-	return env_poll(env, aside_api_begin_put(env, file, err));
+	return env_start(env, aside_api_begin_put(env, file, err));
 }
 
 int fh_env_get_file(struct fh_env *env, const char *path, size_t max_bytes, const void **out_data,
@@ -61,7 +61,7 @@ int fh_env_get_file(struct fh_env *env, const char *path, size_t max_bytes, cons
 int fh_env_get_file_start(
 		struct fh_env *env, const char *path, size_t max_bytes, struct fh_error *err)
 {
-	return env_poll(env, aside_begin_get(env, path, max_bytes, err));
+	return env_start(env, aside_begin_get(env, path, max_bytes, err));
 }
 
 const void *fh_env_file(const struct fh_env *env, size_t *out_n)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "env/baseline.h"
 
+#include "base/cancel.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -11,7 +12,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 
 /*
  * A baseline is played like any episode: its command is the only action, and it is scored the same
@@ -133,8 +133,9 @@ static int baseline_play_once(struct fh_env *env, const struct env_spec *spec, s
 	lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (lock < 0)
 		return error_set(err, errno, "open '%s'", lock_path);
-	if (TEMP_FAILURE_RETRY(flock(lock, LOCK_EX)) < 0)
-		return error_set(err, errno, "lock '%s'", lock_path);
+	r = cancel_lock_file(spec->cancel, lock, lock_path, err);
+	if (r < 0)
+		return r;
 	if (baseline_find(spec, out))
 		return 0;
 	r = baseline_play(env, spec->task->task, out, err);

@@ -21,103 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest time until a blocking call notices fh_env_interrupt(), which has no descriptor to wake
- * it. */
-#define SLICE_NS (200 * NS_PER_MS)
-
-/* --- the state machine ------------------------------------------------------------------------ */
-
-static struct fh_env *env_of(struct poll_item *item)
-{
-	return (struct fh_env *)(void *)((char *)item - offsetof(struct fh_env, item));
-}
-
-static_assert(SANDBOX_FDS + FETCH_FDS <= WAITS_MAX, "a command waits for too much");
-
-static void env_waits(struct poll_item *item, struct waits *w)
-{
-	const struct fh_env *env = env_of(item);
-
-	switch (env->work) {
-	case WORK_START:
-		sandbox_waits(env->sb, w);
-		waits_until(w, env->deadline_ns);
-		break;
-	case WORK_FILES:
-		memory_waits(&env->memory, env->sb, w);
-		waits_until(w, env->deadline_ns);
-		break;
-	case WORK_COMMAND:
-		session_waits(env->session, w);
-		calls_waits(&env->calls, w);
-		break;
-	case WORK_SETUP:
-		session_waits(env->session, w);
-		break;
-	case WORK_EDITOR:
-	case WORK_FILE:
-		sandbox_answer_waits(env->sb, w);
-		break;
-	case WORK_MEMORY:
-		memory_waits(&env->memory, env->sb, w);
-		break;
-	case WORK_GRADE:
-		grade_waits(env->grade, w);
-		break;
-	case WORK_NONE:
-	case WORK_DONE:
-		break;
-	}
-}
-
-/* Does work of the reset or step that does not block. True: the reset or step has ended
- * (WORK_DONE). */
-static bool env_advance(struct poll_item *item)
-{
-	struct fh_env *env = env_of(item);
-
-	if (atomic_load_explicit(&env->item.interrupted, memory_order_relaxed)) {
-		atomic_store(&env->item.interrupted, false);
-		step_cancel(env);
-	}
-	switch (env->turn) {
-	case TURN_RESET:
-		reset_advance(env);
-		break;
-	case TURN_STEP:
-		step_advance(env);
-		break;
-	case TURN_ASIDE:
-		aside_advance(env);
-		break;
-	case TURN_LEAVE:
-		if (env->work == WORK_MEMORY && turn_memory_is_kept(env)) {
-			env->phase = PHASE_OVER;
-			env->work = WORK_DONE;
-		}
-		break;
-	}
-	return env->work == WORK_DONE;
-}
-
-static int env_take(struct fh_env *env, struct fh_step *out, struct fh_error *err)
-{
-	env->work = WORK_NONE;
-	if (env->failure.code < 0) {
-		if (err)
-			*err = env->failure;
-		return env->failure.code;
-	}
-	*out = env->step;
-	return 0;
-}
-
-void fh_env_interrupt(struct fh_env *env)
-{
-	if (gym_check_process(env->spec.gym, NULL) == 0)
-		poller_interrupt(&env->spec.gym->poller, &env->item);
-}
-
 /* --- beginnings ------------------------------------------------------------------------------- */
 
 static int env_begin_reset(struct fh_env *env, const struct fh_reset *reset, struct fh_error *err)
@@ -139,23 +42,6 @@ static int env_begin_step(struct fh_env *env, const struct fh_action *action, st
 }
 
 /* --- the blocking form of the API ------------------------------------------------------------- */
-
-int env_block(struct fh_env *env, int r, struct fh_step *out, struct fh_error *err)
-{
-	if (r < 0)
-		return r;
-	while (env->work != WORK_DONE) {
-		struct waits w = WAITS_INIT;
-
-		if (!turn_is_in_shell(env) || !session_await_quick(env->session)) {
-			env_waits(&env->item, &w);
-			waits_until(&w, clock_now_ns() + SLICE_NS);
-			waits_poll(&w);
-		}
-		env_advance(&env->item);
-	}
-	return env_take(env, out, err);
-}
 
 int fh_env_reset(struct fh_env *env, const struct fh_reset *reset, struct fh_step *out,
 		struct fh_error *err)
@@ -179,119 +65,26 @@ int fh_env_submit(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 	return env_block(env, step_begin_request(env, REQUEST_SUBMIT, err), out, err);
 }
 
-/* --- the pollable form of the API ------------------------------------------------------------- */
-
-static void env_item_fail(struct poll_item *item, const struct fh_error *err)
-{
-	turn_fail(env_of(item), err);
-}
-
-static bool env_item_is_quick(struct poll_item *item)
-{
-	return env_of(item)->work == WORK_COMMAND;
-}
-
-static void env_item_waits_awake(struct poll_item *item, struct waits *w)
-{
-	session_waits_awake(env_of(item)->session, w);
-}
-
-static bool env_item_answered(struct poll_item *item)
-{
-	return session_answered(env_of(item)->session);
-}
-
-static void env_item_await_answer(struct poll_item *item)
-{
-	session_await_quick(env_of(item)->session);
-}
-
-static const struct poll_ops env_poll_ops = {
-	.waits = env_waits,
-	.advance = env_advance,
-	.fail = env_item_fail,
-	.is_quick = env_item_is_quick,
-	.waits_awake = env_item_waits_awake,
-	.answered = env_item_answered,
-	.await_answer = env_item_await_answer,
-};
-
-/* Adds the environment to the poller, which drives its reset or step. `r`: result of the function
- * that began it. */
-int env_poll(struct fh_env *env, int r)
-{
-	struct poller *p = &env->spec.gym->poller;
-
-	if (r < 0)
-		return r;
-	env->item.ops = &env_poll_ops;
-	if (env->work == WORK_DONE)
-		poller_add_done(p, &env->item);
-	else
-		poller_add(p, &env->item);
-	return 0;
-}
+/* --- starts ----------------------------------------------------------------------------------- */
 
 int fh_env_reset_start(struct fh_env *env, const struct fh_reset *reset, struct fh_error *err)
 {
-	return env_poll(env, env_begin_reset(env, reset, err));
+	return env_start(env, env_begin_reset(env, reset, err));
 }
 
 int fh_env_step_start(struct fh_env *env, const struct fh_action *action, struct fh_error *err)
 {
-	return env_poll(env, env_begin_step(env, action, err));
+	return env_start(env, env_begin_step(env, action, err));
 }
 
 int fh_env_validate_start(struct fh_env *env, struct fh_error *err)
 {
-	return env_poll(env, step_begin_request(env, REQUEST_VALIDATE, err));
+	return env_start(env, step_begin_request(env, REQUEST_VALIDATE, err));
 }
 
 int fh_env_submit_start(struct fh_env *env, struct fh_error *err)
 {
-	return env_poll(env, step_begin_request(env, REQUEST_SUBMIT, err));
-}
-
-int fh_gym_fd(struct fh_gym *gym)
-{
-	int r = gym_check_process(gym, NULL);
-
-	return r < 0 ? r : poller_fd(&gym->poller);
-}
-
-int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **out_done, size_t max,
-		struct fh_error *err)
-{
-	struct poll_item *item;
-	size_t n = 0;
-	int r = gym_check_process(gym, err);
-
-	if (r < 0)
-		return r;
-	if (max == 0 || max > INT_MAX)
-		return error_say(
-				err, EINVAL, "fh_gym_wait needs room for at least one environment");
-	r = poller_wait(&gym->poller, timeout_ms, err);
-	if (r < 0)
-		return r;
-	while (n < max && (item = poller_take(&gym->poller)))
-		out_done[n++] = env_of(item);
-	poller_end_wait(&gym->poller);
-	return (int)n;
-}
-
-int fh_env_end(struct fh_env *env, struct fh_step *out, struct fh_error *err)
-{
-	int r = gym_check_process(env->spec.gym, err);
-
-	if (r < 0)
-		return r;
-	if (env->work == WORK_NONE)
-		return error_say(err, EPROTO, "nothing was started");
-	if (env->work != WORK_DONE)
-		return error_say(err, EBUSY, "the reset or step has not ended yet");
-	poller_untake(&env->item);
-	return env_take(env, out, err);
+	return env_start(env, step_begin_request(env, REQUEST_SUBMIT, err));
 }
 
 bool env_leave_begin(struct fh_env *env)
@@ -301,7 +94,7 @@ bool env_leave_begin(struct fh_env *env)
 	env->turn = TURN_LEAVE;
 	env->failure.code = 0;
 	snprintf(env->exit_status, sizeof(env->exit_status), "early_exit");
-	return env_poll(env, 0) == 0;
+	return env_start(env, 0) == 0;
 }
 
 /* --- functions that run no turn --------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "env/gym.h"
 
+#include "base/cancel.h"
 #include "base/fork_mark.h"
 #include "base/mem.h"
 #include "base/places.h"
@@ -81,7 +82,7 @@ static int gym_open(struct fh_gym *gym, const struct fh_gym_options *options, st
 	return gym_open_owner(gym, options, err);
 }
 
-static void gym_free(struct fh_gym *gym)
+void gym_free(struct fh_gym *gym)
 {
 	owner_close(gym->owner);
 	poller_release(&gym->poller);
@@ -125,12 +126,6 @@ int fh_gym_open(const struct fh_gym_options *options, struct fh_gym **out, struc
 	}
 	*out = gym;
 	return 0;
-}
-
-void fh_gym_close(struct fh_gym *gym)
-{
-	if (gym && fork_is_marked(gym->mark))
-		gym_free(gym);
 }
 
 const char *fh_gym_warning(const struct fh_gym *gym)
@@ -238,17 +233,17 @@ static struct gym_task *gym_find_or_add(struct fh_gym *gym, struct task *task)
 
 /* `python` is the option of an environment, or NULL. */
 static int gym_make_data(struct fh_gym *gym, const struct task *task, const char *python,
-		struct fh_error *err)
+		struct cancel *cancel, struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	struct python_env env = { .spec = NULL };
 	int r = python ? python_env_find(&arena, python, &env, err) : 0;
 
-	return r < 0 ? r : make_data(gym->owner, &gym->secret, task, &env, err);
+	return r < 0 ? r : make_data(gym->owner, &gym->secret, task, &env, cancel, err);
 }
 
-static int gym_prepare_task(
-		struct fh_gym *gym, struct gym_task *t, const char *python, struct fh_error *err)
+static int gym_prepare_task(struct fh_gym *gym, struct gym_task *t, const char *python,
+		struct cancel *cancel, struct fh_error *err)
 {
 	const struct task *task = t->task;
 	/*
@@ -264,7 +259,7 @@ static int gym_prepare_task(
 		if (r < 0)
 			return r;
 	}
-	r = gym_make_data(gym, task, python, err);
+	r = gym_make_data(gym, task, python, cancel, err);
 	if (r < 0)
 		return r;
 	r = task_hash(task, t->hash, err);
@@ -276,39 +271,53 @@ static int gym_prepare_task(
 	return gym_add_layer(gym, t, err);
 }
 
-int gym_task(struct fh_gym *gym, const struct fh_env_options *options, struct gym_task **out,
-		struct fh_error *err)
+/*
+ * Prepares the task unless that was done. Returns 1 if it is ready. Returns 0 if another thread has
+ * failed to prepare it.
+ */
+static int gym_ready_task(struct fh_gym *gym, struct gym_task *t, const char *python,
+		struct cancel *cancel, struct fh_error *err)
+{
+	int r = cancel_lock_mutex(cancel, &t->lock, err);
+
+	if (r < 0)
+		return r;
+	if (!t->ready && !t->failed) {
+		r = gym_prepare_task(gym, t, python, cancel, err);
+		t->ready = r == 0;
+	}
+	if (r < 0) {
+		/* Forget a task that failed: its files may have changed by the next time. */
+		pthread_mutex_lock(&gym->lock);
+		t->failed = true;
+		pthread_mutex_unlock(&gym->lock);
+	} else {
+		r = t->ready;
+	}
+	pthread_mutex_unlock(&t->lock);
+	return r;
+}
+
+int gym_task(struct fh_gym *gym, const struct fh_env_options *options, struct cancel *cancel,
+		struct gym_task **out, struct fh_error *err)
 {
 	struct task_places places = { .tasks_dir = gym->tasks_dir,
 		.state_dir = gym->state_dir,
 		.mlgym_root = gym->mlgym_root,
 		.data_seed = options->data_seed };
-	struct gym_task *t;
+	struct gym_task *t = NULL;
 	struct task *task;
-	int r;
+	int r = 0;
 
-	do {
+	while (r == 0) {
 		r = task_load(&places, options->task, options->variant, &task, err);
 		if (r < 0)
 			return r;
 		t = gym_find_or_add(gym, task);
-		pthread_mutex_lock(&t->lock);
-		if (!t->ready && !t->failed) {
-			r = gym_prepare_task(gym, t, options->python, err);
-			t->ready = r == 0;
-		}
-		if (r < 0) {
-			/*
-			 * Forget a task that failed: its files may have changed by the next time.
-			 */
-			pthread_mutex_lock(&gym->lock);
-			t->failed = true;
-			pthread_mutex_unlock(&gym->lock);
-		}
-		pthread_mutex_unlock(&t->lock);
+		r = gym_ready_task(gym, t, options->python, cancel, err);
 		if (r < 0)
 			return error_wrap(err, "prepare task %s", t->task->id);
-	} while (!t->ready); /* another thread failed to prepare the task: try again */
+	}
 	*out = t;
 	return 0;
 }

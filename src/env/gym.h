@@ -23,6 +23,8 @@ struct fh_gym {
 	struct secret secret;
 	struct poller poller;
 	pthread_mutex_t lock;
+	/* environments that were closed while a thread opened them; guarded by `lock` */
+	struct fh_env *left;
 	struct gym_task *tasks; /* list of loaded tasks; guarded by `lock` */
 	size_t n_tasks;
 };
@@ -46,13 +48,16 @@ struct gym_task {
 	struct arena arena; /* owns data_binds and their targets */
 };
 
+/* Frees a gym that has no environments. */
+void gym_free(struct fh_gym *gym);
+
 /* Refuses a call in a fork of the process that opened the gym: -EPERM. */
 int gym_check_process(const struct fh_gym *gym, struct fh_error *err);
 
 /* Loads and prepares the task, variant and data seed of the options, or returns the loaded task. It
- * lives as long as the gym. */
-int gym_task(struct fh_gym *gym, const struct fh_env_options *options, struct gym_task **out,
-		struct fh_error *err);
+ * lives as long as the gym. Blocks until that is done, or until the request to cancel. */
+int gym_task(struct fh_gym *gym, const struct fh_env_options *options, struct cancel *cancel,
+		struct gym_task **out, struct fh_error *err);
 
 /* Binds the task's data if it is too large for the layer. Call it before the layer is made. */
 int gym_bind_data(struct gym_task *t, struct fh_error *err);

@@ -76,6 +76,7 @@ static int imports_start(const struct imports_request *q, struct arena *a, struc
 		.argv = words,
 		.env = variables,
 		.cwd = GUEST_HOME,
+		.cancel = q->cancel,
 		.streams = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, PROGRAM_RESULT },
 		.n_streams = 4,
 	}, NULL);
@@ -114,6 +115,7 @@ static char *imports_names(const struct task *task, const json_t *list)
 	return buf_take(&out);
 }
 
+/* Returns NULL if the check was cancelled. */
 static const struct imports *imports_find(const struct imports_request *q, struct imports **list)
 {
 	auto_json json_t *told = NULL;
@@ -123,6 +125,8 @@ static const struct imports *imports_find(const struct imports_request *q, struc
 		if (str_eq(i->fingerprint, q->fingerprint))
 			return i;
 	told = imports_ask(q);
+	if (cancel_is_asked(q->cancel))
+		return NULL;
 	i = xcalloc(1, sizeof(*i));
 	snprintf(i->fingerprint, sizeof(i->fingerprint), "%s", q->fingerprint);
 	i->evaluator = imports_names(q->task, json_object_get(told, "evaluator"));
@@ -143,6 +147,8 @@ int imports_check(const struct imports_request *q, struct imports **list, struct
 	if (q->task->grader.kind != GRADER_MLGYM)
 		return 0;
 	found = imports_find(q, list);
+	if (!found)
+		return cancel_refuse(err);
 	if (*found->evaluator)
 		return error_say(err, ENOPKG, "%s can't be scored: its evaluator " LACKS,
 				q->task->id, found->evaluator);

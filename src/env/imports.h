@@ -22,12 +22,13 @@ struct imports_request {
 	size_t n_binds;
 	const char *fingerprint; /* key of the result: equal fingerprints give equal results */
 	const char *submission;  /* absolute path of the task's submission in the sandbox */
+	struct cancel *cancel;   /* request that ends the check; NULL: none */
 };
 
 /*
  * Returns the result of an earlier check of imports from `list`, or runs the check and adds its
  * result. Blocks. The caller holds the mutex of the task that owns the list. -ENOPKG: the evaluator
- * can't run. If starter code lacks modules, *out_warning is set, in the arena.
+ * can't run. -ECANCELED. If starter code lacks modules, *out_warning is set, in the arena.
  */
 int imports_check(const struct imports_request *q, struct imports **list, struct arena *a,
 		const char **out_warning, struct fh_error *err);

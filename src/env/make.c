@@ -15,7 +15,6 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -55,7 +54,8 @@ struct make_job {
 	struct owner *owner;
 	const struct dataset *dataset;
 	const struct dataset_make *make;
-	const char *key; /* value of the program's variable FUMEHOOD_DATA_KEY; NULL: none */
+	struct cancel *cancel; /* request that ends the waiting for the program; NULL: none */
+	const char *key;       /* value of the program's variable FUMEHOOD_DATA_KEY; NULL: none */
 	const struct sandbox_bind *binds; /* more files that the program sees, besides its own */
 	size_t n_binds;
 	const char *path; /* the program's environment variable "PATH=..." */
@@ -107,6 +107,7 @@ static int make_start(const struct make_job *job, struct arena *a, struct progra
 					.cwd = GUEST_HOME,
 					.streams = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG },
 					.n_streams = 3,
+					.cancel = job->cancel,
 					.keep_sandbox = true,
 			},
 			err);
@@ -243,7 +244,7 @@ static void make_use_python(struct make_job *job, struct arena *a, const struct 
 }
 
 static int make_one(struct owner *owner, const struct secret *secret, const struct dataset *dataset,
-		const struct python_env *python, struct fh_error *err)
+		const struct python_env *python, struct cancel *cancel, struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	auto_free char *dir = path_dirname(dataset->dir);
@@ -256,6 +257,7 @@ static int make_one(struct owner *owner, const struct secret *secret, const stru
 		.dataset = dataset,
 		.make = dataset->make,
 		.key = key,
+		.cancel = cancel,
 		.limits = make_limits,
 	};
 	int r = path_mkdirs(dir, 0700, err);
@@ -265,8 +267,9 @@ static int make_one(struct owner *owner, const struct secret *secret, const stru
 	lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (lock < 0)
 		return error_set(err, errno, "open '%s'", dir);
-	if (TEMP_FAILURE_RETRY(flock(lock, LOCK_EX)) < 0)
-		return error_set(err, errno, "lock '%s'", dir);
+	r = cancel_lock_file(cancel, lock, dir, err);
+	if (r < 0)
+		return r;
 	if (dataset_is_there(dataset))
 		return 0;
 	secret_key(secret, "data", dataset->store, dataset->make->recipe, key);
@@ -280,12 +283,13 @@ static int make_one(struct owner *owner, const struct secret *secret, const stru
 }
 
 int make_data(struct owner *owner, const struct secret *secret, const struct task *task,
-		const struct python_env *python, struct fh_error *err)
+		const struct python_env *python, struct cancel *cancel, struct fh_error *err)
 {
 	for (size_t i = 0; i < task->n_datasets; i++) {
 		const struct dataset *dataset = &task->datasets[i];
 
-		if (!dataset_is_there(dataset) && make_one(owner, secret, dataset, python, err) < 0)
+		if (!dataset_is_there(dataset) &&
+				make_one(owner, secret, dataset, python, cancel, err) < 0)
 			return error_wrap(err, "make data set '%s'", dataset->id);
 	}
 	return 0;

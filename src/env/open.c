@@ -2,9 +2,12 @@
 #include "env/open.h"
 
 #include "base/mem.h"
+#include "base/job.h"
 #include "base/scope.h"
 #include "base/sized.h"
 #include "env/baseline.h"
+#include "env/close.h"
+#include "env/drive.h"
 #include "env/env.h"
 #include "env/observe.h"
 #include "env/turn.h"
@@ -30,18 +33,37 @@ static void env_init(struct fh_env *env)
 	memory_init(&env->memory);
 }
 
+/*
+ * Plays the baseline if it is not known. An environment of its own plays it, because another thread
+ * may look at this one while it is being opened.
+ */
 static int env_get_baseline(struct fh_env *env, struct fh_error *err)
 {
+	struct fh_env player = {
+		.spec = env->spec,
+		.terms = { .max_steps = BASELINE_STEPS_MAX, .judge_salt = BASELINE_JUDGE_SALT },
+		.interrupter = env->interrupter,
+		.is_open = true,
+		.for_baseline = true,
+	};
 	int r;
 
-	env->terms = (struct env_terms){
-		.max_steps = BASELINE_STEPS_MAX,
-		.judge_salt = BASELINE_JUDGE_SALT,
-	};
-	r = baseline_get(env, &env->spec, &env->baseline, err);
-	turn_drop(env);
-	scores_release(&env->scores);
+	env_init(&player);
+	r = baseline_get(&player, &player.spec, &env->baseline, err);
+	env_release(&player);
 	return r;
+}
+
+static int env_check_options(const struct fh_env_options *options, struct fh_error *err)
+{
+	if (!options->task || options->max_steps < 0 || options->max_text_bytes < 0)
+		return error_say(err, EINVAL,
+				"an environment needs a task, and max_steps and max_text_bytes of 0 or more");
+	if (options->judge_salt > FH_JUDGE_SALT_MAX)
+		return error_say(err, EINVAL, "a judge's salt is at most %llu", FH_JUDGE_SALT_MAX);
+	if (options->data_seed > FH_DATA_SEED_MAX)
+		return error_say(err, EINVAL, "a data seed is at most %llu", FH_DATA_SEED_MAX);
+	return 0;
 }
 
 static int env_open(struct fh_env *env, const struct fh_env_options *options, struct fh_error *err)
@@ -50,13 +72,6 @@ static int env_open(struct fh_env *env, const struct fh_env_options *options, st
 	const struct task *task;
 	int r;
 
-	if (!options->task || options->max_steps < 0 || options->max_text_bytes < 0)
-		return error_say(err, EINVAL,
-				"an environment needs a task, and max_steps and max_text_bytes of 0 or more");
-	if (options->judge_salt > FH_JUDGE_SALT_MAX)
-		return error_say(err, EINVAL, "a judge's salt is at most %llu", FH_JUDGE_SALT_MAX);
-	if (options->data_seed > FH_DATA_SEED_MAX)
-		return error_say(err, EINVAL, "a data seed is at most %llu", FH_DATA_SEED_MAX);
 	r = env_spec_init(&env->spec, env->spec.gym, options, err);
 	if (r < 0)
 		return r;
@@ -89,6 +104,31 @@ static int env_open(struct fh_env *env, const struct fh_env_options *options, st
 	return 0;
 }
 
+/* Makes an environment for options that are right, and reads them. */
+static int env_new(struct fh_gym *gym, const struct fh_env_options *given,
+		struct fh_env_options *options, struct fh_env **out, struct fh_error *err)
+{
+	struct fh_env *env;
+	int r = gym_check_process(gym, err);
+
+	if (r < 0)
+		return r;
+	r = SIZED_READ(fh_env_options, options, given, err);
+	if (r < 0)
+		return r;
+	r = env_check_options(options, err);
+	if (r < 0)
+		return r;
+	env_free_left(gym);
+	env = xcalloc(1, sizeof(*env));
+	env->spec.gym = gym;
+	env->interrupter = interrupter_new(gym->poller.waker, gym->mark);
+	env->spec.cancel = &env->interrupter->cancel;
+	turn_set_polled(env, options->polled);
+	*out = env;
+	return 0;
+}
+
 int fh_env_open(struct fh_gym *gym, const struct fh_env_options *options, struct fh_env **out,
 		struct fh_error *err)
 {
@@ -97,53 +137,96 @@ int fh_env_open(struct fh_gym *gym, const struct fh_env_options *options, struct
 	int r;
 
 	err = error_or(err, &(struct fh_error)FH_ERROR_INIT);
-	r = gym_check_process(gym, err);
+	r = env_new(gym, options, &read, &env, err);
 	if (r < 0)
 		return r;
-	r = SIZED_READ(fh_env_options, &read, options, err);
-	if (r < 0)
-		return r;
-	env = xcalloc(1, sizeof(*env));
-	env->spec.gym = gym;
 	r = env_open(env, &read, err);
 	if (r < 0) {
 		fh_env_close(env);
 		return r;
 	}
+	env->is_open = true;
 	*out = env;
 	return 0;
 }
 
-void fh_env_close(struct fh_env *env)
-{
-	if (!env || gym_check_process(env->spec.gym, NULL) < 0)
-		return;
-	/*
-	 * Save the agent's memory. Blocks for the sandbox' answer, which has a deadline, and for a
-	 * job that merges memories.
-	 */
-	if (env->work == WORK_MEMORY || turn_keep_memory(env))
-		while (!turn_memory_is_kept(env)) {
-			struct waits w = WAITS_INIT;
+/* --- in a thread ------------------------------------------------------------------------------ */
 
-			memory_waits(&env->memory, env->sb, &w);
-			waits_poll(&w);
-		}
-	turn_drop(env);
-	memory_release(&env->memory);
-	setup_release(&env->setup);
-	score_release(&env->baseline);
-	scores_release(&env->scores);
-	buf_release(&env->observation);
-	buf_release(&env->folded);
-	buf_release(&env->integrity);
-	buf_release(&env->grade_error);
-	env_spec_release(&env->spec);
-	env_hide(env, NULL);
-	free(env->welcome);
-	free(env->working_dir);
-	free(env);
+struct open_work {
+	struct fh_env *env;
+	struct fh_env_options options;
+	struct arena arena; /* has copies of all that the options point to */
+};
+
+static void open_work_free(struct open_work *w)
+{
+	arena_release(&w->arena);
+	free(w);
 }
+
+static const char *open_work_text(struct open_work *w, const char *text)
+{
+	return text ? arena_strdup(&w->arena, text) : NULL;
+}
+
+static struct open_work *open_work_new(struct fh_env *env, const struct fh_env_options *options)
+{
+	struct open_work *w = xcalloc(1, sizeof(*w));
+	struct fh_env_options *o = &w->options;
+	struct fh_bind *binds;
+	const char **variables;
+
+	w->env = env;
+	w->options = *options;
+	o->task = open_work_text(w, o->task);
+	o->variant = open_work_text(w, o->variant);
+	o->memory_file = open_work_text(w, o->memory_file);
+	o->python = open_work_text(w, o->python);
+	o->web_hosts = open_work_text(w, o->web_hosts);
+	o->binds = binds = arena_array(&w->arena, o->n_binds, sizeof(*binds));
+	for (size_t i = 0; i < o->n_binds; i++)
+		binds[i] = (struct fh_bind){ open_work_text(w, options->binds[i].source),
+			open_work_text(w, options->binds[i].target) };
+	o->variables = variables = arena_array(&w->arena, o->n_variables, sizeof(*variables));
+	for (size_t i = 0; i < o->n_variables; i++)
+		variables[i] = open_work_text(w, options->variables[i]);
+	return w;
+}
+
+/* A job_work. Touches no member of the environment that says what is under way. */
+static int open_work_run(void *work, struct fh_error *err)
+{
+	struct open_work *w = work;
+	int r = env_open(w->env, &w->options, err);
+
+	open_work_free(w);
+	return r;
+}
+
+int fh_env_open_start(struct fh_gym *gym, const struct fh_env_options *options, struct fh_env **out,
+		struct fh_error *err)
+{
+	struct fh_env_options read;
+	struct open_work *work;
+	struct fh_env *env;
+	int r = env_new(gym, options, &read, &env, err);
+
+	if (r < 0)
+		return r;
+	env->turn = TURN_OPEN;
+	env->work = WORK_OPEN;
+	work = open_work_new(env, &read);
+	r = job_begin(open_work_run, work, "open a task", &env->opening, err);
+	if (r < 0) {
+		open_work_free(work);
+		fh_env_close(env);
+		return r;
+	}
+	*out = env;
+	return env_start(env, 0);
+}
+
+/* --- about an environment --------------------------------------------------------------------- */
 
 int env_check_imports(struct fh_gym *gym, const struct fh_env_options *options, char **out_warning,
 		struct fh_error *err)
@@ -162,13 +245,38 @@ int env_check_imports(struct fh_gym *gym, const struct fh_env_options *options, 
 
 const char *fh_env_warning(const struct fh_env *env)
 {
-	return env->spec.warning;
+	return env->is_open ? env->spec.warning : NULL;
+}
+
+void fh_env_set_user(struct fh_env *env, void *user)
+{
+	env->user = user;
+}
+
+void *fh_env_user(const struct fh_env *env)
+{
+	return env->user;
+}
+
+void fh_env_interrupt(struct fh_env *env)
+{
+	fh_interrupter_fire(env->interrupter);
+}
+
+struct fh_interrupter *fh_env_interrupter(struct fh_env *env)
+{
+	atomic_fetch_add(&env->interrupter->n_refs, 1);
+	return env->interrupter;
 }
 
 void fh_env_info(const struct fh_env *env, struct fh_env_info *out)
 {
-	const struct task *task = env->spec.task->task;
+	const struct task *task;
 
+	*out = (struct fh_env_info){ .task = NULL };
+	if (!env->is_open)
+		return;
+	task = env->spec.task->task;
 	*out = (struct fh_env_info){
 		.task = task->id,
 		.variant = task->variant,

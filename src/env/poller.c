@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
 #define EVENTS_MAX 64
@@ -20,18 +19,19 @@ void poller_init(struct poller *p)
 	*p = (struct poller){
 		.epoll_fd = -1,
 		.timer_fd = -1,
-		.wake_fd = -1,
 		.armed_ns = INT64_MAX,
 	};
 }
 
 int poller_open(struct poller *p, struct fh_error *err)
 {
-	int *const own[] = { &p->timer_fd, &p->wake_fd };
+	int *own[2];
 
+	p->waker = waker_new();
 	p->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	p->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	own[0] = &p->timer_fd;
+	own[1] = &p->waker->fd;
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
 		/* The address of the descriptor in an event tells this descriptor from items of the
 		 * poller. */
@@ -47,20 +47,12 @@ void poller_release(struct poller *p)
 {
 	close_fd(&p->epoll_fd);
 	close_fd(&p->timer_fd);
-	close_fd(&p->wake_fd);
+	waker_unref(p->waker);
 	free(p->deadlines.heap);
 	poller_init(p);
 }
 
 /* --- queues and the timer --------------------------------------------------------------------- */
-
-static void poller_wake(struct poller *p)
-{
-	uint64_t one = 1;
-
-	/* Ignore errors: a write can only fail when the eventfd is readable already. */
-	(void)!write(p->wake_fd, &one, sizeof(one));
-}
 
 static void queue_add(struct poll_queue *q, struct poll_item *item)
 {
@@ -218,16 +210,16 @@ void poller_add(struct poller *p, struct poll_item *item)
 	} else {
 		item->ops->waits(item, &w);
 		if (!poller_watch(p, item, &w)) {
-			poller_wake(p);
+			waker_wake(p->waker);
 			return;
 		}
 	}
 	item->registered = quick || item->registered;
 	deadlines_set(&p->deadlines, &item->deadline, w.deadline_ns);
-	if (item->missed) {
+	if (item->missed || item->ops->is_interrupted(item)) {
 		item->missed = false;
 		queue_add(&p->kicked, item);
-		poller_wake(p);
+		waker_wake(p->waker);
 	}
 	poller_arm(p);
 }
@@ -236,7 +228,7 @@ void poller_add_done(struct poller *p, struct poll_item *item)
 {
 	item->polled = true;
 	queue_add(&p->done, item);
-	poller_wake(p);
+	waker_wake(p->waker);
 }
 
 void poller_unwatch(struct poller *p, int fd)
@@ -249,27 +241,23 @@ void poller_unwatch(struct poller *p, int fd)
 
 void poller_forget(struct poller *p, struct poll_item *item)
 {
+	/* Touch nothing of the poller for an item that it does not have: another thread may. */
+	if (!item->polled && !item->queue && !item->deadline.is_set)
+		return;
 	poller_remove(p, item);
 	item->polled = item->registered = item->missed = false;
-}
-
-void poller_interrupt(struct poller *p, struct poll_item *item)
-{
-	atomic_store(&item->interrupted, true);
-	atomic_store(&p->interrupted, true);
-	poller_wake(p);
 }
 
 /* --- waiting ---------------------------------------------------------------------------------- */
 
 static void poller_run_interrupted(struct poller *p)
 {
-	if (!atomic_exchange(&p->interrupted, false))
+	if (!atomic_exchange(&p->waker->interrupted, false))
 		return;
 	for (size_t i = 0; i < p->deadlines.n; i++) {
 		struct poll_item *item = item_of(p->deadlines.heap[i]);
 
-		if (atomic_load(&item->interrupted))
+		if (item->ops->is_interrupted(item))
 			queue_add(&p->kicked, item);
 	}
 }
@@ -330,7 +318,7 @@ static int poller_run_events(struct poller *p, int timeout_ms)
 	for (int i = 0; i < n; i++) {
 		void *from = events[i].data.ptr;
 
-		if (from == &p->timer_fd || from == &p->wake_fd)
+		if (from == &p->timer_fd || from == &p->waker->fd)
 			(void)!read(*(int *)from, &count, sizeof(count));
 		else
 			poller_advance(p, from);
@@ -384,5 +372,5 @@ void poller_untake(struct poll_item *item)
 void poller_end_wait(struct poller *p)
 {
 	if (p->done.first || p->kicked.first)
-		poller_wake(p);
+		waker_wake(p->waker);
 }

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/waits.h"
 #include "env/deadlines.h"
+#include "env/waker.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,7 +20,7 @@
  * bytes that came earlier or were left unread. So poll(2) looks for such bytes after each advance
  * that did not end the work.
  *
- * A single thread uses a poller. Only poller_interrupt() may be called by any thread.
+ * A single thread uses a poller. Other threads may only use its waker.
  */
 struct poll_item;
 
@@ -43,6 +43,8 @@ struct poll_ops {
 	 */
 	void (*waits_awake)(struct poll_item *item, struct waits *w);
 	bool (*answered)(struct poll_item *item);
+	/* Whether the item was interrupted, so that its next advance() ends the work. */
+	bool (*is_interrupted)(struct poll_item *item);
 	/* Waits 2 ms at most for the end of quick work. Called if no other item is at work. */
 	void (*await_answer)(struct poll_item *item);
 };
@@ -52,7 +54,6 @@ struct poll_ops {
 struct poll_item {
 	const struct poll_ops *ops;
 	struct deadline deadline; /* time to advance the item; set while it is at work */
-	atomic_bool interrupted;  /* set by poller_interrupt(); cleared by the item's owner */
 	bool polled;              /* the epoll may have descriptors of the item */
 	bool registered;          /* the epoll has all descriptors of the item's quick work */
 	bool missed;              /* an event came while the item was idle */
@@ -65,7 +66,8 @@ struct poll_item {
 struct poller {
 	int epoll_fd;
 	int timer_fd;
-	int wake_fd;      /* eventfd, readable if a queue has items or `interrupted` is set */
+	/* Wakes the thread if a queue has items, or an item was interrupted. */
+	struct waker *waker;
 	int64_t armed_ns; /* when timer_fd fires; INT64_MAX: not set */
 	struct deadlines deadlines;
 	struct poll_queue {
@@ -78,7 +80,6 @@ struct poller {
 	/* poller_fd() was called. Other code may wait for that descriptor, so `fresh` stays
 	 * empty. */
 	bool fd_given;
-	atomic_bool interrupted; /* the field `interrupted` of some item is set */
 };
 
 void poller_init(struct poller *p);
@@ -102,9 +103,6 @@ void poller_forget(struct poller *p, struct poll_item *item);
  * be -1, or not watched.
  */
 void poller_unwatch(struct poller *p, int fd);
-
-/* Interrupts the item's work: its next advance() sees `interrupted`. Safe in a signal handler. */
-void poller_interrupt(struct poller *p, struct poll_item *item);
 
 /* Returns a descriptor that is readable when poller_wait() has something to do. */
 int poller_fd(struct poller *p);

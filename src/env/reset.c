@@ -244,6 +244,32 @@ static void reset_take_events(struct fh_env *env)
 	} while (event.kind != SANDBOX_NONE);
 }
 
+static void reset_fail_cancelled(struct fh_env *env)
+{
+	struct fh_error err;
+
+	error_say(&err, ECANCELED, "the reset was interrupted");
+	turn_fail(env, &err);
+}
+
+void reset_cancel(struct fh_env *env)
+{
+	if (env->work == WORK_MEMORY)
+		env->cancelled = true;
+	else if (env->work != WORK_DONE)
+		reset_fail_cancelled(env);
+}
+
+static void reset_memory_kept(struct fh_env *env)
+{
+	struct fh_error err;
+
+	if (env->cancelled)
+		reset_fail_cancelled(env);
+	else if (reset_start(env, &err) < 0)
+		turn_fail(env, &err);
+}
+
 void reset_advance(struct fh_env *env)
 {
 	struct fh_error err;
@@ -254,8 +280,8 @@ void reset_advance(struct fh_env *env)
 		reset_after_files(env, files_advance(&env->files, &err), &err);
 	else if (env->work == WORK_SETUP)
 		reset_after_setup(env, turn_set_up_advance(env, &err), &err);
-	else if (env->work == WORK_MEMORY && turn_memory_is_kept(env) && reset_start(env, &err) < 0)
-		turn_fail(env, &err);
+	else if (env->work == WORK_MEMORY && turn_memory_is_kept(env))
+		reset_memory_kept(env);
 	if ((env->work == WORK_START || env->work == WORK_FILES) &&
 			clock_now_ns() >= env->deadline_ns)
 		reset_fail(env, -ETIMEDOUT, "it did not start in time");

@@ -11,4 +11,7 @@
 int reset_begin(struct fh_env *env, const struct fh_reset *reset, struct fh_error *err);
 void reset_advance(struct fh_env *env);
 
+/* Has the reset fail with -ECANCELED, after an agent's memory that is being kept. */
+void reset_cancel(struct fh_env *env);
+
 #endif

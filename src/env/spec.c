@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "env/spec.h"
 
+#include "base/cancel.h"
 #include "base/places.h"
 #include "base/scope.h"
 #include "env/fingerprint.h"
@@ -120,7 +121,7 @@ int env_spec_init(struct env_spec *spec, struct fh_gym *gym, const struct fh_env
 	int r;
 
 	spec->gym = gym;
-	r = gym_task(gym, options, &spec->task, err);
+	r = gym_task(gym, options, spec->cancel, &spec->task, err);
 	if (r < 0)
 		return r;
 	r = env_spec_bind(spec, options, err);
@@ -163,10 +164,13 @@ int env_spec_check_imports(struct env_spec *spec, struct fh_error *err)
 		.n_binds = spec->n_binds,
 		.fingerprint = spec->fingerprint,
 		.submission = spec->submission,
+		.cancel = spec->cancel,
 	};
 	int r;
 
-	pthread_mutex_lock(&task->lock);
+	r = cancel_lock_mutex(spec->cancel, &task->lock, err);
+	if (r < 0)
+		return r;
 	r = imports_check(&request, &task->imports, &spec->arena, &spec->warning, err);
 	pthread_mutex_unlock(&task->lock);
 	return r;

@@ -27,7 +27,8 @@ struct env_spec {
 	const char *submission; /* absolute path of the task's submission in the sandbox */
 	/* hosts that the agent's tools may fetch from: web/hosts.h; NULL: none */
 	const char *web_hosts;
-	const char *warning; /* sentence about missing imports; NULL: none */
+	struct cancel *cancel; /* request that ends the opening; NULL: none */
+	const char *warning;   /* sentence about missing imports; NULL: none */
 	struct arena arena;
 };
 

@@ -4,6 +4,7 @@
 
 #include "env/calls.h"
 #include "env/files.h"
+#include "env/interrupter.h"
 #include "env/memory.h"
 #include "env/poller.h"
 #include "env/reward.h"
@@ -20,18 +21,21 @@
  *
  *   reset:  [MEMORY] -> START -> [FILES] -> [SETUP] -> DONE
  *   step:   [COMMAND -> [SETUP] -> [EDITOR]] -> [GRADE] -> [MEMORY] -> DONE
+ *   open:   OPEN -> DONE
  *   aside:  COMMAND -> [SETUP] -> DONE
  *           FILE -> DONE
  *   leave:  MEMORY -> DONE
  *
- * Only open.c, env.c, turn.c, reset.c, step.c, aside.c and aside_api.c include this header. Each
- * struct in it has a header of its own, whose file touches nothing else of an environment.
+ * Only open.c, close.c, env.c, drive.c, turn.c, reset.c, step.c, aside.c and aside_api.c include
+ * this header. Each struct in it has a header of its own, whose file touches nothing else of an
+ * environment.
  */
 
-enum turn { TURN_RESET, TURN_STEP, TURN_ASIDE, TURN_LEAVE };
+enum turn { TURN_OPEN, TURN_RESET, TURN_STEP, TURN_ASIDE, TURN_LEAVE };
 
 enum work {
 	WORK_NONE,
+	WORK_OPEN,    /* a thread opens the environment: opening.h */
 	WORK_START,   /* the reset waits until the sandbox has started */
 	WORK_FILES,   /* files are written into the sandbox, one after the other: files.h */
 	WORK_COMMAND, /* the session runs the command of an action */
@@ -57,9 +61,17 @@ struct fh_env {
 		uint64_t judge_salt;
 		struct variables variables; /* for shells of the agent, not of the baseline */
 	} terms;
+	bool is_open;
+	/* This is no environment of a user. It plays the baseline of one that is being opened, with
+	 * the interrupter of that one, whose request stays. */
+	bool for_baseline;
 	struct score baseline; /* score of the task's baseline; empty: none */
 	char *welcome;         /* the first observation; NULL while the baseline is played */
 
+	struct fh_interrupter *interrupter;
+	bool polled;              /* the gym's poller drives what is started, not fh_env_wait() */
+	void *user;               /* pointer of the caller's, for fh_env_user() */
+	struct fh_env *next_left; /* link of the list gym->left */
 	struct poll_item item;
 	struct calls calls;
 	struct memory memory;
@@ -89,6 +101,7 @@ struct fh_env {
 	enum turn turn;
 	enum work work;
 	int64_t started_ns;
+	struct job *opening;     /* thread that opens the environment; NULL: none */
 	bool cancelled;          /* fh_env_interrupt() was called in this reset or step */
 	struct fh_error failure; /* error that ended the reset or step; code 0: none */
 	struct fh_step step;

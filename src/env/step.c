@@ -284,6 +284,10 @@ static void step_run(struct fh_env *env, const struct fh_action *action)
 {
 	auto_free char *quoted = NULL;
 
+	if (turn_was_interrupted(env)) {
+		step_after_action(env);
+		return;
+	}
 	if (step_time_is_over(env)) {
 		env->step.outcome = FH_OUTCOME_TIMEOUT;
 		observe_note(&env->observation,

@@ -26,8 +26,39 @@ int turn_check_idle(const struct fh_env *env, struct fh_error *err)
 	if (r < 0)
 		return r;
 	if (env->work != WORK_NONE)
-		return error_say(err, EBUSY, "a reset or step of this environment is under way");
+		return error_say(err, EBUSY,
+				"what was started in this environment has not ended yet");
+	if (!env->is_open)
+		return error_say(err, EPROTO, "the environment is not open");
 	return 0;
+}
+
+void turn_set_polled(struct fh_env *env, bool polled)
+{
+	if (!polled)
+		turn_forget(env);
+	env->polled = polled;
+	atomic_store(&env->interrupter->polled, polled);
+}
+
+bool turn_is_interrupted(const struct fh_env *env)
+{
+	return cancel_is_asked(&env->interrupter->cancel);
+}
+
+bool turn_take_interrupt(struct fh_env *env)
+{
+	return cancel_take(&env->interrupter->cancel);
+}
+
+bool turn_was_interrupted(struct fh_env *env)
+{
+	if (!turn_take_interrupt(env))
+		return false;
+	env->cancelled = true;
+	env->step.outcome = FH_OUTCOME_INTERRUPTED;
+	observe_note(&env->observation, "(Nothing was run: the step was interrupted before.)");
+	return true;
 }
 
 static void turn_drop_file(struct fh_env *env)
@@ -51,7 +82,8 @@ void turn_begin(struct fh_env *env, enum turn turn)
 	grade_free(take_ptr(env->grade));
 	env->failure.code = 0;
 	env->cancelled = false;
-	atomic_store_explicit(&env->item.interrupted, false, memory_order_relaxed);
+	if (turn == TURN_RESET && !env->for_baseline)
+		turn_take_interrupt(env);
 	setup_begin_turn(&env->setup, turn == TURN_RESET);
 	env->turn = turn;
 	env->started_ns = clock_now_ns();

@@ -9,9 +9,22 @@
  * are the parts that turns share.
  */
 
-/* Fails with -EBUSY while a turn (a reset or step) of the environment is under way. Fails with
- * -EPERM in a fork. */
+/* Fails with -EBUSY while a turn of the environment is under way, and with -EPROTO if it is not
+ * open. Fails with -EPERM in a fork. */
 int turn_check_idle(const struct fh_env *env, struct fh_error *err);
+
+/* Lets the gym's poller drive the environment's turns, or fh_env_wait(). */
+void turn_set_polled(struct fh_env *env, bool polled);
+
+/* Whether fh_env_interrupt() was called. turn_take_interrupt() also forgets the call. */
+bool turn_is_interrupted(const struct fh_env *env);
+bool turn_take_interrupt(struct fh_env *env);
+
+/*
+ * Takes an interrupt that came before the turn. Returns false if there was none. Else the turn runs
+ * nothing, and has the outcome FH_OUTCOME_INTERRUPTED.
+ */
+bool turn_was_interrupted(struct fh_env *env);
 
 /* Clears the results of the last reset or step, and notes the time at which this one begins. */
 void turn_begin(struct fh_env *env, enum turn turn);

@@ -248,7 +248,7 @@ bool grade_advance(struct grade *g)
 	return g->over;
 }
 
-static_assert(SANDBOX_FDS * (1 + GRADE_PROGRAMS_MAX) <= WAITS_MAX, "a grade waits for too much");
+static_assert(SANDBOX_FDS * (1 + GRADE_PROGRAMS_MAX) < WAITS_MAX, "a grade waits for too much");
 
 void grade_waits(const struct grade *g, struct waits *w)
 {

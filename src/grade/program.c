@@ -221,7 +221,10 @@ int program_wait(struct program *p, int64_t timeout_ms, struct fh_error *err)
 			return error_say(err, ETIMEDOUT, "took longer than %g s and was ended",
 					(double)timeout_ms / 1e3);
 		program_waits(p, &w);
+		waits_add(&w, cancel_fd(p->plan.cancel), POLLIN);
 		waits_until(&w, deadline);
+		if (cancel_is_asked(p->plan.cancel))
+			return cancel_refuse(err);
 		waits_poll(&w);
 	}
 	return 0;

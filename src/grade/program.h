@@ -3,6 +3,7 @@
 #define GRADE_PROGRAM_H
 
 #include "base/buf.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/waits.h"
 #include "sandbox/sandbox.h"
@@ -56,6 +57,7 @@ struct program_plan {
 	/* keep the sandbox open until program_release(), so that the caller can fetch files from
 	 * it */
 	bool keep_sandbox;
+	struct cancel *cancel; /* request that ends program_wait(); NULL: none */
 };
 
 enum program_state {
@@ -99,8 +101,8 @@ bool program_advance(struct program *p); /* true: the program has ended or is br
  * can't tell. */
 int64_t program_cpu_ns(const struct program *p);
 
-/* Waits, blocking, until the program has ended or is broken. -ETIMEDOUT: the program still runs;
- * end it with program_release(). */
+/* Waits, blocking, until the program has ended or is broken. -ETIMEDOUT, or -ECANCELED by
+ * plan.cancel: the program still runs; end it with program_release(). */
 int program_wait(struct program *p, int64_t timeout_ms, struct fh_error *err);
 
 /* Collects the output of a program in a sandbox that is open already. Only the fuzzer uses it. */

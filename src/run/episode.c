@@ -147,8 +147,9 @@ void episode_fail(struct episode *e)
 	auto_free char *status = xasprintf("environment_error, %s, (%s)", e->error.message,
 			e->action ? e->action : "");
 
-	e->failed = true;
-	episode_finish(e, status);
+	/* A stop interrupts a reset. */
+	e->failed = !(e->inside->stopping && e->error.code == -ECANCELED);
+	episode_finish(e, e->failed ? status : "early_exit");
 }
 
 /* --- playing an episode step by step ---------------------------------------------------------- */

@@ -155,6 +155,7 @@ int episode_env_options(const struct episode_options *options, struct arena *are
 	if (r < 0)
 		return r;
 	out->size = sizeof(*out);
+	out->polled = true;
 	out->n_binds = options->bind.n;
 	out->variant = options->variant;
 	out->reward = (enum fh_reward_kind)options->reward;

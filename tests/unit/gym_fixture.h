@@ -42,11 +42,12 @@ static inline int gym_teardown(void **state)
 	return folder_remove(state_dir);
 }
 
+/* An environment that fh_gym_wait() waits for. */
 static inline struct fh_env *open_env(const char *task)
 {
 	struct fh_env *env;
 
-	assert_done(fh_env_open(gym, &FH_ENV_OPTIONS(.task = task), &env, &error));
+	assert_done(fh_env_open(gym, &FH_ENV_OPTIONS(.task = task, .polled = true), &env, &error));
 	return env;
 }
 

@@ -65,7 +65,8 @@ static int notes_setup(void **state)
 
 static struct fh_env *open_notes(void)
 {
-	const struct fh_env_options options = FH_ENV_OPTIONS(.task = "notes", .memory = true);
+	const struct fh_env_options options =
+			FH_ENV_OPTIONS(.task = "notes", .memory = true, .polled = true);
 	struct fh_env *env;
 
 	assert_done(fh_env_open(gym, &options, &env, &error));
@@ -82,7 +83,7 @@ static struct fh_env *begin_notes(void)
 
 static struct fh_env *begin_neighbour(void)
 {
-	const struct fh_env_options options = FH_ENV_OPTIONS(.task = "notes");
+	const struct fh_env_options options = FH_ENV_OPTIONS(.task = "notes", .polled = true);
 	struct fh_env *env;
 
 	assert_done(fh_env_open(gym, &options, &env, &error));

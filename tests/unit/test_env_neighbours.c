@@ -65,7 +65,8 @@ static int64_t slowest_beside(const char *attack, struct fh_env *neighbour)
 
 static void test_neighbours_go_on(void **state)
 {
-	const struct fh_env_options options = FH_ENV_OPTIONS(.task = "rows", .max_steps = 1000000);
+	const struct fh_env_options options =
+			FH_ENV_OPTIONS(.task = "rows", .max_steps = 1000000, .polled = true);
 	struct fh_env *neighbour;
 
 	assert_done(fh_env_open(gym, &options, &neighbour, &error));
@@ -111,10 +112,10 @@ static void test_births_go_on(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
 		const struct fh_bind binds[] = { { inside, targets[0] }, { inside, targets[i] } };
-		const struct fh_env_options attackers =
-				FH_ENV_OPTIONS(.task = "rows", .binds = binds, .n_binds = 1);
-		const struct fh_env_options borns =
-				FH_ENV_OPTIONS(.task = "rows", .binds = binds + 1, .n_binds = 1);
+		const struct fh_env_options attackers = FH_ENV_OPTIONS(.task = "rows",
+				.binds = binds, .n_binds = 1, .polled = true);
+		const struct fh_env_options borns = FH_ENV_OPTIONS(.task = "rows",
+				.binds = binds + 1, .n_binds = 1, .polled = true);
 		int64_t slowest_ns = INT64_MAX;
 
 		assert_done(fh_env_open(gym, &attackers, &attacker, &error));

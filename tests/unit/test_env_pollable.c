@@ -54,8 +54,9 @@ static struct fh_env *open_polled(const char *task)
 {
 	struct fh_env *env;
 
-	assert_done(fh_env_open(
-			gym, &FH_ENV_OPTIONS(.task = task, .max_steps = 100), &env, &error));
+	assert_done(fh_env_open(gym,
+			&FH_ENV_OPTIONS(.task = task, .max_steps = 100, .polled = true), &env,
+			&error));
 	assert_done(fh_env_reset_start(env, NULL, &error));
 	assert_done(finish(env));
 	return env;

@@ -58,7 +58,7 @@ static struct fh_env *open_one(const char *task)
 	auto_free char *attack = path_join(places_get()->share_dir, "tests/escape/inside");
 	const struct fh_bind bind = { attack, "/attack" };
 	const struct fh_env_options options = FH_ENV_OPTIONS(.task = task, .max_steps = 1000000,
-			.binds = &bind, .n_binds = 1);
+			.polled = true, .binds = &bind, .n_binds = 1);
 	struct fh_env *env;
 
 	assert_done(fh_env_open(gym, &options, &env, &error));
