@@ -62,7 +62,9 @@ int main(int argc, char **argv)
 	}
 	check(fh_gym_open(NULL, &gym, &err));
 	for (int i = 0; i < n; i++) {
-		check(fh_env_open(gym, &FH_ENV_OPTIONS(.task = argv[1], .max_steps = 1000000000),
+		check(fh_env_open(gym,
+				&FH_ENV_OPTIONS(.task = argv[1], .max_steps = 1000000000,
+						.polled = true),
 				&envs[i], &err));
 		check(fh_env_reset(envs[i], NULL, &step, &err));
 	}

@@ -113,6 +113,7 @@ static int env_init(struct env_object *self, PyObject *args, PyObject *keywords)
 	o.max_text_bytes = text_bytes;
 	o.n_gpus = n_gpus < 0 ? SIZE_MAX : (size_t)n_gpus;
 	o.data_seed = data_seed;
+	o.polled = true;
 	gym->n_envs++;
 	Py_BEGIN_ALLOW_THREADS;
 	r = fh_env_open(gym->gym, &o, &self->env, &err);
