@@ -81,6 +81,8 @@ static void aside_command_over(struct fh_env *env)
 	calls_drop(&env->calls, env->sb);
 	turn_take_outcome(env, result);
 	str_add_utf8(&env->observation, buf_str(result->output), result->output->len);
+	if (env->observation.truncated && env->step.outcome == FH_OUTCOME_OK)
+		env->step.outcome = FH_OUTCOME_OUTPUT_LIMIT;
 	turn_note_shell(env, result);
 	env->requests |= result->requests;
 	/* A new shell needs the tools' setup again. */

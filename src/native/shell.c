@@ -181,7 +181,7 @@ static void shell_finish(struct native_session *s, enum session_outcome outcome,
 		outcome = SESSION_MEMORY_LIMIT;
 	if (s->next_force && !s->cancelled && outcome != SESSION_GONE)
 		outcome = SESSION_TIMEOUT;
-	if (s->more_output && outcome == SESSION_OK)
+	if ((s->more_output || s->base.output.truncated) && outcome == SESSION_OK)
 		outcome = SESSION_OUTPUT_LIMIT;
 	r->outcome = outcome;
 	r->exit_code = exit_code;
