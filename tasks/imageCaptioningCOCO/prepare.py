@@ -1,15 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the files of the data set coco-micro from $FUMEHOOD_DATA_KEY (needs numpy).
+"""Makes the files of the data sets coco and coco-micro (needs numpy).
 
-    prepare.py micro FOLDER
+    prepare.py micro FOLDER                    made-up pictures, from $FUMEHOOD_DATA_KEY
+    prepare.py coco ANNOTATIONS_ZIP TRAIN_ZIP VAL_ZIP FOLDER
+                                               photographs of COCO's site (needs pillow)
 
-It writes train_images.npy, train_captions.csv, test_images.npy, sample_submission.csv and answers.csv.
-The grader alone sees the last file. The same key gives the same bytes.
+Either writes train_images.npy, train_captions.csv, test_images.npy, sample_submission.csv and
+answers.csv. The grader alone sees the last file. The same input and key give the same bytes.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
+import sys
+import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -267,6 +275,14 @@ def draw_set(
     return paint(draws, language, label, scenes), captions
 
 
+def write_captions(folder: Path, known: Iterable[list[str]], hidden: list[list[str]]) -> None:
+    """Writes captions of training pictures, and those of test pictures for the grader."""
+    rows = [(i, caption) for i, said in enumerate(known) for caption in said]
+    write_rows(folder / "train_captions.csv", ["image", "caption"], rows)
+    write_rows(folder / "answers.csv", ["caption"], [[" ||| ".join(said)] for said in hidden])
+    write_rows(folder / "sample_submission.csv", ["caption"], [[rows[0][1]]] * len(hidden))
+
+
 def prepare_micro(path: str) -> None:
     folder = Path(path)
     draws = ArrayDraws(data_key(), "captions")
@@ -276,11 +292,62 @@ def prepare_micro(path: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     np.save(folder / "train_images.npy", train)
     np.save(folder / "test_images.npy", test)
-    rows = [(i, caption) for i, said in enumerate(captions) for caption in said]
-    write_rows(folder / "train_captions.csv", ["image", "caption"], rows)
-    write_rows(folder / "answers.csv", ["caption"], [[" ||| ".join(said)] for said in references])
-    write_rows(folder / "sample_submission.csv", ["caption"], [[captions[0][0]]] * TEST)
+    write_captions(folder, captions, references)
+
+
+# --- laying out the photographs of COCO -----------------------------------------------------------
+
+# MLGym has as many photographs for training and for the test.
+PHOTOGRAPHS = {"train": 37_609, "val": 9_435}
+PIXELS = 224  # length of a side
+
+
+def words(caption: str) -> str:
+    """Lower case without punctuation. So the score tells of words alone."""
+    return " ".join(re.findall(r"[a-z0-9']+", caption.lower()))
+
+
+def read_captions(annotations: zipfile.ZipFile, part: str) -> list[tuple[str, list[str]]]:
+    """File names of chosen photographs, and five captions of each. The order tells nothing."""
+    told = json.loads(annotations.read(f"annotations/captions_{part}2014.json"))
+    said: dict[int, list[str]] = {}
+    for each in sorted(told["annotations"], key=lambda each: each["id"]):
+        said.setdefault(each["image_id"], []).append(words(each["caption"]))
+    names = {each["id"]: each["file_name"] for each in told["images"]}
+    chosen = sorted(said, key=lambda i: hashlib.sha256(f"{i}".encode()).digest())
+    return [(names[i], said[i][:CAPTIONS]) for i in chosen[: PHOTOGRAPHS[part]]]
+
+
+def write_photographs(path: Path, photographs: zipfile.ZipFile, names: list[str]) -> None:
+    """Writes the middle squares, scaled to PIXELS x PIXELS pixels."""
+    try:
+        from PIL import Image, ImageOps
+    except ImportError:
+        sys.exit("pillow is missing: it reads the photographs (pip install pillow)")
+    folder = Path(photographs.namelist()[0]).parts[0]
+    shape = (len(names), PIXELS, PIXELS, 3)
+    pixels = np.lib.format.open_memmap(path, "w+", np.uint8, shape)
+    for i, name in enumerate(names):
+        with photographs.open(f"{folder}/{name}") as file:
+            pixels[i] = np.asarray(ImageOps.fit(Image.open(file).convert("RGB"), (PIXELS, PIXELS)))
+    pixels.flush()
+
+
+def prepare_coco(annotations_zip: str, train_zip: str, val_zip: str, path: str) -> None:
+    folder, captions = Path(path), []
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with zipfile.ZipFile(annotations_zip) as annotations:
+            for part, name, archive in (("train", "train", train_zip), ("val", "test", val_zip)):
+                chosen = read_captions(annotations, part)
+                with zipfile.ZipFile(archive) as photographs:
+                    names = [name for name, _ in chosen]
+                    write_photographs(folder / f"{name}_images.npy", photographs, names)
+                captions.append([said for _, said in chosen])
+    except (KeyError, OSError, ValueError, zipfile.BadZipFile) as error:
+        sys.exit(f"these are not MS COCO's files of 2014: {error}")
+    write_captions(folder, *captions)
 
 
 if __name__ == "__main__":
-    main(micro=prepare_micro)
+    main(micro=prepare_micro, coco=prepare_coco)

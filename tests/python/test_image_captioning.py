@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
 import shutil
 import subprocess
+import zipfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from conftest import KEY, PYTHON, ROOT, check_climb, make_data
+from conftest import KEY, PYTHON, ROOT, check_climb, lacks, make_data
 
 np = pytest.importorskip("numpy")
 
@@ -93,6 +95,79 @@ def test_captions_follow_the_picture(prepare: ModuleType) -> None:
             assert {meaning for kind, meaning in told if kind == "scene"} <= {scenes.light[i]}
 
 
+# --- tests of the photographs of COCO -----------------------------------------------------------
+
+
+def pack_coco(folder: Path, n: int) -> list[str]:
+    """Zip files in the form of COCO, with n tiny photographs each. A shade tells the caption."""
+    image = pytest.importorskip("PIL.Image")
+    with zipfile.ZipFile(folder / "told.zip", "w") as told:
+        for part in ("train", "val"):
+            images, annotations = [], []
+            with zipfile.ZipFile(folder / f"{part}.zip", "w") as archive:
+                archive.mkdir(f"{part}2014")
+                for i in range(n):
+                    images.append({"id": i, "file_name": f"{i}.jpg"})
+                    said = ["A dark Night.", "It's white, as snow!"][i % 2]
+                    for k in range(6):
+                        text = f"{said} {k}"
+                        annotations.append({"id": 6 * i + k, "image_id": i, "caption": text})
+                    with archive.open(f"{part}2014/{i}.jpg", "w") as file:
+                        image.new("RGB", (40, 30), (255 * (i % 2),) * 3).save(file, "JPEG")
+            record = json.dumps({"images": images, "annotations": annotations})
+            told.writestr(f"annotations/captions_{part}2014.json", record)
+    return [str(folder / name) for name in ("told.zip", "train.zip", "val.zip")]
+
+
+def test_photographs_are_laid_out(
+    prepare: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prepare, "PHOTOGRAPHS", {"train": 8, "val": 5})
+    monkeypatch.setattr(prepare, "PIXELS", 16)
+    packed = pack_coco(tmp_path, 10)
+    prepare.prepare_coco(*packed, str(tmp_path))
+    known = captions_of(tmp_path / "train_captions.csv")
+    hidden = [text.split(" ||| ") for text in captions_of(tmp_path / "answers.csv")]
+    assert len(known) == 5 * 8 and [len(said) for said in hidden] == [5] * 5
+    for name, said in (("train", known[::5]), ("test", [said[0] for said in hidden])):
+        pixels = np.load(tmp_path / f"{name}_images.npy")
+        assert pixels.shape == (len(said), 16, 16, 3) and pixels.dtype == np.uint8
+        assert [text == "it's white as snow 0" for text in said] == [p.mean() > 128 for p in pixels]
+    assert captions_of(tmp_path / "sample_submission.csv") == [known[0]] * 5
+    with pytest.raises(SystemExit, match="these are not MS COCO's files of 2014: "):
+        prepare.prepare_coco(packed[1], *packed[1:], str(tmp_path))
+
+
+@pytest.mark.skipif(not lacks("torch"), reason="PyTorch is installed")
+@pytest.mark.parametrize("program", ["starter/full/baseline.py", "solution/full/solve.py"])
+def test_missing_pytorch_is_named(program: str) -> None:
+    env = {"PYTHONPATH": str(TASK / "starter/full")}
+    command = [PYTHON, TASK / program]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("PyTorch is missing: ") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("program", ["starter/full/baseline.py", "solution/full/solve.py"])
+def test_a_network_learns_captions(
+    tmp_path: Path, program: str, load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch").set_num_threads(1)  # idle threads spin, on a busy machine too
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    shades = np.arange(64) % 2
+    for name in ("train", "test"):
+        pixels = np.broadcast_to(255 * shades[:, None, None, None], (64, 32, 32, 3))
+        np.save(f"data/{name}_images.npy", pixels.astype(np.uint8))
+    said = ["a dark night", "white"]
+    with open("data/train_captions.csv", "w") as file:
+        csv.writer(file).writerows([("image", "caption"), *((i, said[i % 2]) for i in range(64))])
+    baseline = load(TASK / "starter/full/baseline.py")
+    monkeypatch.setattr(baseline, "BATCH", 8)
+    load(TASK / program).main()
+    assert captions_of(tmp_path / "submission.csv") == said * 32
+
+
 # --- tests that better solutions score better ---------------------------------------------------
 
 
@@ -124,7 +199,7 @@ def solved(data: Path, folder: Path, program: str) -> float:
     folder.mkdir(exist_ok=True)
     if not (folder / "data").exists():
         (folder / "data").symlink_to(data)
-    for path in ("starter/baseline.py", "solution/solve.py"):
+    for path in ("starter/micro/baseline.py", "solution/micro/solve.py"):
         shutil.copy(TASK / path, folder)
     subprocess.run([PYTHON, program], cwd=folder, check=True)
     return bleu(data, [text.split() for text in captions_of(folder / "submission.csv")])
@@ -133,8 +208,8 @@ def solved(data: Path, folder: Path, program: str) -> float:
 def climb(data: Path, folder: Path, load: Load, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The score of the baseline, of three solutions between, and of the solution."""
     scores = [solved(data, folder, "baseline.py")]
-    baseline = load(TASK / "starter/baseline.py")
-    solve = load(TASK / "solution/solve.py")
+    baseline = load(TASK / "starter/micro/baseline.py")
+    solve = load(TASK / "solution/micro/solve.py")
     monkeypatch.chdir(folder)
     pictures = np.concatenate([baseline.read_pictures(name) for name in ("train", "test")])
     captions = baseline.read_captions()
