@@ -11,8 +11,8 @@ extern "C" {
 
 /*
  * Records of episodes that the caller plays, as `fumehood run` writes them (docs/trajectory.md). A
- * record is a folder with events.jsonl, a log, and at the end a .traj and results.json. `fumehood
- * show`, `replay` and `export` read it.
+ * record is a folder with args.yaml, events.jsonl, a log, and at the end a .traj and results.json.
+ * `fumehood show`, `replay` and `export` read it.
  *
  *   fh_recorder_open(&FH_RECORDER_OPTIONS(.env = env, .seed = 7, .model = "mine"), &rec, &err);
  *   fh_env_reset(env, &FH_RESET(.seed = 7), &step, &err);

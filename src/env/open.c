@@ -33,6 +33,33 @@ static void env_init(struct fh_env *env)
 	memory_init(&env->memory);
 }
 
+static const char *env_copy_text(struct arena *a, const char *text)
+{
+	return text ? arena_strdup(a, text) : NULL;
+}
+
+/* Copies options with all that they point to. */
+static void env_copy_options(
+		struct arena *a, const struct fh_env_options *from, struct fh_env_options *out)
+{
+	struct fh_bind *binds = arena_array(a, from->n_binds, sizeof(*binds));
+	const char **variables = arena_array(a, from->n_variables, sizeof(*variables));
+
+	*out = *from;
+	out->task = env_copy_text(a, from->task);
+	out->variant = env_copy_text(a, from->variant);
+	out->memory_file = env_copy_text(a, from->memory_file);
+	out->python = env_copy_text(a, from->python);
+	out->web_hosts = env_copy_text(a, from->web_hosts);
+	out->binds = binds;
+	for (size_t i = 0; i < from->n_binds; i++)
+		binds[i] = (struct fh_bind){ env_copy_text(a, from->binds[i].source),
+			env_copy_text(a, from->binds[i].target) };
+	out->variables = variables;
+	for (size_t i = 0; i < from->n_variables; i++)
+		variables[i] = env_copy_text(a, from->variables[i]);
+}
+
 /*
  * Plays the baseline if it is not known. An environment of its own plays it, because another thread
  * may look at this one while it is being opened.
@@ -100,6 +127,7 @@ static int env_open(struct fh_env *env, const struct fh_env_options *options, st
 		.judge_salt = options->judge_salt,
 		.variables = variables,
 	};
+	env_copy_options(&env->spec.arena, options, &env->given);
 	env->welcome = observe_welcome(task, env->terms.max_steps, &env->baseline);
 	return 0;
 }
@@ -164,32 +192,12 @@ static void open_work_free(struct open_work *w)
 	free(w);
 }
 
-static const char *open_work_text(struct open_work *w, const char *text)
-{
-	return text ? arena_strdup(&w->arena, text) : NULL;
-}
-
 static struct open_work *open_work_new(struct fh_env *env, const struct fh_env_options *options)
 {
 	struct open_work *w = xcalloc(1, sizeof(*w));
-	struct fh_env_options *o = &w->options;
-	struct fh_bind *binds;
-	const char **variables;
 
 	w->env = env;
-	w->options = *options;
-	o->task = open_work_text(w, o->task);
-	o->variant = open_work_text(w, o->variant);
-	o->memory_file = open_work_text(w, o->memory_file);
-	o->python = open_work_text(w, o->python);
-	o->web_hosts = open_work_text(w, o->web_hosts);
-	o->binds = binds = arena_array(&w->arena, o->n_binds, sizeof(*binds));
-	for (size_t i = 0; i < o->n_binds; i++)
-		binds[i] = (struct fh_bind){ open_work_text(w, options->binds[i].source),
-			open_work_text(w, options->binds[i].target) };
-	o->variables = variables = arena_array(&w->arena, o->n_variables, sizeof(*variables));
-	for (size_t i = 0; i < o->n_variables; i++)
-		variables[i] = open_work_text(w, options->variables[i]);
+	env_copy_options(&w->arena, options, &w->options);
 	return w;
 }
 
@@ -241,6 +249,21 @@ int env_check_imports(struct fh_gym *gym, const struct fh_env_options *options, 
 		return r;
 	*out_warning = spec.warning ? xstrdup(spec.warning) : NULL;
 	return 0;
+}
+
+const struct fh_env_options *env_given(const struct fh_env *env)
+{
+	return &env->given;
+}
+
+struct task_places env_places(const struct fh_env *env)
+{
+	const struct fh_gym *gym = env->spec.gym;
+
+	return (struct task_places){ .tasks_dir = gym->tasks_dir,
+		.state_dir = gym->state_dir,
+		.mlgym_root = gym->mlgym_root,
+		.data_seed = env->given.data_seed };
 }
 
 const char *fh_env_warning(const struct fh_env *env)

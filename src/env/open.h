@@ -2,6 +2,8 @@
 #ifndef ENV_OPEN_H
 #define ENV_OPEN_H
 
+#include "task/find.h"
+
 #include <fumehood/env.h>
 
 /*
@@ -11,5 +13,11 @@
  */
 int env_check_imports(struct fh_gym *gym, const struct fh_env_options *options, char **out_warning,
 		struct fh_error *err);
+
+/* Returns the options with which the environment was opened. They live as long as it does. */
+const struct fh_env_options *env_given(const struct fh_env *env);
+
+/* Returns the folders in which the environment's gym looks up tasks. */
+struct task_places env_places(const struct fh_env *env);
 
 #endif

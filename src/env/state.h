@@ -65,8 +65,9 @@ struct fh_env {
 	/* This is no environment of a user. It plays the baseline of one that is being opened, with
 	 * the interrupter of that one, whose request stays. */
 	bool for_baseline;
-	struct score baseline; /* score of the task's baseline; empty: none */
-	char *welcome;         /* the first observation; NULL while the baseline is played */
+	struct fh_env_options given; /* copy of the caller's options, in spec.arena */
+	struct score baseline;       /* score of the task's baseline; empty: none */
+	char *welcome;               /* the first observation; NULL while the baseline is played */
 
 	struct fh_interrupter *interrupter;
 	bool polled;              /* the gym's poller drives what is started, not fh_env_wait() */

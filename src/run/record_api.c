@@ -8,6 +8,7 @@
 #include "base/sized.h"
 #include "base/str.h"
 #include "env/env.h"
+#include "env/open.h"
 #include "run/episode_options.h"
 #include "run/record.h"
 
@@ -95,9 +96,14 @@ static int record_api_start(struct record_api *r, const struct fh_recorder_optio
 				.top_p = options->top_p > 0 ? options->top_p : numbers.top_p,
 				.cost_limit = numbers.cost_limit },
 	};
+	const struct task_places places = env_places(options->env);
 	const struct episode_plan plan = {
 		.gym = env_gym(options->env),
+		.env = env_given(options->env),
+		.places = &places,
 		.agent = options->agent ? &agent : NULL,
+		.model = options->model ? options->model : MODEL_DEFAULT,
+		.aliases = options->agent ? options->agent->aliases : NULL,
 		.out = out,
 		.suffix = options->suffix,
 		.reward = episode_rewards[env_reward(options->env)],
@@ -107,15 +113,13 @@ static int record_api_start(struct record_api *r, const struct fh_recorder_optio
 	const struct run_record_start start = {
 		.plan = &plan,
 		.info = &info,
-		.model = options->model ? options->model : MODEL_DEFAULT,
+		.model = plan.model,
 		.warning = fh_env_warning(options->env),
 		.policy_step = options->has_policy_step ? &options->policy_step : NULL,
 	};
-	int n;
 
 	fh_env_info(options->env, &info);
-	n = run_record_open(&r->record, &start, err);
-	return n < 0 ? n : fh_gym_hide(plan.gym, out, err);
+	return run_record_open(&r->record, &start, err);
 }
 
 int fh_recorder_open(const struct fh_recorder_options *options, struct fh_recorder **out,

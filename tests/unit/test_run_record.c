@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "trajectory/args_yaml.h"
 
 #include <fumehood/record.h>
 
@@ -122,6 +123,25 @@ static void test_a_record(void **state)
 	assert_int_equal(json_integer_value(json_object_get(
 					 json_object_get(results, "numbers"), "return")),
 			0);
+}
+
+/* args.yaml has the options of gym, environment and recorder, as that of a run. */
+static void test_the_options(void **state)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+	struct run_args args = { 0 };
+
+	begin(FH_RECORDER_OPTIONS(.seed = 3, .model = "mine", .suffix = "x"));
+	assert_done(args_yaml_read(&arena, fh_recorder_folder(recorder), &args, &error));
+	assert_string_equal(args.task, "rows");
+	assert_string_equal(args.model, "mine");
+	assert_string_equal(args.suffix, "x");
+	assert_string_equal(args.reward, "delta");
+	assert_has(args.tasks_dir, "/");
+	assert_string_equal(args.mlgym_root, "");
+	assert_string_equal(args.web_hosts, "none");
+	assert_int_equal(args.seed, 3);
+	assert_true(args.max_steps > 0);
 }
 
 /* The name of the .traj has the policy's step and the time of the first event. */
@@ -280,6 +300,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_a_record, end),
+		cmocka_unit_test_teardown(test_the_options, end),
 		cmocka_unit_test_teardown(test_a_policy_step, end),
 		cmocka_unit_test_teardown(test_a_conversation, end),
 		cmocka_unit_test_teardown(test_an_episode_that_is_left, end),
