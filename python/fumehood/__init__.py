@@ -22,16 +22,23 @@ from ._core import (
     StateError,
     Step,
     __version__,
+    parse_reply,
 )
+from .agent import Agent, Chat, Decision
 from .aio import AsyncEnv
 from .env import Env, Gym, default_gym
 from .pool import EnvPool
+from .recorder import RECORD_TEXT_BYTES, Recorder
 from .tasks import Task, describe, tasks
+from .trajectory import Trajectory, TrajectoryStep
 
 __all__ = [
+    "Agent",
     "AsyncEnv",
     "BusyError",
+    "Chat",
     "ClosedError",
+    "Decision",
     "Env",
     "EnvPool",
     "Error",
@@ -40,11 +47,16 @@ __all__ = [
     "InternalError",
     "MachineError",
     "MissingError",
+    "RECORD_TEXT_BYTES",
+    "Recorder",
     "StateError",
     "Step",
     "Task",
+    "Trajectory",
+    "TrajectoryStep",
     "__version__",
     "default_gym",
     "describe",
+    "parse_reply",
     "tasks",
 ]

@@ -60,6 +60,8 @@ def describe(
     mlgym_root: str | None = None,
     data_seed: int = 0,
 ) -> list[dict[str, Any]]: ...
+def parse_reply(parser: str, text: str, /) -> tuple[str, str]: ...
+def read_record(path: str, /) -> tuple[str, str, str | None]: ...
 
 class Gym:
     def __init__(
@@ -135,3 +137,67 @@ class Env:
         trace: TracebackType | None,
         /,
     ) -> None: ...
+
+class Agent:
+    def __init__(
+        self,
+        config: str | None = None,
+        *,
+        mlgym_root: str | None = None,
+        aliases: str | None = None,
+        original_tools: bool = False,
+    ) -> None: ...
+    @property
+    def info(self) -> dict[str, Any]: ...
+    def set_up(self, env: Env, /) -> None: ...
+
+class Chat:
+    def __init__(self, agent: Agent, env: Env, recorder: Recorder | None = None) -> None: ...
+    def observe(self, step: Step, /) -> None: ...
+    def json(self) -> str: ...
+    def history_json(self) -> str: ...
+    def reply(self, text: str, /) -> tuple[Any, ...]: ...
+    def reply_json(self, json: str, /) -> tuple[Any, ...]: ...
+    def act(self, action: str, text: str | None = None, /) -> tuple[Any, ...]: ...
+    def close(self) -> None: ...
+
+class Recorder:
+    def __init__(
+        self,
+        env: Env,
+        seed: int = 0,
+        *,
+        out: str | None = None,
+        model: str | None = None,
+        agent: Agent | None = None,
+        temperature: float = 0.0,
+        top_p: float = 0.0,
+        suffix: str | None = None,
+        policy_step: int | None = None,
+    ) -> None: ...
+    @property
+    def folder(self) -> str: ...
+    @property
+    def traj(self) -> str: ...
+    def reset(self, step: Step, /) -> None: ...
+    def step(
+        self,
+        action: str,
+        step: Step,
+        response: str | None,
+        thought: str | None,
+        numbers: str | None,
+        /,
+    ) -> None: ...
+    def end(
+        self,
+        exit_status: str | None,
+        error: str | None,
+        numbers: str | None,
+        calls: int,
+        tokens_sent: int,
+        tokens_received: int,
+        cost: float,
+        /,
+    ) -> None: ...
+    def close(self) -> None: ...

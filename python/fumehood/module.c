@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core.h"
+#include "agents.h"
 
 static PyMethodDef module_functions[] = {
 	{ "tasks", WITH_KEYWORDS(task_tasks),
@@ -9,6 +9,13 @@ static PyMethodDef module_functions[] = {
 			"describe(task, *, variant=None, tasks_dir=None, state_dir=None, "
 			"mlgym_root=None, data_seed=0)\n--\n\n"
 			"Returns a list with one dict: see fumehood.describe()." },
+	{ "parse_reply", agent_parse, METH_VARARGS,
+			"parse_reply(parser, text)\n--\n\n"
+			"Reads a reply with the output parser of this name, without a configuration.\n"
+			"Returns (thought, action). InputError: the reply is malformed." },
+	{ "read_record", record_read, METH_O,
+			"read_record(path)\n--\n\n"
+			"Returns (path, .traj, events or None) as JSON texts." },
 	{ NULL, NULL, 0, NULL },
 };
 
@@ -30,7 +37,8 @@ PyMODINIT_FUNC PyInit__core(void)
 	if (!m)
 		return NULL;
 	if (errors_make(m) < 0 || step_type_make(m) < 0 || gym_type_make(m) < 0 ||
-			env_type_make(m) < 0 ||
+			env_type_make(m) < 0 || agent_type_make(m) < 0 ||
+			recorder_type_make(m) < 0 || chat_type_make(m) < 0 ||
 			PyModule_AddStringConstant(m, "__version__", fh_version()) < 0)
 		Py_CLEAR(m);
 	return m;

@@ -60,7 +60,8 @@ PyObject *step_metrics(const struct fh_metric *metrics, size_t n)
 		return Py_NewRef(Py_None);
 	dict = PyDict_New();
 	for (size_t i = 0; dict && i < n; i++) {
-		PyObject *value = PyFloat_FromDouble(metrics[i].value);
+		PyObject *value = metrics[i].whole ? PyLong_FromDouble(metrics[i].value)
+						   : PyFloat_FromDouble(metrics[i].value);
 
 		if (!value || PyDict_SetItemString(dict, metrics[i].name, value) < 0)
 			Py_CLEAR(dict);

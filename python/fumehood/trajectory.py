@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trajectory: a record of an episode, ours or MLGym's, as dataclasses."""
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class TrajectoryStep:
+    """A step of a record. A .traj alone has no reward, info and numbers: they are None or empty."""
+
+    action: str
+    observation: str
+    response: str
+    thought: str
+    execution_time_s: float
+    state: dict[str, Any]  # state of the tools before the action: open_file, working_dir
+    reward: float | None = None
+    terminated: bool | None = None
+    truncated: bool | None = None
+    info: dict[str, Any] = field(default_factory=dict)  # docs/protocol.md, "info"
+    numbers: dict[str, Any] = field(default_factory=dict)  # the caller's own
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """A record of an episode.
+
+    Scores are dicts {metric: value}. `fumehood show` prints the same for people.
+    """
+
+    path: str  # the record's folder, or a .traj
+    environment: str
+    steps: tuple[TrajectoryStep, ...]
+    history: tuple[dict[str, Any], ...]  # the conversation, as MLGym records it
+    exit_status: str | None  # docs/trajectory.md lists them; None: not ended
+    scores: tuple[dict[str, float], ...]  # scores of all validates and of the submit
+    model_stats: dict[str, Any]  # api_calls, tokens_sent, ...; empty: no language model
+    opened: dict[str, Any]  # event "open": task, variant, baseline, ...; empty for a .traj
+    seed: int | None
+    policy_step: int | None  # training step of the policy
+    numbers: dict[str, Any]  # the caller's own of the end
+    over: bool | None  # False: the episode was stopped, or broke; None for a .traj
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> "Trajectory":
+        """Reads a record's folder, its events.jsonl, or a .traj, also of MLGym.
+
+        The run may go on, or have been killed. MissingError: there is no record. InputError: it is
+        malformed, with "FILE:LINE:COLUMN: ...".
+        """
+        place, traj_text, run_text = _core.read_record(os.fspath(path))
+        traj, run = json.loads(traj_text), json.loads(run_text or "{}")
+        events = run.get("steps", [])
+        opened, info = run.get("open") or {}, traj["info"]
+        return cls(
+            path=place,
+            environment=traj["environment"],
+            steps=tuple(
+                _step(made, events[i] if i < len(events) else {})
+                for i, made in enumerate(traj["trajectory"])
+            ),
+            history=tuple(traj["history"]),
+            exit_status=info.get("exit_status"),
+            scores=tuple(info.get("score") or ()),
+            model_stats=info.get("model_stats") or {},
+            opened=opened,
+            seed=(run.get("reset") or {}).get("seed"),
+            policy_step=opened.get("policy_step"),
+            numbers=run.get("numbers") or {},
+            over=run.get("over"),
+        )
+
+    def frame(self) -> "pandas.DataFrame":
+        """Returns a frame of pandas with a row for each step, from 1.
+
+        Members of state, info and numbers are columns: "info.outcome", "numbers.value".
+        ImportError: pandas is not installed.
+        """
+        import pandas
+
+        frame = pandas.json_normalize([asdict(step) for step in self.steps])
+        frame.index = pandas.RangeIndex(1, len(frame) + 1, name="step")
+        return frame
+
+
+def _step(made: dict[str, Any], event: dict[str, Any]) -> TrajectoryStep:
+    state = made["state"]
+    return TrajectoryStep(
+        action=made["action"],
+        observation=made["observation"],
+        response=made["response"],
+        thought=made["thought"],
+        execution_time_s=made["execution_time"],
+        state=json.loads(state) if isinstance(state, str) and state else {},
+        reward=event.get("reward"),
+        terminated=event.get("terminated"),
+        truncated=event.get("truncated"),
+        info=event.get("info") or {},
+        numbers=event.get("numbers") or {},
+    )
