@@ -119,6 +119,8 @@ static int record_api_start(struct record_api *r, const struct fh_recorder_optio
 	};
 
 	fh_env_info(options->env, &info);
+	if (!info.task)
+		return error_say(err, EPROTO, "the environment is being opened");
 	return run_record_open(&r->record, &start, err);
 }
 

@@ -223,6 +223,10 @@ static void test_states(void **state)
 	const struct fh_turn turn = FH_TURN(.action = "true");
 
 	assert_int_equal(fh_recorder_open(NULL, &recorder, &error), -EINVAL);
+	assert_done(fh_env_open_start(gym, &FH_ENV_OPTIONS(.task = "rows"), &env, &error));
+	assert_int_equal(fh_recorder_open(&FH_RECORDER_OPTIONS(.env = env), &recorder, &error),
+			-EPROTO);
+	fh_env_close(env);
 	env = open_episode("rows");
 	assert_done(fh_recorder_open(
 			&FH_RECORDER_OPTIONS(.env = env, .out = out), &recorder, &error));
