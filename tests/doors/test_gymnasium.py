@@ -5,6 +5,7 @@ import warnings
 
 import gymnasium
 import numpy as np
+import pages
 import pytest
 from fumehood.gymnasium import FumehoodEnv
 from gymnasium.utils.env_checker import check_env
@@ -119,3 +120,11 @@ def test_gymnasiums_own_vectors():
     observations, *_ = envs.step(("echo a", "echo b"))
     assert tuple(observations) == ("a\n", "b\n")
     envs.close()
+
+
+def test_the_program_of_the_page():
+    (program,) = pages.programs("python.md", "gymnasium")
+    played = pages.run(program)
+    assert played["envs"].num_envs == 8
+    played["env"].close()
+    played["envs"].close()

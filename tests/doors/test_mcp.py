@@ -5,6 +5,7 @@ import asyncio
 import os
 
 import httpx2
+import pages
 import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.client import Client
@@ -63,3 +64,11 @@ def test_streamable_http(tmp_path, kind):
 
     with served(tmp_path, token=True) as port:
         asyncio.run(main(port))
+
+
+def test_the_program_of_the_page(tmp_path, monkeypatch, capfd):
+    (program,) = pages.programs("serve.md", "mcp")
+    (tmp_path / "fumehood").symlink_to(os.environ["FUMEHOOD"])
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    pages.run(program)
+    assert "'accuracy': 0." in capfd.readouterr().out

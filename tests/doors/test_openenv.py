@@ -3,6 +3,7 @@
 
 import asyncio
 
+import pages
 import pytest
 from openenv.cli._validation import validate_running_environment
 from openenv.core.generic_client import GenericEnvClient
@@ -78,3 +79,10 @@ def test_the_client_of_tools(port):
             assert {"bash", "validate", "submit"} <= tools
 
     asyncio.run(main())
+
+
+def test_the_program_of_the_page(tmp_path):
+    (program,) = pages.programs("serve.md", "openenv")
+    with served(tmp_path, "--task", "titanicSurvival:micro", token=True) as port:
+        played = pages.run(program.replace("TOKEN", TOKEN).replace("8000", str(port)))
+    assert "Score" in played["result"].observation["text"] or played["result"].reward is not None

@@ -11,6 +11,7 @@ import sys
 import warnings
 from pathlib import Path
 
+import pages
 import pytest
 import verifiers as vf
 from scripted_model import ScriptedModel
@@ -290,3 +291,9 @@ def test_weights_and_biases(tmp_path, monkeypatch):
     assert summary[f"trajectory/{GAME}/num_steps"] == 2
     assert summary["trajectories"]["nrows"] == 2
     assert list(tmp_path.glob("wandb/offline-run-*/*.wandb"))
+
+
+def test_the_program_of_the_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (program,) = [p for p in pages.programs("verifiers.md", "verifiers") if "verifiers.v1" not in p]
+    assert len(pages.run(program)["env"].get_dataset()) == 10

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import fumehood
 import jsonschema
+import pages
 import pytest
 import verifiers.v1 as vf
 from scripted_model import ScriptedModel
@@ -136,3 +137,8 @@ def test_examples_for_prime_rl(path):
     config["orchestrator"]["rollouts_per_example"] = 8
     with pytest.raises(jsonschema.ValidationError, match="rollouts_per_example"):
         jsonschema.validate(config, schema)
+
+
+def test_the_program_of_the_page():
+    (program,) = pages.programs("verifiers.md", "verifiers.v1")
+    assert len(list(pages.run(program)["env"].taskset)) == 100

@@ -20,11 +20,12 @@ ELSEWHERE = re.compile(
 
 
 def programs():
-    for page in ("python",):
+    for page in ("python", "rl"):
         text = (DOCS / f"{page}.md").read_text()
         for i, block in enumerate(re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)):
             if not ELSEWHERE.search(block):
-                yield pytest.param(block, id=f"{page}-{i}")
+                marks = [pytest.mark.long] if "BATCHES" in block else []
+                yield pytest.param(block, id=f"{page}-{i}", marks=marks)
 
 
 @pytest.mark.parametrize("program", programs())
