@@ -54,6 +54,10 @@ static const struct field grader_fields[] = {
 	{ "target", FIELD_TEXT, AT(grader, target), "`csv`: column to score" },
 	{ "metric", FIELD_CHOICE, AT(grader, csv_metric), "`csv`: metric to compute",
 			.choices = csv_metrics },
+	{ "range", FIELD_TEXTS, AT(grader, range),
+			"`csv`: smallest and largest prediction; others are refused. Metrics of labels "
+			"want whole numbers then: the classes",
+			.takes = "`[least, most]`" },
 	{ "program", FIELD_TEXT, AT(grader, program),
 			"`script`, `duel`: Python program that judges", .takes = "path" },
 	{ "args", FIELD_TEXTS, AT(grader, args), "`script`, `duel`: arguments of the program" },

@@ -24,6 +24,7 @@ struct grader_config {
 	bool final;
 	const char *answers, *id, *target;
 	int csv_metric; /* index into csv_metrics of the grader's metric */
+	struct texts range;
 	const char *program, *player, *cpu_metric;
 	struct texts args, functions;
 };

@@ -3,6 +3,7 @@
 
 #include "base/path.h"
 #include "base/scope.h"
+#include "base/str.h"
 
 #define CSV (1u << GRADER_CSV)
 #define SCRIPT (1u << GRADER_SCRIPT)
@@ -20,6 +21,7 @@ static const struct {
 	{ "id", CSV, 0 },
 	{ "target", CSV, CSV },
 	{ "metric", CSV, CSV },
+	{ "range", CSV, 0 },
 	{ "program", SCRIPT | DUEL, SCRIPT | DUEL },
 	{ "args", SCRIPT | DUEL, 0 },
 	{ "functions", DUEL, 0 },
@@ -56,6 +58,22 @@ static int check_grader_keys(const struct task_loading *l)
 	return 0;
 }
 
+static int grader_range(const struct task_loading *l, struct task_grader *out)
+{
+	const struct texts *range = &l->config.grader.range;
+	double least, most;
+
+	if (!range->n)
+		return 0;
+	if (range->n != 2 || !str_to_double(range->items[0], &least) ||
+			!str_to_double(range->items[1], &most) || least >= most)
+		return node_complain(task_at(l, "grader.range"), l->err,
+				"'range': expected two numbers, [least, most]");
+	out->least = range->items[0];
+	out->most = range->items[1];
+	return 0;
+}
+
 /* Makes the path of a grader's file absolute. A NULL path stays NULL. */
 static int grader_path(
 		const struct task_loading *l, const char *key, const char *path, const char **out)
@@ -87,6 +105,9 @@ int task_load_grader(struct task_loading *l)
 		.shared_bytes = g->shared_bytes,
 		.cpu_metric = g->cpu_metric,
 	};
+	r = grader_range(l, out);
+	if (r < 0)
+		return r;
 	r = grader_path(l, "grader.answers", g->answers, &out->answers);
 	if (r < 0)
 		return r;

@@ -45,13 +45,15 @@ struct task_grader {
 	/* True: other hidden answers score the end of an episode than a `validate`. Only the end's
 	 * score counts. */
 	bool final;
-	/* The members from here to `csv_metric` are for graders of the kind csv only. */
+	/* The members from here to `most` are for graders of the kind csv only. */
 	const char *answers; /* absolute path of the hidden file with the answers */
 	/* column by which predictions and answers are matched; NULL: by their order */
 	const char *id_column;
 	const char *target_column;
 	/* name of the metric that the grader computes: accuracy f1 rmse r2 mae log_loss auc bleu */
 	const char *csv_metric;
+	/* smallest and largest prediction, as text; NULL: any */
+	const char *least, *most;
 	/* Members for graders of the kinds script and duel. `program` is the absolute path of the
 	 * judge, which runs as `python3 PROGRAM ARGS` in the grader's sandbox. The path may also be
 	 * among task.hidden. */

@@ -27,6 +27,10 @@ WRONG = {
     "sed '5s/.*/\"\"/' data/sample_submission.csv > submission.csv": (
         "submission.csv line 5: column label is empty"
     ),
+    "sed '6s/.*/77/' data/sample_submission.csv > submission.csv": (
+        "submission.csv line 6: '77' is not a class; "
+        "classes are the whole numbers from 0 to 9 (column label)"
+    ),
 }
 
 

@@ -22,6 +22,10 @@ LABELS = {
     "sed '4s/.*/neutral/' data/sample_submission.csv > submission.csv": (
         "submission.csv line 4: 'neutral' is not a number (column label)"
     ),
+    "sed '5s/.*/77/' data/sample_submission.csv > submission.csv": (
+        "submission.csv line 5: '77' is not a class; "
+        "classes are the whole numbers from 0 to 2 (column label)"
+    ),
     "truncate -s 2M submission.csv": (
         "'submission.csv' has 2097152 bytes, more than the 1048576 that are allowed"
     ),

@@ -55,6 +55,31 @@ def test_a_fault_of_the_submission_is_a_result(micro: Path, tmp_path: Path) -> N
     }
 
 
+@pytest.mark.parametrize(
+    ("metric", "prediction", "sentence"),
+    [
+        ("accuracy", "2", "a class; classes are the whole numbers from 0 to 1 (column y)"),
+        ("f1", "-1", "a class; classes are the whole numbers from 0 to 1 (column y)"),
+        ("accuracy", "0.5", "a class; classes are the whole numbers from 0 to 1 (column y)"),
+        ("r2", "1e154", "a number from 0 to 1 (column y)"),
+        ("rmse", "much", "a number (column y)"),
+        ("accuracy", "1.0", None),
+        ("r2", "0.5", None),
+    ],
+)
+def test_a_range_refuses_predictions(
+    tmp_path: Path, metric: str, prediction: str, sentence: str | None
+) -> None:
+    (tmp_path / "answers").write_text("y\n1\n0\n")
+    (tmp_path / "mine").write_text(f"y\n1\n{prediction}\n")
+    options = ["--target=y", f"--metric={metric}", "--least=0", "--most=1"]
+    done = json.loads(grade(tmp_path / "mine", tmp_path / "answers", *options).stdout)
+    if sentence:
+        assert done == {"error": f"submission.csv line 3: '{prediction}' is not {sentence}"}
+    else:
+        assert metric in done
+
+
 def test_a_fault_of_the_answers_is_not(micro: Path, tmp_path: Path) -> None:
     (tmp_path / "answers.csv").write_text("PassengerId,Fate\n1,1\n")
     done = grade(micro / "answers.csv", tmp_path / "answers.csv", *COLUMNS, "--metric", "accuracy")

@@ -12,13 +12,14 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { EXIT_SCORED = 0, EXIT_OURS = 1, EXIT_USAGE = 2 };
 enum { SUBMISSION_FD = 3, ANSWERS_FD = 4 };
 
 struct arguments {
-	const char *id, *target, *metric, *name, *part;
+	const char *id, *target, *metric, *name, *part, *least, *most;
 };
 
 static const char *const parts[] = {
@@ -42,6 +43,8 @@ static bool main_parse(int argc, char **argv, struct arguments *a)
 		{ "metric", required_argument, NULL, 'm' },
 		{ "name", required_argument, NULL, 'n' },
 		{ "part", required_argument, NULL, 'p' },
+		{ "least", required_argument, NULL, 'l' },
+		{ "most", required_argument, NULL, 'h' },
 		{ NULL },
 	};
 	int c;
@@ -53,6 +56,8 @@ static bool main_parse(int argc, char **argv, struct arguments *a)
 						: c == 't' ? &a->target
 						: c == 'm' ? &a->metric
 						: c == 'p' ? &a->part
+						: c == 'l' ? &a->least
+						: c == 'h' ? &a->most
 							   : &a->name) = optarg;
 	}
 	return optind == argc && a->target && a->metric && metric_find(a->metric) &&
@@ -84,14 +89,14 @@ int main(int argc, char **argv)
 	auto_buf struct buf submission = BUF_INIT(CSV_FILE_BYTES_MAX + 1);
 	auto_buf struct buf answers = BUF_INIT(CSV_FILE_BYTES_MAX + 1);
 	auto_buf struct buf report = BUF_INIT(16384);
-	struct arguments a = { .name = "submission.csv", .part = "all" };
+	struct arguments a = { .name = "submission.csv", .part = "all", .least = "0", .most = "0" };
 	struct metric_values values = { .n = 0 };
 	struct fh_error err = FH_ERROR_INIT;
 	int r;
 
 	if (!main_parse(argc, argv, &a)) {
 		fputs("usage: fh-grade-csv [--id COLUMN] --target COLUMN --metric METRIC [--name FILE]\n"
-		      "       [--part all|validate|final]\n"
+		      "       [--part all|validate|final] [--least NUMBER] [--most NUMBER]\n"
 		      "with the predictions on descriptor 3 and the answers on descriptor 4\n"
 		      "metrics: accuracy f1 rmse r2 mae log_loss auc bleu\n",
 				stderr);
@@ -103,6 +108,7 @@ int main(int argc, char **argv)
 	r = score_csv(&(struct score_request){ .columns = { .id = a.id, .target = a.target },
 				      .metric = metric_find(a.metric),
 				      .part = (enum score_part)main_part(a.part),
+				      .range = { strtod(a.least, NULL), strtod(a.most, NULL) },
 				      .submission = submission.data,
 				      .submission_bytes = submission.len,
 				      .answers = answers.data,

@@ -367,8 +367,8 @@ static int metric_f1(const struct scored *s, struct metric_values *out, struct f
 /* ---------------------------------------------------------------------------------------------- */
 
 static const struct metric metrics[] = {
-	{ "accuracy", metric_accuracy },
-	{ "f1", metric_f1 },
+	{ "accuracy", metric_accuracy, .labels = true },
+	{ "f1", metric_f1, .labels = true },
 	{ "rmse", metric_rmse },
 	{ "r2", metric_r2 },
 	{ "mae", metric_mae },
@@ -376,6 +376,30 @@ static const struct metric metrics[] = {
 	{ "auc", metric_auc },
 	{ "bleu", metric_bleu },
 };
+
+int metric_check_range(const struct metric *metric, const struct scored *s,
+		const struct score_range *range, struct fh_error *err)
+{
+	if (range->least == range->most)
+		return 0;
+	for (size_t i = 0; i < s->n; i++) {
+		auto_buf struct buf shown = BUF_INIT(256);
+		double number;
+
+		if (!metric_to_double(&s->rows[i].prediction, &number))
+			return metric_no_number(s, i, err);
+		if (number >= range->least && number <= range->most &&
+				(!metric->labels || number == floor(number)))
+			continue;
+		csv_quote(&shown, &s->rows[i].prediction);
+		return error_say(err, EINVAL,
+				metric->labels ? "line %zu: %s is not a class; classes are the whole numbers from %.15g to %.15g (column %s)"
+					       : "line %zu: %s is not a number from %.15g to %.15g (column %s)",
+				s->rows[i].line, buf_str(&shown), range->least, range->most,
+				s->column);
+	}
+	return 0;
+}
 
 const struct metric *metric_find(const char *name)
 {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "grade/csv/csv.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A row to score: a prediction and the true value. */
@@ -12,6 +13,11 @@ struct scored_row {
 	struct csv_field truth, prediction;
 	size_t line;   /* number of the prediction's line in the submitted CSV file */
 	size_t answer; /* index of the true value in the file of answers */
+};
+
+/* Smallest and largest prediction. If they are equal, predictions may be anything. */
+struct score_range {
+	double least, most;
 };
 
 /* All rows to score, at least one. `column` is the name of the predicted CSV column, for
@@ -43,7 +49,13 @@ struct metric_values {
 struct metric {
 	const char *name;
 	int (*score)(const struct scored *s, struct metric_values *out, struct fh_error *err);
+	bool labels; /* predictions are names of classes */
 };
+
+/* Checks that predictions are numbers of a range, and whole ones if they are labels. Fails as
+ * score() does. */
+int metric_check_range(const struct metric *metric, const struct scored *s,
+		const struct score_range *range, struct fh_error *err);
 
 /* Finds a metric by its name; NULL: there is none. */
 const struct metric *metric_find(const char *name);

@@ -231,8 +231,10 @@ static int score_rows(const struct score_request *request, struct scored_row *ro
 {
 	struct scored scored = { .rows = rows, .n = n, .column = request->columns.target };
 	struct metric_values values = { .n = 0 };
-	int r = request->metric->score(&scored, &values, err);
+	int r = metric_check_range(request->metric, &scored, &request->range, err);
 
+	if (r == 0)
+		r = request->metric->score(&scored, &values, err);
 	if (r < 0)
 		return r;
 	if (request->part == PART_ALL) {

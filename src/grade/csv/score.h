@@ -17,6 +17,7 @@ struct score_request {
 	struct csv_columns columns;
 	const struct metric *metric;
 	enum score_part part;
+	struct score_range range;
 	char *submission;
 	size_t submission_bytes;
 	char *answers;
