@@ -73,6 +73,10 @@ PyObject *many_reset(struct gym_object *self, PyObject *args, PyObject *keywords
 PyObject *many_wait(struct gym_object *self, PyObject *args);
 PyObject *many_fileno(struct gym_object *self, PyObject *unused);
 
+/* Functions of the module, in aside.c. */
+PyObject *aside_run(PyObject *module, PyObject *args);
+PyObject *aside_put_file(PyObject *module, PyObject *args);
+
 /* Functions of the module, in task.c. */
 PyObject *task_tasks(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *task_describe(PyObject *module, PyObject *args, PyObject *keywords);

@@ -83,3 +83,18 @@ class Env(_core.Env):
     def __init__(self, task: str, *, gym: Gym | None = None, **options: Any) -> None:
         self.gym = gym or default_gym()
         super().__init__(self.gym, task, **options)
+
+    def aside(self, command: str, *, timeout_s: float = 0.0) -> _core.Step:
+        """Runs a command in the episode's shell that is no step: not counted, recorded or scored.
+
+        Needs a reset. Ctrl-C waits for it. timeout_s: 0 is the task's short timeout.
+        """
+        return _core.aside(self, command, timeout_s)
+
+    def put_file(self, path: str, data: bytes, mode: int = 0) -> None:
+        """Writes a file into the episode's sandbox.
+
+        path: relative to the workspace, or absolute beneath /home/agent or /tmp.
+        mode: permissions; 0 is 0o644.
+        """
+        _core.put_file(self, path, data, mode)

@@ -2,6 +2,10 @@
 #include "agents.h"
 
 static PyMethodDef module_functions[] = {
+	{ "aside", aside_run, METH_VARARGS,
+			"aside(env, command, timeout_s)\n--\n\nSee fumehood.Env.aside()." },
+	{ "put_file", aside_put_file, METH_VARARGS,
+			"put_file(env, path, data, mode)\n--\n\nSee fumehood.Env.put_file()." },
 	{ "tasks", WITH_KEYWORDS(task_tasks),
 			"tasks(*, tasks_dir=None, state_dir=None, mlgym_root=None)\n--\n\n"
 			"Returns a list of dicts: see fumehood.tasks()." },

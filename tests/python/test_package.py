@@ -290,6 +290,18 @@ def test_resets_and_steps_leak_nothing(gym):
 # --- many at once ---------------------------------------------------------------------------------
 
 
+def test_asides_are_no_steps(env):
+    done = env.aside("cd /tmp; echo hi; false")
+    assert (done.observation, done.exit_code, done.step) == ("hi\n", 1, 0)
+    assert env.aside("sleep 9", timeout_s=0.1).outcome == "timeout"
+    env.put_file("/home/agent/tool", b"#!/bin/sh\necho \xff tool", 0o755)
+    assert env.step("pwd; ~/tool").observation == "/tmp\n\\xff tool\n"
+    with pytest.raises(fumehood.InputError):
+        env.put_file("/etc/passwd", b"")
+    with pytest.raises(ValueError):
+        env.aside("\0")
+
+
 def test_step_many(gym):
     with fumehood.EnvPool(TASK, 4, gym=gym) as pool:
         assert [step.step for step in pool.reset_many(10)] == [0] * 4
