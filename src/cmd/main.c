@@ -16,7 +16,7 @@ extern const struct command command_bench;
 extern const struct command command_data;
 extern const struct command command_env;
 extern const struct command command_replay;
-extern const struct command command_export;
+extern const struct command command_export, command_report;
 extern const struct command command_help;
 extern const struct command command_run, command_show;
 extern const struct command command_serve;
@@ -30,6 +30,7 @@ static const struct command *const commands[] = {
 	&command_show,
 	&command_replay,
 	&command_export,
+	&command_report,
 	&command_task,
 	&command_data,
 	&command_config,

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "cli/cmd.h"
+#include "cli/pager.h"
+#include "cli/term.h"
+#include "report/effort.h"
+#include "report/gather.h"
+#include "report/index.h"
+#include "report/paper.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* fumehood report: tables of the runs beneath folders. */
+
+#define REPORT_BYTES_MAX (256L << 20)
+#define WARNED_MAX 10 /* records with a problem that are named */
+
+enum report_format { REPORT_TEXT, REPORT_CSV, REPORT_JSON, REPORT_MARKDOWN };
+
+static const char *const formats[] = { "text", "csv", "json", "md", NULL };
+
+struct report_options {
+	int format;
+	const char *out, *tasks_dir;
+	struct report_choice choice;
+};
+
+#define FIELD(f) offsetof(struct report_options, f)
+
+static const struct cmd_option options[] = {
+	{ "format", 'F', OPTION_CHOICE, FIELD(format), "FORMAT", "form of the report",
+			.preset = "text", .choices = formats },
+	{ "out", 'o', OPTION_TEXT, FIELD(out), "FILE", "write the report to a file" },
+	{ "models", 0, OPTION_LIST, FIELD(choice.models), "M,...",
+			"only these models, in this order" },
+	{ "tasks", 0, OPTION_LIST, FIELD(choice.tasks), "T,...",
+			"only these tasks, in this order" },
+	{ "split", 0, OPTION_FLAG, FIELD(choice.split), NULL,
+			"don't mix versions of a task, root file systems or judges" },
+	{ "tasks-dir", 0, OPTION_TEXT, FIELD(tasks_dir), "DIR",
+			"folder of tasks that is searched first, for metrics of MLGym's records" },
+	{},
+};
+
+static int report_read(struct command_context *ctx, struct run_rows *rows, struct fh_error *err)
+{
+	const struct report_options *o = ctx->options;
+
+	for (size_t i = 0; i < ctx->n_args; i++) {
+		struct run_index *ix;
+		struct run_index_news news;
+		int r = run_index_open(ctx->args[i], o->tasks_dir, &ix, err);
+
+		if (r < 0)
+			return r;
+		r = run_index_update(ix, &news, err);
+		if (r == 0)
+			r = run_index_rows(ix, ctx->arena, rows, err);
+		run_index_close(ix);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static size_t report_warn(const struct run_rows *rows)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		if (!rows->items[i].problem)
+			continue;
+		if (n++ < WARNED_MAX)
+			cmd_warn("a record is left out: %s", rows->items[i].problem);
+	}
+	if (n > WARNED_MAX)
+		cmd_warn("%zu more records are left out", n - WARNED_MAX);
+	return n;
+}
+
+static void report_write(struct buf *out, const struct report_doc *doc, enum report_format format,
+		bool to_terminal)
+{
+	struct doc_style style = { .colours = to_terminal && term_colours(STDOUT_FILENO),
+		.width = term_width(STDOUT_FILENO, 120) };
+
+	switch (format) {
+	case REPORT_TEXT:
+		doc_write_text(out, doc, &style);
+		break;
+	case REPORT_CSV:
+		doc_write_csv(out, doc);
+		break;
+	case REPORT_JSON:
+		doc_write_json(out, doc);
+		break;
+	case REPORT_MARKDOWN:
+		doc_write_markdown(out, doc);
+		break;
+	}
+}
+
+static int report_print(const struct report_options *o, struct buf *text, enum report_format format)
+{
+	struct fh_error err;
+
+	if (text->truncated) {
+		error_say(&err, EFBIG, "the report is too long: choose fewer models or tasks");
+		return cmd_fail(&err);
+	}
+	if (o->out)
+		return fd_write_file(o->out, buf_str(text), text->len, 0644, &err) < 0
+				? cmd_fail(&err)
+				: CMD_OK;
+	if (format == REPORT_TEXT)
+		pager_print(text);
+	else
+		fwrite(buf_str(text), 1, text->len, stdout);
+	return CMD_OK;
+}
+
+static int report_main(struct command_context *ctx)
+{
+	const struct report_options *o = ctx->options;
+	enum report_format format = ctx->json ? REPORT_JSON : (enum report_format)o->format;
+	auto_buf struct buf text = BUF_INIT(REPORT_BYTES_MAX);
+	struct report_doc doc = { .arena = ctx->arena, .title = "Report of runs" };
+	struct run_rows rows = { 0 };
+	struct report report;
+	struct fh_error err;
+	size_t damaged;
+
+	if (report_read(ctx, &rows, &err) < 0)
+		return cmd_refuse(&err);
+	damaged = report_warn(&rows);
+	report_gather(&report, &doc, &rows, &o->choice);
+	if (!report.n_runs) {
+		error_say(&err, ENOENT, "there are no runs to report in '%s'", ctx->args[0]);
+		return cmd_refuse(&err);
+	}
+	if (damaged)
+		doc_note(&doc, "%zu records can't be read and are left out.", damaged);
+	paper_tables(&report);
+	effort_tables(&report);
+	report_write(&text, &doc, format, !o->out);
+	return report_print(o, &text, format);
+}
+
+extern const struct command command_report;
+
+const struct command command_report = {
+	.name = "report",
+	.summary = "compare the runs of folders: scores, ranks, profiles, costs, errors",
+	.arguments = "DIR...",
+	.min_args = 1,
+	.max_args = 1000,
+	.about = "Reads all runs beneath the folders, Fumehood's and MLGym's, and prints the tables of "
+		 "MLGym's paper and more. An index of the runs is kept in each folder, or in the state "
+		 "folder if that can't be written. docs/report.md explains the tables.",
+	.examples = "fumehood report trajectories/me\n"
+		    "fumehood report --format csv --out report.csv trajectories/me",
+	.options = options,
+	.options_size = sizeof(struct report_options),
+	.run = report_main,
+};

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/gather.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool report_is_better(const struct report_task *task, double a, double b)
+{
+	if (isnan(a) || isnan(b))
+		return !isnan(a);
+	return task->maximize ? a > b : a < b;
+}
+
+/* --- names ------------------------------------------------------------------------------------- */
+
+static ssize_t gather_find(const struct texts *names, const char *name)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (str_eq(names->items[i], name))
+			return (ssize_t)i;
+	return -1;
+}
+
+static void gather_add_name(struct arena *a, struct texts *names, const char *name)
+{
+	if (gather_find(names, name) >= 0)
+		return;
+	names->items = arena_grow(a, names->items, names->n, sizeof(char *));
+	names->items[names->n++] = name;
+}
+
+static int gather_compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Model of a run, with its agent if the runs have several. */
+static const char *gather_model(struct arena *a, const struct run_row *row, bool agents)
+{
+	const char *model = row->model ? row->model : "unknown";
+
+	return agents && row->agent ? arena_printf(a, "%s (%s)", model, row->agent) : model;
+}
+
+static const char *gather_short(const char *hash)
+{
+	return hash ? hash : "unknown";
+}
+
+static const char *gather_task(struct arena *a, const struct run_row *row, bool split)
+{
+	if (!split)
+		return row->task ? row->task : "unknown";
+	return arena_printf(a, "%s @%.8s/%.8s/%s", row->task ? row->task : "unknown",
+			gather_short(row->version), gather_short(row->root),
+			gather_short(row->judge));
+}
+
+/* --- sorting runs into cells ------------------------------------------------------------------- */
+
+struct gathering {
+	struct report *report;
+	struct arena *arena;
+	const struct report_choice *choice;
+	bool agents; /* runs differ in their agent configuration */
+	struct texts tasks;
+	/* names of task and model of each row */
+	const char **task_of, **model_of;
+};
+
+static bool gather_agents_differ(const struct run_rows *rows)
+{
+	const struct run_row *first = NULL;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct run_row *row = &rows->items[i];
+
+		if (row->problem || !row->agent)
+			continue;
+		if (!first)
+			first = row;
+		if (!str_eq(row->agent, first->agent))
+			return true;
+	}
+	return false;
+}
+
+static void gather_names(struct gathering *g, const struct run_rows *rows)
+{
+	const struct report_choice *choice = g->choice;
+	struct texts models = { 0 };
+
+	g->task_of = arena_array(g->arena, rows->n + 1, sizeof(char *));
+	g->model_of = arena_array(g->arena, rows->n + 1, sizeof(char *));
+	for (size_t i = 0; i < rows->n; i++) {
+		if (rows->items[i].problem)
+			continue;
+		g->task_of[i] = gather_task(g->arena, &rows->items[i], choice->split);
+		g->model_of[i] = gather_model(g->arena, &rows->items[i], g->agents);
+		gather_add_name(g->arena, &g->tasks, g->task_of[i]);
+		gather_add_name(g->arena, &models, g->model_of[i]);
+	}
+	if (models.n)
+		qsort(models.items, models.n, sizeof(char *), gather_compare_names);
+	if (g->tasks.n)
+		qsort(g->tasks.items, g->tasks.n, sizeof(char *), gather_compare_names);
+	g->report->models = choice->models.n ? choice->models : models;
+	if (choice->tasks.n)
+		g->tasks = choice->tasks;
+}
+
+static void gather_add_run(
+		struct gathering *g, const struct run_row *row, size_t task, size_t model)
+{
+	struct report *r = g->report;
+	struct report_cell *cell = report_at(r, task, model);
+	struct report_task *t = &r->tasks[task];
+
+	cell->runs = arena_grow(g->arena, cell->runs, cell->n, sizeof(const struct run_row *));
+	cell->runs[cell->n++] = row;
+	r->runs = arena_grow(g->arena, r->runs, r->n_runs, sizeof(const struct run_row *));
+	r->runs[r->n_runs++] = row;
+	if (t->n_runs++ == 0 || (!t->metric && row->metric)) {
+		t->metric = row->metric;
+		t->maximize = row->maximize;
+	}
+}
+
+static void gather_summarize(struct report *r, size_t task)
+{
+	struct report_task *t = &r->tasks[task];
+
+	t->baseline = NAN;
+	for (size_t m = 0; m < r->models.n; m++) {
+		struct report_cell *cell = report_at(r, task, m);
+
+		cell->best[SCORE_ATTEMPT] = cell->best[SCORE_SUBMISSION] = NAN;
+		for (size_t i = 0; i < cell->n; i++) {
+			if (isnan(t->baseline))
+				t->baseline = cell->runs[i]->baseline;
+			for (int kind = 0; kind < N_SCORE_KINDS; kind++) {
+				double score = report_score(cell->runs[i], kind);
+
+				if (report_is_better(t, score, cell->best[kind]))
+					cell->best[kind] = score;
+			}
+		}
+	}
+}
+
+/* --- warnings ---------------------------------------------------------------------------------- */
+
+static const struct {
+	size_t offset;
+	const char *of;
+} mixable[] = {
+	{ offsetof(struct run_row, version), "versions of the task" },
+	{ offsetof(struct run_row, root), "root file systems" },
+	{ offsetof(struct run_row, judge), "judges" },
+	{ offsetof(struct run_row, metric), "metrics" },
+};
+
+/* Says which different things the runs of a task have in the member at `offset`. */
+static void gather_note_mixed(struct report *r, size_t task, size_t which)
+{
+	struct texts seen = { 0 };
+	auto_buf struct buf list = BUF_INIT(400);
+
+	for (size_t m = 0; m < r->models.n; m++)
+		for (size_t i = 0; i < report_at(r, task, m)->n; i++) {
+			const struct run_row *row = report_at(r, task, m)->runs[i];
+			const char *text = *(const char *const *)((const char *)row +
+					mixable[which].offset);
+
+			gather_add_name(r->doc->arena, &seen, text ? text : "not recorded");
+		}
+	if (seen.n < 2)
+		return;
+	for (size_t i = 0; i < seen.n && i < 4; i++)
+		buf_printf(&list, "%s%.20s", i ? ", " : "", seen.items[i]);
+	doc_note(r->doc, "%s mixes runs of %zu %s: %s%s. --split separates them.",
+			r->tasks[task].name, seen.n, mixable[which].of, buf_str(&list),
+			seen.n > 4 ? ", ..." : "");
+}
+
+static void gather_note_guessed(struct report *r, size_t task)
+{
+	for (size_t m = 0; m < r->models.n; m++)
+		for (size_t i = 0; i < report_at(r, task, m)->n; i++) {
+			if (report_at(r, task, m)->runs[i]->guessed != 1)
+				continue;
+			doc_note(r->doc,
+					"%s: no task of this name is known, so its metric is guessed: "
+					"%s, and %s is better.",
+					r->tasks[task].name, r->tasks[task].metric,
+					r->tasks[task].maximize ? "more" : "less");
+			return;
+		}
+}
+
+void report_gather(struct report *r, struct report_doc *doc, const struct run_rows *rows,
+		const struct report_choice *choice)
+{
+	struct gathering g = { .report = r,
+		.arena = doc->arena,
+		.choice = choice,
+		.agents = gather_agents_differ(rows) };
+
+	*r = (struct report){ .doc = doc };
+	gather_names(&g, rows);
+	r->n_tasks = g.tasks.n;
+	r->tasks = arena_array(doc->arena, r->n_tasks + 1, sizeof(*r->tasks));
+	r->cells = arena_array(doc->arena, r->n_tasks * r->models.n + 1, sizeof(*r->cells));
+	for (size_t t = 0; t < r->n_tasks; t++)
+		r->tasks[t].name = g.tasks.items[t];
+	for (size_t i = 0; i < rows->n; i++) {
+		ssize_t task = gather_find(&g.tasks, g.task_of[i]);
+		ssize_t model = gather_find(&r->models, g.model_of[i]);
+
+		if (!rows->items[i].problem && task >= 0 && model >= 0)
+			gather_add_run(&g, &rows->items[i], (size_t)task, (size_t)model);
+	}
+	for (size_t t = 0; t < r->n_tasks; t++) {
+		gather_summarize(r, t);
+		for (size_t i = 0; i < sizeof(mixable) / sizeof(mixable[0]); i++)
+			gather_note_mixed(r, t, i);
+		gather_note_guessed(r, t);
+	}
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef REPORT_INDEX_H
+#define REPORT_INDEX_H
+
+#include "base/error.h"
+#include "report/row.h"
+
+/*
+ * The index of the runs beneath a folder, an SQLite file. It lies in the folder, or in the state
+ * folder if that can't be written. An index is a cache: a damaged one is made anew. Its name holds
+ * the folder's device and inode, so that an index that came with copied runs is not used.
+ *
+ * One thread may use an index at a time. Several processes may update the same one.
+ */
+struct run_index;
+
+/* Counts of an update. */
+struct run_index_news {
+	size_t read;    /* records that are new or changed, and were read */
+	size_t kept;    /* records that were not read again */
+	size_t removed; /* records that are gone */
+};
+
+/* Opens the index of `dir`, or makes an empty one. `tasks_dir` may have the tasks of MLGym's
+ * records; NULL: only the installed tasks. -ENOENT, -ENOTDIR: there is no such folder. */
+int run_index_open(const char *dir, const char *tasks_dir, struct run_index **out,
+		struct fh_error *err);
+
+/* Reads the records that are new or were changed, by their time and size. */
+int run_index_update(struct run_index *ix, struct run_index_news *out, struct fh_error *err);
+
+/* Appends all rows, sorted by path, also those with a problem. Their strings live in the arena. */
+int run_index_rows(
+		struct run_index *ix, struct arena *a, struct run_rows *out, struct fh_error *err);
+
+/* Path of the SQLite file. Valid until run_index_close(). */
+const char *run_index_path(const struct run_index *ix);
+
+void run_index_close(struct run_index *ix); /* `ix` may be NULL */
+
+#endif

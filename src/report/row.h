@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef REPORT_ROW_H
+#define REPORT_ROW_H
+
+#include "base/arena.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A recorded run in numbers, as the index keeps it. All strings live in the arena of their list.
+ * NULL, NAN and -1 mean: the record does not tell.
+ */
+struct run_row {
+	const char *path; /* the record: events.jsonl, a .traj, a .json, or results.json */
+	/* reason why the record can't be read; NULL: it can. Other members are then empty. */
+	const char *problem;
+	const char *task;    /* name of the task; with its variant, "titanic:micro" */
+	const char *version; /* hash of the task's files */
+	const char *root;    /* fingerprint of the root file system */
+	const char *judge;   /* format of the judge's keys, seed of the data */
+	const char *metric;  /* metric that decides */
+	int64_t maximize;    /* 1: more is better; 0: less is */
+	int64_t guessed;     /* 1: no record or task names the metric */
+	const char *model, *agent, *agent_hash;
+	int64_t number;      /* number of the run's folder */
+	int64_t policy_step; /* step of the training of the policy */
+	const char *started; /* time of the first event */
+	const char *exit_status;
+	int64_t complete; /* 1: the episode ended by itself */
+	int64_t steps;
+	double baseline, best, last; /* scores by the metric */
+	double cost;                 /* dollars */
+	int64_t tokens_sent, tokens_received, calls;
+	/* seconds: in all, of the model, of commands, of steps that were scored */
+	double seconds, model_s, tool_s, graded_s;
+	int64_t failed;        /* commands with an exit code other than 0 */
+	int64_t timeouts;      /* commands that were ended by a timeout */
+	int64_t format_errors; /* replies of the model that led to no step */
+	int64_t refused;       /* validates and submits that gave no score */
+	int64_t integrity;     /* events of tampering */
+	const char *kinds;     /* a letter for each step: enum action_kind */
+	const char *points;    /* lines "<step> <score> <cost>", one a scored step */
+};
+
+struct run_rows {
+	struct run_row *items;
+	size_t n;
+};
+
+#define RUN_ROW_INIT                                                                               \
+	{                                                                                          \
+		.maximize = 1, .number = -1, .policy_step = -1, .complete = -1, .steps = -1,       \
+		.baseline = NAN, .best = NAN, .last = NAN, .cost = NAN, .tokens_sent = -1,         \
+		.tokens_received = -1, .calls = -1, .seconds = NAN, .model_s = NAN, .tool_s = NAN, \
+		.graded_s = NAN, .failed = -1, .timeouts = -1, .format_errors = -1, .refused = -1, \
+		.integrity = -1                                                                    \
+	}
+
+enum row_field_kind { ROW_TEXT, ROW_COUNT, ROW_NUMBER };
+
+/* The columns of the index, ended by a NULL name. */
+struct row_field {
+	const char *name;
+	enum row_field_kind kind;
+	size_t offset; /* offset in struct run_row */
+};
+extern const struct row_field row_fields[];
+
+/* Kinds of actions, by letter in `kinds`, as MLGym's paper has them. */
+struct action_kind {
+	char letter;
+	const char *name;
+};
+extern const struct action_kind action_kinds[]; /* ended by the letter 0 */
+
+/* The letter of an action's kind. It goes by the first word, after any `cd ... &&`. */
+char action_kind_of(const char *action);
+
+/* Adds an empty row. The pointer is valid until the next call. */
+struct run_row *run_rows_add(struct arena *a, struct run_rows *rows);
+
+#endif

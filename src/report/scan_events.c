@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fd.h"
+#include "base/lines.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "report/scan_inside.h"
+#include "trajectory/export.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Reads events.jsonl line by line, so that a record of any length needs little memory. */
+
+struct events {
+	struct scan *scan;
+	double time; /* seconds of the last event since 1970; NAN: none yet */
+	double gap;  /* seconds between the last event and the one before */
+	double model_s, seconds;
+	bool opened, paid;
+	int64_t failed;
+	double final; /* score that counts, of a task with `final`; NAN: none */
+};
+
+/* Reads "2026-01-31T12:00:00.123Z". NAN: another text. */
+static double events_time(const struct pyjson *event)
+{
+	const char *text = pyjson_text(pyjson_get(event, "time"));
+	struct tm tm = { 0 };
+	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+
+	return rest ? (double)timegm(&tm) + strtod(rest, NULL) : NAN;
+}
+
+static void events_set_judge(struct scan *s, const struct pyjson *open)
+{
+	int64_t keys = 0, seed = 0;
+
+	pyjson_i64(pyjson_get(open, "keys"), &keys);
+	pyjson_i64(pyjson_get(open, "data_seed"), &seed);
+	s->row->judge = arena_printf(
+			s->arena, "keys %lld, data seed %lld", (long long)keys, (long long)seed);
+}
+
+static void events_open(struct events *e, const struct pyjson *event)
+{
+	struct scan *s = e->scan;
+	struct run_row *row = s->row;
+	const struct pyjson *maximize = pyjson_get(event, "maximize");
+	const char *variant = scan_text(s, pyjson_get(event, "variant"));
+	const char *task = scan_text(s, pyjson_get(event, "task"));
+
+	e->opened = task != NULL;
+	if (!task)
+		return;
+	row->task = variant && *variant ? arena_printf(s->arena, "%s:%s", task, variant) : task;
+	row->version = scan_text(s, pyjson_get(event, "task_hash"));
+	row->root = scan_text(s, pyjson_get(event, "fingerprint"));
+	events_set_judge(s, event);
+	row->metric = scan_text(s, pyjson_get(event, "metric"));
+	row->maximize = !maximize || maximize->kind != PYJSON_BOOL || maximize->boolean;
+	row->model = scan_text(s, pyjson_get(event, "model"));
+	row->agent = scan_text(s, pyjson_get(event, "agent_config"));
+	row->agent_hash = scan_text(s, pyjson_get(event, "agent_hash"));
+	row->started = scan_text(s, pyjson_get(event, "time"));
+	pyjson_i64(pyjson_get(event, "run"), &row->number);
+	pyjson_i64(pyjson_get(event, "policy_step"), &row->policy_step);
+	row->baseline = scan_value(pyjson_get(event, "baseline"), row->metric);
+	row->complete = 0;
+}
+
+static void events_step(struct events *e, const struct pyjson *event)
+{
+	const struct pyjson *info = pyjson_get(event, "info"), *score = pyjson_get(info, "score");
+	const struct pyjson *final = pyjson_get(info, "final");
+	struct scan_step *step;
+	int64_t exit_code = 0;
+
+	if (e->scan->n_steps >= STEPS_MAX)
+		return;
+	step = scan_add_step(e->scan);
+	step->kind = action_kind_of(pyjson_text(pyjson_get(event, "action")));
+	pyjson_i64(pyjson_get(info, "exit_code"), &exit_code);
+	step->failed = exit_code != 0;
+	step->timed_out = str_eq(pyjson_string(pyjson_get(info, "outcome")), "timeout");
+	step->refused = pyjson_get(info, "grade_error") != NULL;
+	step->tampered = pyjson_get(info, "integrity") != NULL;
+	step->scored = score != NULL;
+	step->graded = step->scored || step->refused;
+	step->score = scan_value(score, e->scan->row->metric);
+	step->cost = e->paid ? e->scan->row->cost : NAN;
+	pyjson_double(pyjson_get(info, "duration_s"), &step->duration_s);
+	if (final)
+		e->final = scan_value(pyjson_get(final, "score"), e->scan->row->metric);
+}
+
+static void events_spent(struct events *e, const struct pyjson *event)
+{
+	scan_set_stats(e->scan, pyjson_get(event, "model_stats"));
+	e->paid = true;
+	e->model_s += e->gap;
+}
+
+static void events_resumed(struct events *e, const struct pyjson *event)
+{
+	int64_t steps;
+
+	if (pyjson_i64(pyjson_get(event, "steps"), &steps) && steps >= 0 &&
+			(size_t)steps < e->scan->n_steps)
+		e->scan->n_steps = (size_t)steps;
+	e->scan->row->complete = 0;
+	e->gap = 0; /* the run did not go on meanwhile */
+}
+
+static void events_end(struct events *e, const struct pyjson *event)
+{
+	const struct pyjson *over = pyjson_get(event, "over");
+
+	e->scan->row->exit_status = scan_text(e->scan, pyjson_get(event, "exit_status"));
+	e->scan->row->complete = over && over->kind == PYJSON_BOOL && over->boolean;
+	if (pyjson_get(event, "model_stats"))
+		scan_set_stats(e->scan, pyjson_get(event, "model_stats"));
+}
+
+static const struct {
+	const char *name;
+	void (*on)(struct events *e, const struct pyjson *event);
+} handlers[] = {
+	{ "open", events_open },
+	{ "step", events_step },
+	{ "spent", events_spent },
+	{ "resumed", events_resumed },
+	{ "end", events_end },
+};
+
+static int events_line(struct events *e, const char *line, size_t n, struct fh_error *err)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+	struct pyjson_source source = { .name = EXPORT_EVENTS, .data = line, .n = n };
+	const struct pyjson *event;
+	const char *name;
+	double time;
+	int r = pyjson_read(&arena, &source, &event, err);
+
+	if (r < 0)
+		return r;
+	name = pyjson_text(pyjson_get(event, "event"));
+	time = events_time(event);
+	e->gap = time > e->time ? time - e->time : 0;
+	for (size_t i = 0; i < ARRAY_SIZE(handlers); i++)
+		if (str_eq(name, handlers[i].name))
+			handlers[i].on(e, event);
+	e->seconds += e->gap;
+	e->time = isnan(time) ? e->time : time;
+	return 0;
+}
+
+/* Takes scores from the steps that hold, because a resumed run plays some again. */
+static void events_sum(struct events *e)
+{
+	struct scan *s = e->scan;
+	struct run_row *row = s->row;
+
+	scan_sum_steps(s);
+	row->failed = 0;
+	for (size_t i = 0; i < s->n_steps; i++) {
+		const struct scan_step *step = &s->steps[i];
+
+		row->failed += step->failed;
+		if (!step->scored)
+			continue;
+		row->last = step->score;
+		if (isnan(row->best) ||
+				(row->maximize ? step->score > row->best : step->score < row->best))
+			row->best = step->score;
+	}
+	if (!isnan(e->final))
+		row->best = row->last = e->final;
+	row->seconds = e->seconds;
+	row->model_s = e->paid ? e->model_s : NAN;
+}
+
+int scan_events(struct scan *s, const char *path, struct fh_error *err)
+{
+	struct events e = { .scan = s, .time = NAN, .final = NAN };
+	auto_close int fd = fd_open_plain(path, err);
+	struct lines lines = LINES_INIT;
+	enum lines_result got;
+	const char *line;
+	size_t n;
+	int r = 0;
+
+	if (fd < 0)
+		return fd;
+	while (r == 0 && (got = lines_next(&lines, fd, -1, &line, &n)) != LINES_END) {
+		if (got != LINES_LINE)
+			continue;
+		r = events_line(&e, line, n, err);
+		if (r == 0 && !e.opened)
+			r = error_say(err, EINVAL, "'%s' does not begin with an event `open`",
+					path);
+		/* The last line of a run that goes on may be cut. Leave it out. */
+		if (r < 0 && e.opened && lines_next(&lines, fd, -1, &line, &n) == LINES_END) {
+			r = 0;
+			break;
+		}
+	}
+	lines_release(&lines);
+	if (r == 0 && !e.opened)
+		r = error_say(err, EINVAL, "'%s' has no event `open`", path);
+	if (r == 0)
+		events_sum(&e);
+	return r;
+}

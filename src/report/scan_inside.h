@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef REPORT_SCAN_INSIDE_H
+#define REPORT_SCAN_INSIDE_H
+
+#include "python/pyjson.h"
+#include "report/scan.h"
+
+#include <stdbool.h>
+
+/* For the readers of the forms of records: what one record has told so far. */
+
+struct scan_step {
+	char kind; /* enum action_kind */
+	bool failed, timed_out, refused, tampered, scored, graded;
+	double score; /* NAN: no score by the metric */
+	double cost;  /* cost of the run after this step; NAN: not known */
+	double duration_s;
+};
+
+struct scan {
+	struct arena *arena; /* lives as long as the row */
+	struct run_row *row;
+	struct scan_step *steps;
+	size_t n_steps;
+	struct arena own; /* released after the scan */
+};
+
+struct scan_step *scan_add_step(struct scan *s);
+
+/* Sets what the members of `model_stats` tell. */
+void scan_set_stats(struct scan *s, const struct pyjson *stats);
+
+/* Value of the metric in an object of scores, whose name may differ in case. NAN: none. */
+double scan_value(const struct pyjson *scores, const char *metric);
+
+/* Sets best and last from the list of all scores of a run. */
+void scan_set_scores(struct scan *s, const struct pyjson *scores);
+
+/* Makes the row's counts and texts of its steps. */
+void scan_sum_steps(struct scan *s);
+
+/* Copies a text that a record holds, with a cap on its length. */
+const char *scan_text(struct scan *s, const struct pyjson *v);
+
+/* Reads an events.jsonl. */
+int scan_events(struct scan *s, const char *path, struct fh_error *err);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef REPORT_TABLE_H
+#define REPORT_TABLE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Tables and figures of a report, without a format. The writers make text, CSV, JSON, HTML or
+ * Markdown of the same tables, so no number differs between formats. Everything lives in the arena.
+ */
+struct cell {
+	const char *text; /* as people read it; "": empty */
+	double value;     /* the number with all its digits; NAN: the cell is a text, or empty */
+};
+
+struct report_table {
+	const char *id;    /* short name, for programs: "best-attempt" */
+	const char *title; /* heading, for people */
+	const char *note;  /* sentences below the heading; NULL: none */
+	const char **columns;
+	size_t n_columns;
+	struct cell *cells; /* n_rows * n_columns */
+	size_t n_rows;
+	struct figure *figure; /* picture of the table; NULL: none */
+};
+
+enum figure_kind {
+	FIGURE_LINES,  /* curves over x, with a band where `low` and `high` are known */
+	FIGURE_POINTS, /* a mark for each point */
+	FIGURE_HEAT,   /* the table's numbers as shades, row by row from 0 to 1 */
+	FIGURE_BARS,   /* a bar for each row of the table */
+};
+
+struct figure_line {
+	const char *name;
+	const double *x, *y, *low, *high; /* low, high: NULL: no band */
+	size_t n;
+	bool steps; /* y stays until the next x */
+};
+
+struct figure {
+	enum figure_kind kind;
+	const char *x_title, *y_title;
+	const struct figure_line *lines;
+	size_t n_lines;
+	const double *shades; /* FIGURE_HEAT: for each cell after the row's name; NAN: none */
+	size_t bar_column;    /* FIGURE_BARS: column of the lengths */
+};
+
+struct report_doc {
+	struct arena *arena;
+	const char *title;
+	struct report_table **tables;
+	size_t n_tables;
+	struct texts notes; /* warnings about what the tables compare */
+};
+
+/* Adds a table with these columns, ended by NULL. */
+struct report_table *doc_add(struct report_doc *doc, const char *id, const char *title,
+		const char *note, const char *const *columns);
+/* The same, with `first` as first column, then the names. */
+struct report_table *doc_add_named(struct report_doc *doc, const char *id, const char *title,
+		const char *note, const char *first, const struct texts *names);
+void doc_note(struct report_doc *doc, const char *format, ...)
+		__attribute__((format(printf, 2, 3)));
+
+/* Adds an empty row. Returns its first cell, which is valid until the next row is added. */
+struct cell *table_add_row(struct report_doc *doc, struct report_table *t);
+
+struct cell cell_text(const char *text); /* keeps the pointer; NULL becomes "" */
+struct cell cell_count(struct report_doc *doc, double value);
+/* A number with so many digits after the point, at least one, rounded half to even as numpy does.
+ * NAN becomes an empty cell. */
+struct cell cell_number(struct report_doc *doc, double value, int digits);
+/* The same, rounded as Python's round() does. */
+struct cell cell_rounded(struct report_doc *doc, double value, int digits);
+
+/* --- writers ----------------------------------------------------------------------------------- */
+
+struct doc_style {
+	bool colours;
+	int width; /* most columns of a line of text */
+};
+
+void doc_write_text(struct buf *out, const struct report_doc *doc, const struct doc_style *style);
+void doc_write_markdown(struct buf *out, const struct report_doc *doc);
+void doc_write_csv(struct buf *out, const struct report_doc *doc);
+void doc_write_json(struct buf *out, const struct report_doc *doc);
+void doc_write_html(struct buf *out, const struct report_doc *doc);
+
+#endif

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reports of recorded runs."""
+
+import csv
+import json
+import shutil
+
+import pytest
+from conftest import TASKS
+
+
+def tables(done) -> dict:
+    return {t["id"]: t for t in json.loads(done.stdout)["tables"]}
+
+
+def cells(table: dict) -> dict:
+    return {row[0]: dict(zip(table["columns"][1:], row[1:], strict=True)) for row in table["rows"]}
+
+
+def mlgym_run(
+    folder, model: str, task: str, number: int, scores: list[float], base=1.0, key="Score"
+):
+    """Makes the folder of a run with MLGym's results.json alone."""
+    run = folder / f"{model}__{task}__default__t-0.00__p-0.95__c-4.00__install-0_run_{number}"
+    run.mkdir(parents=True)
+    results = {"agent": [{key: s} for s in scores], "baseline": {key: base}}
+    (run / "results.json").write_text(json.dumps(results))
+    return run
+
+
+@pytest.fixture
+def runs(tmp_path):
+    folder = tmp_path / "runs"
+    mlgym_run(folder, "one", "blotto", 0, [1.5, 1.2])
+    mlgym_run(folder, "one", "blotto", 1, [1.25])
+    mlgym_run(folder, "two", "blotto", 0, [2.0])
+    mlgym_run(folder, "two", "battleOfSexes", 0, [])
+    mlgym_run(folder, "one", "battleOfSexes", 0, [1.0625])
+    return folder
+
+
+def test_scores_of_mlgym(fumehood, runs):
+    found = tables(fumehood("report", runs, "--json"))
+    assert cells(found["scores-attempt"])["blotto"] == {"baseline": 1.0, "one": 1.5, "two": 2.0}
+    assert cells(found["scores-submission"])["blotto"]["one"] == 1.25
+    assert cells(found["scores-attempt"])["battleOfSexes"]["two"] is None
+    assert cells(found["ranks-attempt"])["blotto"] == {"1": "two", "2": "one", "3": "baseline"}
+    # Half to even, as numpy rounds: 1.0625 to 1.062.
+    text = fumehood("report", runs, "--format", "csv").stdout
+    rows = {tuple(r[:3]): r[3] for r in csv.reader(text.splitlines())}
+    assert rows["scores-attempt", "battleOfSexes", "one"] == "1.062"
+    assert rows["errors", "two", "Without a score"] == "1"
+
+
+def test_own_runs(fumehood, tmp_path):
+    out = tmp_path / "out"
+    script = tmp_path / "actions"
+    script.write_text('"cp zeros.csv submission.csv"\n"false"\n"validate"\n"submit"\n')
+    fumehood(
+        "run", "--task", "rows", "--tasks-dir", TASKS, "--model", f"actions:{script}", "--out", out
+    )
+    found = tables(fumehood("report", out, "--json"))
+    assert cells(found["scores-attempt"])["rows"]["baseline"] == 0.5
+    (model,) = cells(found["errors"])
+    errors = cells(found["errors"])[model]
+    assert (errors["Failed commands"], errors["Incomplete"], errors["Integrity"]) == (1, 0, 0)
+    assert cells(found["exit-statuses"])["submitted"][model] == 1
+    kinds = cells(found["actions-by-model"])[model]
+    assert (kinds["bash"], kinds["validate"], kinds["submit"]) == (2, 1, 1)
+
+
+def test_damaged_records(fumehood, runs):
+    """Each damaged record is named and left out. The others are reported."""
+    for name, text in {
+        "cut.traj": '{"environment": "m", "trajectory": [{"act',
+        "list.traj": "[1, 2]",
+        "deep.traj": "[" * 100000,
+        "bytes.traj": "\x00\udcff",
+    }.items():
+        folder = runs / f"damaged-{name}"
+        folder.mkdir()
+        (folder / name).write_text(text, errors="surrogateescape")
+    (runs / "events").mkdir()
+    (runs / "events" / "events.jsonl").write_text('{"event":"step"}\n')
+    done = fumehood("report", runs, "--json")
+    assert done.stderr.count("a record is left out") == 5
+    assert cells(tables(done)["scores-attempt"])["blotto"]["two"] == 2.0
+    assert "5 records can't be read and are left out." in json.loads(done.stdout)["notes"]
+
+
+def test_index_follows_the_folder(fumehood, runs):
+    fumehood("report", runs)
+    (index,) = runs.glob(".fumehood-index-*.sqlite")
+    run = mlgym_run(runs, "two", "blotto", 7, [9.0])
+    found = tables(fumehood("report", runs, "--json"))
+    assert cells(found["scores-attempt"])["blotto"]["two"] == 9.0
+    shutil.rmtree(run)
+    index.write_bytes(b"SQLite format 3\0" + b"garbage" * 1000)
+    found = tables(fumehood("report", runs, "--json"))
+    assert cells(found["scores-attempt"])["blotto"]["two"] == 2.0
+
+
+def test_mixed_versions_are_told(fumehood, tmp_path):
+    for number, version in enumerate(["aa", "bb"]):
+        folder = tmp_path / "runs" / str(number)
+        folder.mkdir(parents=True)
+        event = {"event": "open", "format": 1, "task": "t", "metric": "m", "maximize": True}
+        (folder / "events.jsonl").write_text(json.dumps({**event, "task_hash": version}) + "\n")
+    done = fumehood("report", tmp_path / "runs", "--json")
+    (note,) = json.loads(done.stdout)["notes"]
+    assert "t mixes runs of 2 versions of the task: aa, bb" in note
+    done = fumehood("report", tmp_path / "runs", "--json", "--split")
+    assert json.loads(done.stdout)["notes"] == []
+    assert len(cells(tables(done)["scores-attempt"])) == 2
+
+
+def test_unknown_metric_is_told(fumehood, tmp_path):
+    mlgym_run(tmp_path / "runs", "m", "nobodysTask", 0, [3.0, 2.0], key="some_loss")
+    done = fumehood("report", tmp_path / "runs", "--json")
+    assert "its metric is guessed: some_loss, and less is better" in done.stdout
+    assert cells(tables(done)["scores-attempt"])["nobodysTask"]["m"] == 2.0
+
+
+def test_steps_of_a_policy(fumehood, tmp_path):
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    for step, score in ((0, 1.0), (0, 2.0), (1, 4.0)):
+        name = f"blotto_pi{step}_{score}.json"
+        (folder / name).write_text(json.dumps({"agent": [{"Score": score}], "baseline": {}}))
+    found = tables(fumehood("report", folder, "--json"))
+    assert found["policy-steps"]["rows"] == [["blotto", 0, 2, 1.5, 1.5], ["blotto", 1, 1, 4, 4]]
+
+
+@pytest.mark.parametrize(
+    ("form", "begin"), [("text", "\nScores"), ("md", "# Report"), ("csv", "table,")]
+)
+def test_forms(fumehood, runs, tmp_path, form, begin):
+    out = tmp_path / "report"
+    fumehood("report", runs, "--format", form, "--out", out)
+    assert begin in out.read_text()
+
+
+def test_nothing_to_report(fumehood, tmp_path):
+    done = fumehood("report", tmp_path, status=2)
+    assert "no runs to report" in done.stderr
+    assert "open folder" in fumehood("report", tmp_path / "none", status=2).stderr
