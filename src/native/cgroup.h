@@ -28,8 +28,8 @@ struct cgroup {
 	size_t n_parts; /* number of descriptors in `parts`; 0 once cgroup_sent() has closed them */
 	int cpu_fd;     /* open file with the control group's CPU time; -1: none */
 	/*
-	 * Open file with the control group's memory peak, if writing to a descriptor can reset it;
-	 * -1: none.
+	 * Open file with the control group's memory peak, which is reset before another sandbox
+	 * gets the group. -1: none, as with version 1 of control groups.
 	 */
 	int memory_fd;
 	/* limits that are set on the control group now, if `known` is true */

@@ -180,6 +180,7 @@ static void seat_opened(struct seat *s)
 		seat_fail(s, SEAT_NO_OPENING, &err);
 		return;
 	}
+	fh_env_set_user(s->env, s);
 	s->task = s->wanted;
 	fh_env_info(s->env, &s->info);
 	if (s->closing)

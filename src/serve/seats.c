@@ -68,15 +68,6 @@ void seats_close(struct seats *all, struct seat *s)
 	seat_close(s);
 }
 
-static struct seat *seats_of_env(const struct seats *all, const struct fh_env *env)
-{
-	struct seat *s = all->first;
-
-	while (s && s->env != env)
-		s = s->next;
-	return s;
-}
-
 int seats_advance(struct seats *all, struct fh_error *err)
 {
 	struct fh_env *done[DONE_AT_ONCE];
@@ -86,12 +77,8 @@ int seats_advance(struct seats *all, struct fh_error *err)
 		for (struct seat *s = all->first; s; s = s->next)
 			seat_advance(s);
 	n = fh_gym_wait(all->host->gym, 0, done, DONE_AT_ONCE, err);
-	for (int i = 0; i < n; i++) {
-		struct seat *s = seats_of_env(all, done[i]);
-
-		if (s)
-			seat_take(s);
-	}
+	for (int i = 0; i < n; i++)
+		seat_take(fh_env_user(done[i]));
 	seats_sweep(all);
 	return n < 0 ? n : 0;
 }

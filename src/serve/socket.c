@@ -142,10 +142,13 @@ int socket_opened(struct connection *c)
 	client_init(&c->client, &c->net->seats, socket_answered, c);
 	c->has_client = true;
 	client_begin(&c->client, c->door == DOOR_OPENENV ? CLIENT_MESSAGE : CLIENT_RPC);
-	if (socket_attach(c))
+	if (socket_attach(c)) {
 		c->client.busy = false;
-	else
-		c->close_status = CLOSE_FULL;
+		return 0;
+	}
+	/* The refusal may have been sent already: have socket_writable() close the connection. */
+	c->close_status = CLOSE_FULL;
+	lws_api.callback_on_writable(c->wsi);
 	return 0;
 }
 

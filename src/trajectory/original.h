@@ -12,8 +12,9 @@
  */
 
 enum original_words {
-	ORIGINAL_SAME,       /* compare the two observations themselves */
-	ORIGINAL_TRANSLATED, /* compare out_recorded and out_now instead of the observations */
+	ORIGINAL_SAME, /* compare the two observations themselves */
+	/* compare out_recorded and out_now: parts of the observations, put into the same words */
+	ORIGINAL_TRANSLATED,
 	/* the observations can't be compared: they report equal outcomes in different words */
 	ORIGINAL_UNKNOWN,
 };

@@ -74,7 +74,7 @@ def played(found: list[dict]) -> list[dict]:
 
 def test_what_is_there_is_not_done_again(fumehood):
     args = ("--task", "titanicSurvival:micro", "--model", "baseline,demo", "--skip-existing")
-    # In a new state folder, the data must be generated again.
+    # Use a new state folder, so that the first run begins without generated data.
     fumehood.env["FUMEHOOD_STATE"] = str(fumehood.folder / "state")
     assert len(results(fumehood, *args, "--runs", 2)) == 4
     assert played(results(fumehood, *args, "--runs", 2)) == []

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from conftest import PATIENCE_S, TASKS, until
@@ -74,6 +75,10 @@ def serve(fumehood):
         server.child.wait()
         server.child.stdout.close()
         server.child.stderr.close()
+
+
+def memory_kb(status: str) -> int:
+    return int(re.search(r"^VmRSS:\s+(\d+)", Path(status).read_text(), re.MULTILINE)[1])
 
 
 def steps_of(out) -> list[int]:
@@ -207,14 +212,54 @@ def test_dropped_connections_free_their_sessions(serve):
         first.ask("reset")
         first.send({"type": "step", "data": {"command": "sleep 60"}})
         third = server.socket()
+        began = time.monotonic()
         full = third.receive()["data"]
         assert full["code"] == "CAPACITY_REACHED"
         assert (full["active_sessions"], full["max_sessions"]) == (2, 2)
         assert third.closed() == 1013
+        assert time.monotonic() - began < 10
         for ws in (first, second, third):
             ws.drop()
         until(lambda: server.metric("sessions") == 0, "the sessions end")
     assert server.metric("sessions_refused_total") == 3
+
+
+def test_a_slow_reader_waits_alone(serve):
+    server = serve("--max-steps", "300")
+    slow, good = server.socket(), server.socket()
+    slow.ask("reset")
+    good.ask("reset")
+    # More than the buffers of the sockets hold, and more messages than the server keeps.
+    for i in range(200):
+        command = f"printf %060000d {i}"
+        slow.send({"type": "step", "data": {"command": command}})
+    status = f"/proc/{server.child.pid}/status"
+    before_kb = memory_kb(status)
+    for i in range(20):
+        assert good.step(f"echo {i}")["observation"]["text"] == f"{i}\n"
+        time.sleep(0.05)
+    assert memory_kb(status) - before_kb < 16 << 10
+    for i in range(200):
+        assert int(slow.receive()["data"]["observation"]["text"][-9:]) == i
+    assert server.end() == 0
+
+
+def test_half_a_handshake_takes_no_session(serve):
+    server = serve("--max-sessions", "4")
+    halves = []
+    for text in (b"", b"GET ", b"GET /ws HTTP/1.1\r\nHost: 127", b"POST /reset HTTP/1.1\r\n") * 25:
+        halves.append(socket.create_connection(("127.0.0.1", server.port)))
+        halves[-1].sendall(text)
+    ws = server.socket()
+    ws.ask("reset")
+    assert ws.step("echo here")["observation"]["text"] == "here\n"
+    assert server.metric("sessions") == 1
+    for half in halves:
+        half.shutdown(socket.SHUT_WR)
+    until(lambda: server.metric("connections") < 4, "the halves' connections end")
+    for half in halves:
+        half.close()
+    assert ws.step("echo still")["observation"]["text"] == "still\n"
 
 
 def test_tokens(serve):
