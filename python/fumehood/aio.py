@@ -47,15 +47,14 @@ class AsyncEnv:
             if not result.cancelled():
                 result.set_result(step)
 
-    async def _ready(self) -> asyncio.AbstractEventLoop:
-        """Waits until a cancelled operation has ended. Returns the loop, which serves the gym."""
+    async def _ready(self) -> None:
+        """Waits until a cancelled operation has ended. Has the loop serve the gym."""
         while self._left and not self._left.done():
             await asyncio.wait([self._left])
-        loop = asyncio.get_running_loop()
-        self.env.gym.serve(loop)
-        return loop
+        self.env.gym.serve(asyncio.get_running_loop())
 
-    async def _wait(self, loop: asyncio.AbstractEventLoop) -> Step:
+    async def _wait(self) -> Step:
+        loop = asyncio.get_running_loop()
         result = self._result = loop.create_future()
         try:
             return await result
@@ -66,27 +65,27 @@ class AsyncEnv:
 
     async def reset(self, seed: int = 0) -> Step:
         """Begins a new episode, and ends the last one. Returns its first Step."""
-        loop = await self._ready()
+        await self._ready()
         self.env.start_reset(seed)
-        return await self._wait(loop)
+        return await self._wait()
 
     async def step(self, action: str, *, timeout_s: float = 0.0) -> Step:
         """Runs an action: see Env.step()."""
-        loop = await self._ready()
+        await self._ready()
         self.env.start_step(action, timeout_s=timeout_s)
-        return await self._wait(loop)
+        return await self._wait()
 
     async def validate(self) -> Step:
         """Scores the submission, as the agent's `validate` does. A step."""
-        loop = await self._ready()
+        await self._ready()
         self.env.start_validate()
-        return await self._wait(loop)
+        return await self._wait()
 
     async def submit(self) -> Step:
         """Scores the submission and ends the episode. A step."""
-        loop = await self._ready()
+        await self._ready()
         self.env.start_submit()
-        return await self._wait(loop)
+        return await self._wait()
 
     def close(self) -> None:
         """Ends the episode and frees the environment. An operation under way fails."""

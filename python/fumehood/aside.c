@@ -9,21 +9,14 @@ PyObject *aside_run(PyObject *module, PyObject *args)
 	struct fh_error err = FH_ERROR_INIT;
 	struct fh_action action = FH_ACTION();
 	struct env_object *env;
-	struct fh_step step;
 	PyObject *text;
-	int r;
 
 	if (!PyArg_ParseTuple(args, "O!Ud:aside", env_type, &env, &text, &action.timeout_s))
 		return NULL;
 	action.text = env_text(text);
-	if (!action.text || !env_check(env))
+	if (!action.text || !env_prepare(env, false))
 		return NULL;
-	env->busy = true;
-	Py_BEGIN_ALLOW_THREADS;
-	r = fh_env_aside(env->env, &action, &step, &err);
-	Py_END_ALLOW_THREADS;
-	env->busy = false;
-	return r < 0 ? errors_raise(&err) : step_new(&step);
+	return env_go(env, fh_env_aside_start(env->env, &action, &err), &err);
 }
 
 PyObject *aside_put_file(PyObject *module, PyObject *args)
@@ -45,7 +38,7 @@ PyObject *aside_put_file(PyObject *module, PyObject *args)
 	Py_BEGIN_ALLOW_THREADS;
 	r = fh_env_put_file(env->env, &file, &err);
 	Py_END_ALLOW_THREADS;
-	env->busy = false;
+	env_leave(env);
 	if (r < 0)
 		return errors_raise(&err);
 	Py_RETURN_NONE;

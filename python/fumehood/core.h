@@ -25,16 +25,21 @@
 struct gym_object {
 	PyObject_HEAD struct fh_gym *gym; /* NULL: closed */
 	Py_ssize_t n_envs;                /* number of open environments */
-	PyObject *started; /* dict {address of an fh_env: its Env}, for start_step() and such */
-	bool polled;       /* a thread waits for an operation of one of its environments */
+	Py_ssize_t n_started; /* number of environments with an operation of start_step() or such */
+	bool polled;          /* a thread waits for polled environments */
 };
 
-/* An Env. */
+/* An Env. It is the user pointer of its fh_env. */
 struct env_object {
 	PyObject_HEAD struct gym_object *gym;
 	struct fh_env *env; /* NULL: closed */
 	bool busy;          /* an operation is under way */
-	bool started;       /* it was started by start_step() or such, and end() gives its result */
+	/* It was started by start_step() or such, and end() gives its result. Until then the
+	 * operation holds a reference to the Env. */
+	bool started;
+	bool polled;              /* the gym polls the environment */
+	bool closing;             /* close() was called while an operation was under way */
+	struct many_entry *entry; /* part of the batch under way; NULL: none */
 };
 
 extern PyTypeObject *gym_type, *env_type, *step_type;
@@ -63,9 +68,23 @@ PyObject *step_metrics(const struct fh_metric *metrics, size_t n);
  * surrogate, or another type than str raises an exception and gives NULL. */
 const char *env_text(PyObject *text);
 
-/* Return false, with an exception, if the object is closed or in use by another thread. */
+/* Return false, with an exception, if the object is closed, or the environment is in use. */
 bool gym_check(const struct gym_object *self);
 bool env_check(const struct env_object *self);
+/* Returns false, with an exception, if the gym is closed or another thread polls it. */
+bool gym_check_polls(const struct gym_object *self);
+/* Lets the gym poll the environment, or its caller wait for it alone. Returns 0, or -1 with an
+ * exception. */
+int env_set_polled(struct env_object *self, bool polled);
+/* Returns false, with an exception, if no operation can begin. */
+bool env_prepare(struct env_object *self, bool polled);
+/* Gives the result of a method that has started an operation: waits for it unless `polled`. */
+PyObject *env_go(struct env_object *self, int r, const struct fh_error *err);
+/* Notes that an operation has ended. */
+void env_leave(struct env_object *self);
+
+/* Env.__init__(). */
+int open_env(struct env_object *self, PyObject *args, PyObject *keywords);
 
 /* Methods of Gym, in many.c. */
 PyObject *many_step(struct gym_object *self, PyObject *args, PyObject *keywords);

@@ -3,20 +3,36 @@
 #include "core.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 PyTypeObject *env_type;
 
 bool env_check(const struct env_object *self)
 {
-	if (!self->env)
+	if (!self->env || self->closing)
 		PyErr_SetString(closed_error, "the environment is closed");
 	else if (self->busy)
 		PyErr_SetString(state_error, "this environment has a step under way");
 	else
-		return gym_check(self->gym);
+		return true;
 	return false;
+}
+
+int env_set_polled(struct env_object *self, bool polled)
+{
+	struct fh_error err = FH_ERROR_INIT;
+
+	if (self->polled == polled)
+		return 0;
+	/* Only the thread that polls the gym may do this: there is none now. */
+	if (!gym_check_polls(self->gym))
+		return -1;
+	if (fh_env_set_polled(self->env, polled, &err) < 0) {
+		errors_raise(&err);
+		return -1;
+	}
+	self->polled = polled;
+	return 0;
 }
 
 const char *env_text(PyObject *text)
@@ -36,119 +52,24 @@ const char *env_text(PyObject *text)
 	return s;
 }
 
-/* --- opening and closing --------------------------------------------------------------------- */
-
-static int env_reward_kind(const char *word, enum fh_reward_kind *out)
-{
-	static const char *const words[] = { "delta", "improvement", "none" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(words[i], word) == 0) {
-			*out = (enum fh_reward_kind)i;
-			return 0;
-		}
-	PyErr_Format(input_error, "no reward '%s': there are delta, improvement and none", word);
-	return -1;
-}
-
-/* Binds of a sequence of (source, target) pairs. The texts live as long as the sequence. */
-static int env_binds(PyObject *list, struct fh_bind **out, size_t *out_n)
-{
-	Py_ssize_t n = list == Py_None ? 0 : PySequence_Size(list);
-	struct fh_bind *binds = NULL;
-
-	if (n > 0)
-		binds = calloc((size_t)n, sizeof(*binds));
-	for (Py_ssize_t i = 0; binds && i < n; i++) {
-		PyObject *pair = PySequence_GetItem(list, i);
-		bool ok = pair && PyTuple_Check(pair) &&
-				PyArg_ParseTuple(pair, "ss", &binds[i].source, &binds[i].target);
-
-		Py_XDECREF(pair); /* the list still holds it */
-		if (!ok) {
-			PyErr_SetString(PyExc_TypeError, "binds are tuples (source, target)");
-			free(binds);
-			return -1;
-		}
-	}
-	*out = binds;
-	*out_n = binds ? (size_t)n : 0;
-	return n < 0 ? -1 : 0;
-}
-
-static int env_init(struct env_object *self, PyObject *args, PyObject *keywords)
-{
-	static char *names[] = { "gym", "task", "variant", "reward", "max_steps", "binds", "python",
-		"memory", "memory_file", "web_hosts", "judge_salt", "max_text_bytes", "gpus",
-		"data_seed", NULL };
-	struct fh_env_options o = FH_ENV_OPTIONS();
-	struct fh_error err = FH_ERROR_INIT;
-	unsigned long long salt = 0, data_seed = 0;
-	long long text_bytes = 0;
-	const char *reward = "delta";
-	struct fh_bind *binds = NULL;
-	PyObject *list = Py_None;
-	struct gym_object *gym;
-	Py_ssize_t n_gpus = 0;
-	int r, memory = 0;
-
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!s|$zsiOzpzzKLnK:Env", names, gym_type,
-			    &gym, &o.task, &o.variant, &reward, &o.max_steps, &list, &o.python,
-			    &memory, &o.memory_file, &o.web_hosts, &salt, &text_bytes, &n_gpus,
-			    &data_seed))
-		return -1;
-	if (self->env) {
-		PyErr_SetString(state_error, "the environment is open");
-		return -1;
-	}
-	if (!gym->gym) {
-		PyErr_SetString(closed_error, "the gym is closed");
-		return -1;
-	}
-	if (env_reward_kind(reward, &o.reward) < 0 || env_binds(list, &binds, &o.n_binds) < 0)
-		return -1;
-	o.binds = binds;
-	o.memory = memory;
-	o.judge_salt = salt;
-	o.max_text_bytes = text_bytes;
-	o.n_gpus = n_gpus < 0 ? SIZE_MAX : (size_t)n_gpus;
-	o.data_seed = data_seed;
-	o.polled = true;
-	gym->n_envs++;
-	Py_BEGIN_ALLOW_THREADS;
-	r = fh_env_open(gym->gym, &o, &self->env, &err);
-	Py_END_ALLOW_THREADS;
-	free(binds);
-	if (r < 0) {
-		gym->n_envs--;
-		errors_raise(&err);
-		return -1;
-	}
-	self->gym = (struct gym_object *)Py_NewRef((PyObject *)gym);
-	return 0;
-}
-
-/* Forgets an operation of start_step() or such. May free self. `env`: address of its fh_env. */
-static void env_unstart(struct env_object *self, struct fh_env *env)
-{
-	PyObject *key = PyLong_FromVoidPtr(env);
-
-	self->busy = self->started = false;
-	if (!key || PyDict_DelItem(self->gym->started, key) < 0)
-		PyErr_Clear();
-	Py_XDECREF(key);
-}
+/* --- closing --------------------------------------------------------------------- */
 
 static void env_drop(struct env_object *self)
 {
 	struct fh_env *env = self->env;
+	bool polls; /* another thread must not poll while this one closes a polled environment */
 
 	if (!env)
 		return;
+	polls = self->polled && !self->gym->polled;
 	self->env = NULL;
+	if (polls)
+		self->gym->polled = true;
 	Py_BEGIN_ALLOW_THREADS;
 	fh_env_close(env);
 	Py_END_ALLOW_THREADS;
+	if (polls)
+		self->gym->polled = false;
 	self->gym->n_envs--;
 }
 
@@ -162,16 +83,36 @@ static void env_dealloc(struct env_object *self)
 	Py_DECREF((PyObject *)type);
 }
 
+/* Forgets an operation of start_step() or such. May free self. */
+static void env_unstart(struct env_object *self)
+{
+	self->busy = self->started = false;
+	self->gym->n_started--;
+	Py_DECREF((PyObject *)self);
+}
+
+void env_leave(struct env_object *self)
+{
+	self->busy = false;
+	if (self->closing)
+		env_drop(self);
+}
+
 static PyObject *env_close(struct env_object *self, PyObject *unused)
 {
-	struct fh_env *env = self->env;
-	bool started = self->started;
-
-	if (env && !(started ? gym_check(self->gym) : env_check(self)))
+	if (!self->env)
+		Py_RETURN_NONE;
+	if (self->busy && !self->started) {
+		/* The thread whose call is under way closes the environment when that ends. */
+		self->closing = true;
+		fh_env_interrupt(self->env);
+		Py_RETURN_NONE;
+	}
+	if (self->polled && !gym_check_polls(self->gym))
 		return NULL;
 	env_drop(self);
-	if (started)
-		env_unstart(self, env); /* the caller holds another reference */
+	if (self->started)
+		env_unstart(self); /* the caller holds another reference */
 	Py_RETURN_NONE;
 }
 
@@ -193,16 +134,15 @@ static PyObject *env_exit(struct env_object *self, PyObject *args)
  */
 static PyObject *env_finish(struct env_object *self)
 {
-	PyObject *type = NULL, *value = NULL, *trace = NULL;
+	PyObject *type = NULL, *value = NULL, *trace = NULL, *result;
 	struct fh_error err = FH_ERROR_INIT;
-	struct fh_env *done;
 	struct fh_step step;
 	int r;
 
-	self->busy = self->gym->polled = true;
+	self->busy = true;
 	do {
 		Py_BEGIN_ALLOW_THREADS;
-		r = fh_gym_wait(self->gym->gym, SIGNALS_MS, &done, 1, &err);
+		r = fh_env_wait(self->env, SIGNALS_MS, &err);
 		Py_END_ALLOW_THREADS;
 		if (r == 0 && !type && PyErr_CheckSignals() < 0) {
 			PyErr_Fetch(&type, &value, &trace);
@@ -211,157 +151,119 @@ static PyObject *env_finish(struct env_object *self)
 	} while (r == 0);
 	if (r > 0)
 		r = fh_env_end(self->env, &step, &err);
-	self->busy = self->gym->polled = false;
 	if (type) {
 		PyErr_Restore(type, value, trace);
-		return NULL;
+		result = NULL;
+	} else {
+		result = r < 0 ? errors_raise(&err) : step_new(&step);
 	}
-	return r < 0 ? errors_raise(&err) : step_new(&step);
+	env_leave(self);
+	return result;
 }
 
-/* As env_check(). Also fails if the gym has operations of start_step() or such under way. */
-static bool env_check_alone(const struct env_object *self)
+/* Notes an operation as started, until end(). */
+static PyObject *env_started(struct env_object *self)
 {
-	if (!env_check(self))
-		return false;
-	if (PyDict_Size(self->gym->started) == 0)
-		return true;
-	PyErr_SetString(state_error,
-			"started operations of this gym have not ended: call wait() and "
-			"end()");
-	return false;
+	self->busy = self->started = true;
+	self->gym->n_started++;
+	Py_INCREF((PyObject *)self);
+	Py_RETURN_NONE;
 }
 
-/* Fills an action from step()'s arguments. The text lives as long as they do. */
-static int env_action(PyObject *args, PyObject *keywords, struct fh_action *out)
+PyObject *env_go(struct env_object *self, int r, const struct fh_error *err)
+{
+	if (r < 0)
+		return errors_raise(err);
+	return self->polled ? env_started(self) : env_finish(self);
+}
+
+bool env_prepare(struct env_object *self, bool polled)
+{
+	if (!env_check(self) || (polled && !gym_check_polls(self->gym)))
+		return false;
+	return env_set_polled(self, polled) == 0;
+}
+
+static PyObject *env_any_reset(
+		struct env_object *self, PyObject *args, PyObject *keywords, bool polled)
+{
+	static char *names[] = { "seed", NULL };
+	struct fh_error err = FH_ERROR_INIT;
+	PyObject *number = NULL;
+	uint64_t seed = 0;
+
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O!:reset", names, &PyLong_Type, &number))
+		return NULL;
+	if (number)
+		seed = PyLong_AsUnsignedLongLong(number);
+	if (PyErr_Occurred() || !env_prepare(self, polled))
+		return NULL;
+	return env_go(self, fh_env_reset_start(self->env, &FH_RESET(.seed = seed), &err), &err);
+}
+
+static PyObject *env_any_step(
+		struct env_object *self, PyObject *args, PyObject *keywords, bool polled)
 {
 	static char *names[] = { "action", "timeout_s", NULL };
+	struct fh_error err = FH_ERROR_INIT;
+	struct fh_action action = FH_ACTION();
 	PyObject *text;
 
 	if (!PyArg_ParseTupleAndKeywords(
-			    args, keywords, "U|$d:step", names, &text, &out->timeout_s))
-		return -1;
-	out->text = env_text(text);
-	return out->text ? 0 : -1;
+			    args, keywords, "U|$d:step", names, &text, &action.timeout_s))
+		return NULL;
+	action.text = env_text(text);
+	if (!action.text || !env_prepare(self, polled))
+		return NULL;
+	return env_go(self, fh_env_step_start(self->env, &action, &err), &err);
 }
 
-static int env_seed(PyObject *args, PyObject *keywords, unsigned long long *out)
+static PyObject *env_any_score(struct env_object *self,
+		int (*start)(struct fh_env *env, struct fh_error *err), bool polled)
 {
-	static char *names[] = { "seed", NULL };
-	PyObject *seed = NULL;
+	struct fh_error err = FH_ERROR_INIT;
 
-	*out = 0;
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O!:reset", names, &PyLong_Type, &seed))
-		return -1;
-	if (seed)
-		*out = PyLong_AsUnsignedLongLong(seed);
-	return PyErr_Occurred() ? -1 : 0;
+	return env_prepare(self, polled) ? env_go(self, start(self->env, &err), &err) : NULL;
 }
 
 static PyObject *env_reset(struct env_object *self, PyObject *args, PyObject *keywords)
 {
-	struct fh_error err = FH_ERROR_INIT;
-	unsigned long long seed;
-
-	if (env_seed(args, keywords, &seed) < 0 || !env_check_alone(self))
-		return NULL;
-	if (fh_env_reset_start(self->env, &FH_RESET(.seed = seed), &err) < 0)
-		return errors_raise(&err);
-	return env_finish(self);
-}
-
-static PyObject *env_step(struct env_object *self, PyObject *args, PyObject *keywords)
-{
-	struct fh_error err = FH_ERROR_INIT;
-	struct fh_action action = FH_ACTION();
-
-	if (env_action(args, keywords, &action) < 0 || !env_check_alone(self))
-		return NULL;
-	if (fh_env_step_start(self->env, &action, &err) < 0)
-		return errors_raise(&err);
-	return env_finish(self);
-}
-
-static PyObject *env_score(
-		struct env_object *self, int (*start)(struct fh_env *env, struct fh_error *err))
-{
-	struct fh_error err = FH_ERROR_INIT;
-
-	if (!env_check_alone(self))
-		return NULL;
-	return start(self->env, &err) < 0 ? errors_raise(&err) : env_finish(self);
-}
-
-static PyObject *env_validate(struct env_object *self, PyObject *unused)
-{
-	return env_score(self, fh_env_validate_start);
-}
-
-static PyObject *env_submit(struct env_object *self, PyObject *unused)
-{
-	return env_score(self, fh_env_submit_start);
-}
-
-static PyObject *env_interrupt(struct env_object *self, PyObject *unused)
-{
-	if (self->env)
-		fh_env_interrupt(self->env);
-	Py_RETURN_NONE;
-}
-
-/* --- steps of many environments -------------------------------------------------------------- */
-
-/* Notes an operation as started. The gym's reference keeps the environment open until it ends. */
-static PyObject *env_started(struct env_object *self, int r, const struct fh_error *err)
-{
-	PyObject *key;
-
-	if (r < 0)
-		return errors_raise(err);
-	self->busy = self->started = true;
-	key = PyLong_FromVoidPtr(self->env);
-	r = key ? PyDict_SetItem(self->gym->started, key, (PyObject *)self) : -1;
-	Py_XDECREF(key);
-	return r < 0 ? NULL : Py_NewRef(Py_None);
+	return env_any_reset(self, args, keywords, false);
 }
 
 static PyObject *env_start_reset(struct env_object *self, PyObject *args, PyObject *keywords)
 {
-	struct fh_error err = FH_ERROR_INIT;
-	unsigned long long seed;
+	return env_any_reset(self, args, keywords, true);
+}
 
-	if (env_seed(args, keywords, &seed) < 0 || !env_check(self))
-		return NULL;
-	return env_started(
-			self, fh_env_reset_start(self->env, &FH_RESET(.seed = seed), &err), &err);
+static PyObject *env_step(struct env_object *self, PyObject *args, PyObject *keywords)
+{
+	return env_any_step(self, args, keywords, false);
 }
 
 static PyObject *env_start_step(struct env_object *self, PyObject *args, PyObject *keywords)
 {
-	struct fh_error err = FH_ERROR_INIT;
-	struct fh_action action = FH_ACTION();
+	return env_any_step(self, args, keywords, true);
+}
 
-	if (env_action(args, keywords, &action) < 0 || !env_check(self))
-		return NULL;
-	return env_started(self, fh_env_step_start(self->env, &action, &err), &err);
+static PyObject *env_validate(struct env_object *self, PyObject *unused)
+{
+	return env_any_score(self, fh_env_validate_start, false);
 }
 
 static PyObject *env_start_validate(struct env_object *self, PyObject *unused)
 {
-	struct fh_error err = FH_ERROR_INIT;
+	return env_any_score(self, fh_env_validate_start, true);
+}
 
-	if (!env_check(self))
-		return NULL;
-	return env_started(self, fh_env_validate_start(self->env, &err), &err);
+static PyObject *env_submit(struct env_object *self, PyObject *unused)
+{
+	return env_any_score(self, fh_env_submit_start, false);
 }
 
 static PyObject *env_start_submit(struct env_object *self, PyObject *unused)
 {
-	struct fh_error err = FH_ERROR_INIT;
-
-	if (!env_check(self))
-		return NULL;
-	return env_started(self, fh_env_submit_start(self->env, &err), &err);
+	return env_any_score(self, fh_env_submit_start, true);
 }
 
 static PyObject *env_end(struct env_object *self, PyObject *unused)
@@ -375,12 +277,21 @@ static PyObject *env_end(struct env_object *self, PyObject *unused)
 		PyErr_SetString(state_error, "nothing was started in this environment");
 		return NULL;
 	}
+	if (!gym_check_polls(self->gym))
+		return NULL;
 	r = fh_env_end(self->env, &step, &err);
 	if (r == -EBUSY)
 		return errors_raise(&err);
 	result = r < 0 ? errors_raise(&err) : step_new(&step);
-	env_unstart(self, self->env);
+	env_unstart(self);
 	return result;
+}
+
+static PyObject *env_interrupt(struct env_object *self, PyObject *unused)
+{
+	if (self->env)
+		fh_env_interrupt(self->env);
+	Py_RETURN_NONE;
 }
 
 /* --- facts ----------------------------------------------------------------------------------- */
@@ -412,7 +323,7 @@ static PyObject *env_get_warning(struct env_object *self, void *unused)
 
 static PyObject *env_get_closed(struct env_object *self, void *unused)
 {
-	return PyBool_FromLong(!self->env);
+	return PyBool_FromLong(!self->env || self->closing);
 }
 
 /* --- the type -------------------------------------------------------------------------------- */
@@ -449,7 +360,8 @@ static PyMethodDef env_methods[] = {
 			"end()\n--\n\nReturns the Step of what was started. BusyError: it has not "
 			"ended." },
 	{ "close", (PyCFunction)env_close, METH_NOARGS,
-			"close()\n--\n\nEnds the episode and frees the environment." },
+			"close()\n--\n\nEnds the episode and frees the environment. A step under "
+			"way in\nanother thread is interrupted first." },
 	{ "__enter__", env_enter, METH_NOARGS, NULL },
 	{ "__exit__", (PyCFunction)env_exit, METH_VARARGS, NULL },
 	{ NULL, NULL, 0, NULL },
@@ -465,7 +377,7 @@ static PyGetSetDef env_getset[] = {
 
 static PyType_Slot env_slots[] = {
 	{ Py_tp_doc, "An environment of a gym: see fumehood.Env." },
-	{ Py_tp_init, env_init },
+	{ Py_tp_init, open_env },
 	{ Py_tp_dealloc, env_dealloc },
 	{ Py_tp_methods, env_methods },
 	{ Py_tp_getset, env_getset },

@@ -9,8 +9,6 @@ from typing import Any
 
 from . import _core
 
-_default = threading.local()  # the default gym of a thread, and the process that opened it
-
 
 class Gym(_core.Gym):
     """Shared by environments: helper processes, loaded tasks, baselines.
@@ -21,17 +19,29 @@ class Gym(_core.Gym):
         mlgym_root: a checkout of MLGym, whose tasks come first.
         gpus: number of GPUs to lease until the gym is closed.
 
-    Only a single thread at a time may play its environments. So threads that step at once have a
-    gym each. A fork may open its own.
+    Threads may play environments of their own at once. But what is started (EnvPool, AsyncEnv) is
+    for a single thread. A fork opens its own gym.
     """
 
     _loop: asyncio.AbstractEventLoop | None = None
+    _is_due = False  # the loop calls _look() soon
 
     def serve(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Has an event loop call dispatch() whenever started operations may have ended."""
+        """Has an event loop call dispatch() when what was started just now has ended."""
         if self._loop is not loop:
-            self._loop = loop
-            loop.add_reader(self.fileno(), self.dispatch, 0.0)
+            if self._loop and self._loop.is_running():
+                raise RuntimeError("another event loop serves this gym: open one for this loop")
+            self._loop, self._is_due = loop, False
+            loop.add_reader(self.fileno(), self._look)
+        if not self._is_due:
+            self._is_due = True
+            loop.call_soon(self._look)
+
+    def _look(self) -> None:
+        """Looks until nothing more has ended: only then does the descriptor become readable."""
+        self._is_due = False
+        if self._loop and self.dispatch(0.0):
+            self.serve(self._loop)
 
     def close(self) -> None:
         """Closes the gym. Close its environments first."""
@@ -53,13 +63,25 @@ class Gym(_core.Gym):
         return len(ended)
 
 
+class _Default:
+    """The gym of this process. A fork forgets it, and the lock that a thread may have held."""
+
+    def forget(self) -> None:
+        self.gym: Gym | None = None
+        self.lock = threading.Lock()
+
+
+_default = _Default()
+_default.forget()
+os.register_at_fork(after_in_child=_default.forget)
+
+
 def default_gym() -> Gym:
-    """Returns the gym of this thread, opened at the first call. A fork gets its own."""
-    gym: Gym | None = getattr(_default, "gym", None)
-    if gym is None or gym.closed or _default.pid != os.getpid():
-        gym = _default.gym = Gym()
-        _default.pid = os.getpid()
-    return gym
+    """Returns the gym of this process, opened at the first call. A fork gets its own."""
+    with _default.lock:
+        if _default.gym is None or _default.gym.closed:
+            _default.gym = Gym()
+        return _default.gym
 
 
 class Env(_core.Env):
@@ -73,8 +95,7 @@ class Env(_core.Env):
             web_hosts, judge_salt, max_text_bytes, gpus, data_seed. docs/env.md tells of each.
 
     Opening blocks while the task's data is made and its baseline is scored, the first time on a
-    machine. Only a single thread at a time may play the environments of a gym, at once by EnvPool.
-    Any thread may call `interrupt()`.
+    machine. Threads may each play an environment. Any thread may call `interrupt()` and `close()`.
     Garbage collection closes an environment, too.
     """
 

@@ -8,11 +8,14 @@ bool gym_check(const struct gym_object *self)
 {
 	if (!self->gym)
 		PyErr_SetString(closed_error, "the gym is closed");
-	else if (self->polled)
-		PyErr_SetString(state_error, "another thread waits for this gym");
-	else
-		return true;
-	return false;
+	return self->gym != NULL;
+}
+
+bool gym_check_polls(const struct gym_object *self)
+{
+	if (self->polled)
+		PyErr_SetString(state_error, "another thread waits for this gym's environments");
+	return !self->polled && gym_check(self);
 }
 
 static int gym_init(struct gym_object *self, PyObject *args, PyObject *keywords)
@@ -34,12 +37,9 @@ static int gym_init(struct gym_object *self, PyObject *args, PyObject *keywords)
 	Py_BEGIN_ALLOW_THREADS;
 	r = fh_gym_open(&o, &self->gym, &err);
 	Py_END_ALLOW_THREADS;
-	if (r < 0) {
+	if (r < 0)
 		errors_raise(&err);
-		return -1;
-	}
-	self->started = PyDict_New();
-	return self->started ? 0 : -1;
+	return r < 0 ? -1 : 0;
 }
 
 static PyObject *gym_close(struct gym_object *self, PyObject *unused)
@@ -48,7 +48,7 @@ static PyObject *gym_close(struct gym_object *self, PyObject *unused)
 
 	if (!gym)
 		Py_RETURN_NONE;
-	if (!gym_check(self))
+	if (!gym_check_polls(self))
 		return NULL;
 	if (self->n_envs > 0)
 		return PyErr_Format(state_error, "close its %zd environments first", self->n_envs);
@@ -76,7 +76,6 @@ static void gym_dealloc(struct gym_object *self)
 	Py_BEGIN_ALLOW_THREADS;
 	fh_gym_close(self->gym);
 	Py_END_ALLOW_THREADS;
-	Py_XDECREF(self->started);
 	((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
 	Py_DECREF((PyObject *)type);
 }
@@ -123,7 +122,8 @@ static PyMethodDef gym_methods[] = {
 			"empty after timeout_s seconds, which is never if it is negative." },
 	{ "fileno", (PyCFunction)many_fileno, METH_NOARGS,
 			"fileno()\n--\n\n"
-			"A descriptor that becomes readable when wait() has something to do." },
+			"A descriptor that becomes readable when wait() has something to do, if\n"
+			"the last wait(0.0) returned an empty list." },
 	{ "__enter__", gym_enter, METH_NOARGS, NULL },
 	{ "__exit__", (PyCFunction)gym_exit, METH_VARARGS, NULL },
 	{ NULL, NULL, 0, NULL },
@@ -142,7 +142,8 @@ static PyType_Slot gym_slots[] = {
 			"What the environments of a process share: helpers, loaded tasks, baselines.\n\n"
 			"tasks_dir: folder of more tasks. state_dir: folder for baselines and data.\n"
 			"mlgym_root: a checkout of MLGym. gpus: number of GPUs to lease.\n"
-			"Any thread may use it. After a fork, open another one in the child." },
+			"Any thread may use it, but one alone what is started: wait(), step_many().\n"
+			"After a fork, open another one in the child." },
 	{ Py_tp_init, gym_init },
 	{ Py_tp_dealloc, gym_dealloc },
 	{ Py_tp_methods, gym_methods },

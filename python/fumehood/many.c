@@ -71,11 +71,10 @@ static void many_end(struct many *m, struct fh_env *const *done, int n)
 {
 	for (int i = 0; i < n; i++) {
 		struct fh_error err = FH_ERROR_INIT;
-		struct many_entry *e = m->entries;
+		/* It is in the batch: no other was started. */
+		const struct env_object *env = fh_env_user(done[i]);
 
-		while (e->env->env != done[i]) /* it is in the batch: no other was started */
-			e++;
-		if (fh_env_end(done[i], &e->step, &err) < 0 && m->err.code == 0)
+		if (fh_env_end(done[i], &env->entry->step, &err) < 0 && m->err.code == 0)
 			m->err = err;
 	}
 }
@@ -138,21 +137,32 @@ static PyObject *many_result(const struct many *m)
 	return list;
 }
 
-/* Marks the environments of a batch as in use or not. An environment can't be in it twice. */
-static int many_mark(struct many *m, bool busy)
+/* Marks the first n environments of a batch as in use no more. */
+static void many_leave(struct many *m, Py_ssize_t n)
 {
-	m->gym->polled = busy;
+	m->gym->polled = false;
+	for (Py_ssize_t i = 0; i < n; i++) {
+		m->entries[i].env->entry = NULL;
+		env_leave(m->entries[i].env);
+	}
+}
+
+/* Marks the environments of a batch as in use. An environment can't be in it twice. */
+static int many_enter(struct many *m)
+{
 	for (Py_ssize_t i = 0; i < m->n; i++) {
 		struct env_object *env = m->entries[i].env;
 
-		if (busy && env->busy) {
-			m->n = i;
-			many_mark(m, false);
+		if (env->busy)
 			PyErr_SetString(input_error, "an environment is given twice");
+		if (env->busy || env_set_polled(env, true) < 0) {
+			many_leave(m, i);
 			return -1;
 		}
-		env->busy = busy;
+		env->busy = true;
+		env->entry = &m->entries[i];
 	}
+	m->gym->polled = true;
 	return 0;
 }
 
@@ -160,17 +170,17 @@ static PyObject *many_play(struct many *m)
 {
 	PyObject *result = NULL;
 
-	if (PyDict_Size(m->gym->started) > 0) {
+	if (m->gym->n_started > 0) {
 		PyErr_SetString(state_error,
 				"operations of start_step() or start_reset() have "
 				"not ended: call wait() and end()");
 		return NULL;
 	}
-	if (many_mark(m, true) < 0)
+	if (many_enter(m) < 0)
 		return NULL;
 	if (many_run(m) == 0)
 		result = many_result(m);
-	many_mark(m, false);
+	many_leave(m, m->n);
 	return result;
 }
 
@@ -194,7 +204,7 @@ static PyObject *many_call(struct gym_object *gym, PyObject *envs, PyObject *val
 	PyObject *result = NULL;
 	int r;
 
-	if (!gym_check(gym))
+	if (!gym_check_polls(gym))
 		return NULL;
 	if (PyList_Size(envs) != PyList_Size(values))
 		return PyErr_Format(PyExc_ValueError, "%zd environments, but %zd values",
@@ -258,16 +268,6 @@ static int many_wait_some(struct gym_object *self, double timeout_s, struct fh_e
 	return n;
 }
 
-/* Returns a new reference to the Env of what was started, or NULL with an exception. */
-static PyObject *many_started(const struct gym_object *self, struct fh_env *env)
-{
-	PyObject *key = PyLong_FromVoidPtr(env);
-	PyObject *found = key ? PyDict_GetItemWithError(self->started, key) : NULL;
-
-	Py_XDECREF(key);
-	return Py_XNewRef(found);
-}
-
 PyObject *many_wait(struct gym_object *self, PyObject *args)
 {
 	struct fh_env *done[DONE_MAX];
@@ -275,9 +275,9 @@ PyObject *many_wait(struct gym_object *self, PyObject *args)
 	PyObject *list;
 	int n;
 
-	if (!PyArg_ParseTuple(args, "|d:wait", &timeout_s) || !gym_check(self))
+	if (!PyArg_ParseTuple(args, "|d:wait", &timeout_s) || !gym_check_polls(self))
 		return NULL;
-	if (timeout_s < 0 && PyDict_Size(self->started) == 0) {
+	if (timeout_s < 0 && self->n_started == 0) {
 		PyErr_SetString(state_error, "nothing was started, so nothing can end");
 		return NULL;
 	}
@@ -286,11 +286,11 @@ PyObject *many_wait(struct gym_object *self, PyObject *args)
 		return NULL;
 	list = PyList_New(n);
 	for (int i = 0; list && i < n; i++)
-		PyList_SetItem(list, i, many_started(self, done[i]));
+		PyList_SetItem(list, i, Py_NewRef((PyObject *)fh_env_user(done[i])));
 	return list;
 }
 
 PyObject *many_fileno(struct gym_object *self, PyObject *unused)
 {
-	return gym_check(self) ? PyLong_FromLong(fh_gym_fd(self->gym)) : NULL;
+	return gym_check(self) ? PyLong_FromLong(fh_gym_lazy_fd(self->gym)) : NULL;
 }

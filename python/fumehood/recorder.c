@@ -51,7 +51,7 @@ static int recorder_init(struct recorder_object *self, PyObject *args, PyObject 
 	Py_BEGIN_ALLOW_THREADS;
 	r = fh_recorder_open(&o, &self->recorder, &err);
 	Py_END_ALLOW_THREADS;
-	env->busy = false;
+	env_leave(env);
 	if (r < 0) {
 		errors_raise(&err);
 		return -1;

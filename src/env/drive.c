@@ -316,7 +316,14 @@ int fh_gym_fd(struct fh_gym *gym)
 {
 	int r = gym_check_process(gym, NULL);
 
-	return r < 0 ? r : poller_fd(&gym->poller);
+	return r < 0 ? r : poller_fd(&gym->poller, false);
+}
+
+int fh_gym_lazy_fd(struct fh_gym *gym)
+{
+	int r = gym_check_process(gym, NULL);
+
+	return r < 0 ? r : poller_fd(&gym->poller, true);
 }
 
 int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **out_done, size_t max,

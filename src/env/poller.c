@@ -328,9 +328,9 @@ static int poller_run_events(struct poller *p, int timeout_ms)
 	return 0;
 }
 
-int poller_fd(struct poller *p)
+int poller_fd(struct poller *p, bool lazy)
 {
-	p->fd_given = true;
+	p->fd_given = p->fd_given || !lazy;
 	poller_listen_to_fresh(p);
 	poller_arm(p);
 	return p->epoll_fd;
@@ -354,8 +354,13 @@ int poller_wait(struct poller *p, int timeout_ms, struct fh_error *err)
 		poller_run_interrupted(p);
 		poller_run_expired(p);
 		poller_arm(p);
-		if (p->done.first || r < 0 || clock_ms_left(deadline_ns) == 0)
+		if (p->done.first)
 			return 0;
+		if (r < 0 || clock_ms_left(deadline_ns) == 0) {
+			poller_listen_to_fresh(p);
+			poller_arm(p);
+			return 0;
+		}
 	}
 }
 

@@ -77,8 +77,8 @@ struct poller {
 	 * descriptors by waits_awake(), not waits(). */
 	struct poll_item *fresh[POLLER_FRESH_MAX];
 	size_t n_fresh;
-	/* poller_fd() was called. Other code may wait for that descriptor, so `fresh` stays
-	 * empty. */
+	/* poller_fd() was called, and not `lazy`. Other code may wait for that descriptor, so
+	 * `fresh` stays empty. */
 	bool fd_given;
 };
 
@@ -104,8 +104,9 @@ void poller_forget(struct poller *p, struct poll_item *item);
  */
 void poller_unwatch(struct poller *p, int fd);
 
-/* Returns a descriptor that is readable when poller_wait() has something to do. */
-int poller_fd(struct poller *p);
+/* Returns a descriptor that is readable when poller_wait() has something to do. `lazy`: only if
+ * poller_wait() has ended without an item since the last poller_add(). */
+int poller_fd(struct poller *p, bool lazy);
 
 /*
  * Advances items until the work of one has ended, a signal came, or timeout_ms ran out (-1: never).

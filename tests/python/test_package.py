@@ -132,7 +132,6 @@ def test_threads_step_at_once():
             meeting.wait()
             steps.append(env.step("sleep 3; echo done"))
             meeting.wait()
-        env.gym.close()
 
     threads = [threading.Thread(target=play) for _ in range(3)]
     for thread in threads:
@@ -146,17 +145,42 @@ def test_threads_step_at_once():
     assert [step.observation for step in steps] == ["done\n"] * 3
 
 
-def test_one_thread_at_a_time(env):
-    thread = threading.Thread(target=lambda: env.step("sleep 30"))
+@pytest.fixture
+def sleeping(env):
+    """A thread whose step is under way, and the list that its Step comes to."""
+    steps = []
+    thread = threading.Thread(target=lambda: steps.append(env.step("sleep 30")))
     thread.start()
-    deadline = time.monotonic() + 20
-    with pytest.raises(fumehood.StateError, match="under way"):
-        while time.monotonic() < deadline:
-            env.close()
-            time.sleep(0.001)
+    time.sleep(0.5)
+    yield thread, steps
     env.interrupt()
     thread.join(20)
-    assert not thread.is_alive()
+
+
+def test_one_thread_at_a_time(env, sleeping):
+    with pytest.raises(fumehood.StateError, match="under way"):
+        env.step("true")
+
+
+def test_a_close_ends_another_threads_step(env, sleeping):
+    thread, steps = sleeping
+    env.close()
+    with pytest.raises(fumehood.ClosedError):
+        env.step("true")
+    thread.join(20)
+    assert [step.outcome for step in steps] == ["interrupted"] and env.closed
+
+
+def test_threads_share_a_gym():
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(fumehood.default_gym())) for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [fumehood.default_gym()] * 3
 
 
 def test_an_interrupt_ends_a_step_at_once(env):
@@ -203,6 +227,28 @@ def test_ctrl_c_ends_what_the_main_thread_waits_for(call):
     assert float(printed) < 5000  # 50 ms on an idle machine: bench tells
 
 
+SLOW_TASK = """
+name: Slow
+description: Write a word to out.txt.
+metric: {name: known, direction: maximize}
+baseline: echo begun >> out.txt; sleep 1000
+training_timeout: 1000s
+grader: {kind: script, submission: out.txt, program: judge.py}
+"""
+
+
+def test_ctrl_c_ends_an_opening(tmp_path):
+    folder = tmp_path / "tasks/slow"
+    folder.mkdir(parents=True)
+    (folder / "task.yaml").write_text(SLOW_TASK)
+    (folder / "judge.py").write_text("")
+    program = CTRL_C.replace("fumehood.EnvPool({task!r}, 2)", "fumehood.EnvPool({task!r}, 0)")
+    gym = f"fumehood.Gym(tasks_dir={str(tmp_path / 'tasks')!r}, state_dir={str(tmp_path)!r})"
+    call = f"fumehood.Env('slow', gym={gym})"
+    printed = run_program(program.format(task=TASK, call=call)).stdout
+    assert float(printed) < 5000  # 50 ms on an idle machine
+
+
 def test_a_fork_can_use_its_own_gym_only(env):
     pid = os.fork()
     if pid == 0:
@@ -211,7 +257,7 @@ def test_a_fork_can_use_its_own_gym_only(env):
             try:
                 env.step("true")
             except fumehood.StateError:
-                with fumehood.Gym() as own, fumehood.Env(TASK, gym=own) as mine:
+                with fumehood.Env(TASK) as mine:
                     mine.reset()
                     status = 0 if mine.step("echo child").observation == "child\n" else 2
         finally:
@@ -361,6 +407,22 @@ def test_asyncio(gym):
         return await asyncio.gather(*(play(i) for i in range(4)))
 
     assert asyncio.run(main()) == [(f"{i}\n", True, True) for i in range(4)]
+
+
+def test_asyncio_in_another_loop(gym):
+    async def play():
+        env = await fumehood.AsyncEnv.open(TASK, gym=gym)
+        await env.reset()
+        return env
+
+    async def main():
+        async with await play() as env:
+            with pytest.raises(RuntimeError, match="another event loop"):
+                await asyncio.to_thread(asyncio.run, env.reset())
+            return (await env.step("echo on")).observation
+
+    assert asyncio.run(main()) == "on\n"
+    assert asyncio.run(main()) == "on\n"  # in a new loop
 
 
 def test_asyncio_cancelled(gym):

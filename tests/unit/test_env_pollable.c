@@ -64,6 +64,28 @@ static struct fh_env *open_polled(const char *task)
 
 /* --- one thread, many environments ------------------------------------------------------------ */
 
+/* Runs first: after fh_gym_fd() every step makes the descriptor readable. */
+static void test_lazy_descriptor(void **state)
+{
+	static const char *const commands[] = { "true", "sleep 0.05", "seq 100000" };
+	struct pollfd p = { .fd = fh_gym_lazy_fd(gym), .events = POLLIN };
+	struct fh_env *env, *done;
+	int n;
+
+	assert_done(fh_env_open(gym,
+			&FH_ENV_OPTIONS(.task = "rows", .max_steps = 100, .polled = true), &env,
+			&error));
+	assert_done(fh_env_reset_start(env, NULL, &error));
+	for (size_t i = 0; i < 30; i++) {
+		while ((n = fh_gym_wait(gym, 0, &done, 1, &error)) == 0)
+			assert_int_equal(poll(&p, 1, PATIENCE_MS), 1);
+		assert_done(n);
+		assert_done(fh_env_end(done, &step, &error));
+		begin(env, commands[i % ARRAY_SIZE(commands)]);
+	}
+	fh_env_close(env);
+}
+
 #define ENVS 12
 #define ROUNDS 5
 
@@ -432,6 +454,7 @@ static void test_killed_nursery(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lazy_descriptor),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_protocol),
 		cmocka_unit_test(test_close_while_working),

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The opening of an Env, with its options. */
+#include "core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int open_reward_kind(const char *word, enum fh_reward_kind *out)
+{
+	static const char *const words[] = { "delta", "improvement", "none" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i], word) == 0) {
+			*out = (enum fh_reward_kind)i;
+			return 0;
+		}
+	PyErr_Format(input_error, "no reward '%s': there are delta, improvement and none", word);
+	return -1;
+}
+
+/* Binds of a sequence of (source, target) pairs. The texts live as long as the sequence. */
+static int open_binds(PyObject *list, struct fh_bind **out, size_t *out_n)
+{
+	Py_ssize_t n = list == Py_None ? 0 : PySequence_Size(list);
+	struct fh_bind *binds = NULL;
+
+	if (n > 0)
+		binds = calloc((size_t)n, sizeof(*binds));
+	for (Py_ssize_t i = 0; binds && i < n; i++) {
+		PyObject *pair = PySequence_GetItem(list, i);
+		bool ok = pair && PyTuple_Check(pair) &&
+				PyArg_ParseTuple(pair, "ss", &binds[i].source, &binds[i].target);
+
+		Py_XDECREF(pair); /* the list still holds it */
+		if (!ok) {
+			PyErr_SetString(PyExc_TypeError, "binds are tuples (source, target)");
+			free(binds);
+			return -1;
+		}
+	}
+	*out = binds;
+	*out_n = binds ? (size_t)n : 0;
+	return n < 0 ? -1 : 0;
+}
+
+/*
+ * Opens an environment. If a signal's handler raises, the opening is left. Returns NULL with an
+ * exception if that or the opening failed.
+ */
+static struct fh_env *open_wait(struct fh_gym *gym, const struct fh_env_options *options)
+{
+	struct fh_error err = FH_ERROR_INIT;
+	struct fh_env *env;
+	int r = fh_env_open_start(gym, options, &env, &err);
+
+	if (r < 0) {
+		errors_raise(&err);
+		return NULL;
+	}
+	do {
+		Py_BEGIN_ALLOW_THREADS;
+		r = fh_env_wait(env, SIGNALS_MS, &err);
+		Py_END_ALLOW_THREADS;
+	} while (r == 0 && PyErr_CheckSignals() == 0);
+	if (r > 0)
+		r = fh_env_end(env, NULL, &err);
+	if (r < 0)
+		errors_raise(&err);
+	if (!PyErr_Occurred())
+		return env;
+	Py_BEGIN_ALLOW_THREADS;
+	fh_env_close(env);
+	Py_END_ALLOW_THREADS;
+	return NULL;
+}
+
+int open_env(struct env_object *self, PyObject *args, PyObject *keywords)
+{
+	static char *names[] = { "gym", "task", "variant", "reward", "max_steps", "binds", "python",
+		"memory", "memory_file", "web_hosts", "judge_salt", "max_text_bytes", "gpus",
+		"data_seed", NULL };
+	struct fh_env_options o = FH_ENV_OPTIONS();
+	unsigned long long salt = 0, data_seed = 0;
+	long long text_bytes = 0;
+	const char *reward = "delta";
+	struct fh_bind *binds = NULL;
+	PyObject *list = Py_None;
+	struct gym_object *gym;
+	Py_ssize_t n_gpus = 0;
+	int memory = 0;
+
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!s|$zsiOzpzzKLnK:Env", names, gym_type,
+			    &gym, &o.task, &o.variant, &reward, &o.max_steps, &list, &o.python,
+			    &memory, &o.memory_file, &o.web_hosts, &salt, &text_bytes, &n_gpus,
+			    &data_seed))
+		return -1;
+	if (self->env) {
+		PyErr_SetString(state_error, "the environment is open");
+		return -1;
+	}
+	if (!gym_check(gym) || open_reward_kind(reward, &o.reward) < 0 ||
+			open_binds(list, &binds, &o.n_binds) < 0)
+		return -1;
+	o.binds = binds;
+	o.memory = memory;
+	o.judge_salt = salt;
+	o.max_text_bytes = text_bytes;
+	o.n_gpus = n_gpus < 0 ? SIZE_MAX : (size_t)n_gpus;
+	o.data_seed = data_seed;
+	gym->n_envs++; /* keeps the gym open meanwhile */
+	self->env = open_wait(gym->gym, &o);
+	free(binds);
+	if (!self->env) {
+		gym->n_envs--;
+		return -1;
+	}
+	self->gym = (struct gym_object *)Py_NewRef((PyObject *)gym);
+	fh_env_set_user(self->env, self);
+	return 0;
+}
