@@ -7,6 +7,7 @@
 #include "cli/pager.h"
 #include "cli/term.h"
 #include "cmd/transcript.h"
+#include "run/foreign.h"
 #include "trajectory/export_files.h"
 
 #include <errno.h>
@@ -188,6 +189,23 @@ static const char *show_assignment(const struct show *s)
 	return "";
 }
 
+/* Shows the conversation of a program that played as the agent. The step shows only what it
+ * printed. */
+static void show_add_calls(struct buf *out, const struct show *s)
+{
+	const struct traj *t = s->run.traj;
+
+	if (!str_eq(pyjson_text(pyjson_get(s->run.open, "agent_config")), FOREIGN_CONFIG))
+		return;
+	for (size_t i = 0; i < t->n_history && s->run.n_messages; i++) {
+		auto_free char *heading =
+				xasprintf("the agent's call: %s", pyjson_text(t->history[i].role));
+
+		show_add_heading(out, s, heading);
+		transcript_add_text(out, s->style, pyjson_text(t->history[i].content), "", "");
+	}
+}
+
 static void show_add_step(struct buf *out, struct show *s, size_t i)
 {
 	struct transcript_step step = show_step_of(s, i);
@@ -262,6 +280,7 @@ static int show_print(struct command_context *ctx, struct show *s)
 		show_add_summary(&out, s);
 		show_add_heading(&out, s, "task");
 		transcript_add_text(&out, s->style, show_assignment(s), "", "");
+		show_add_calls(&out, s);
 		for (size_t i = 0; i < n; i++)
 			show_add_step(&out, s, i);
 	}

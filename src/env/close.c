@@ -23,6 +23,7 @@ void env_release(struct fh_env *env)
 	env_hide(env, NULL);
 	free(take_ptr(env->welcome));
 	free(take_ptr(env->working_dir));
+	free(take_ptr(env->agent_script));
 }
 
 /* Waits for the end of the thread that opens the environment, if one does. */

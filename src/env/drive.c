@@ -37,6 +37,10 @@ static void env_waits(struct poll_item *item, struct waits *w)
 		sandbox_waits(env->sb, w);
 		waits_until(w, env->deadline_ns);
 		break;
+	case WORK_GATEWAY:
+		sandbox_waits(env->sb, w);
+		waits_until(w, env->deadline_ns);
+		break;
 	case WORK_FILES:
 		memory_waits(&env->memory, env->sb, w);
 		waits_until(w, env->deadline_ns);

@@ -87,6 +87,16 @@ int fh_env_submit_start(struct fh_env *env, struct fh_error *err)
 	return env_start(env, step_begin_request(env, REQUEST_SUBMIT, err));
 }
 
+int env_run_agent_start(struct fh_env *env, const struct env_agent *agent, struct fh_error *err)
+{
+	return env_start(env, step_begin_agent(env, agent, err));
+}
+
+void env_answer_call(struct fh_env *env, const struct env_answer *answer)
+{
+	gateway_answer(&env->gateway, answer);
+}
+
 bool env_leave_begin(struct fh_env *env)
 {
 	if (env->work != WORK_NONE || !turn_keep_memory(env))

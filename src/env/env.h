@@ -3,6 +3,7 @@
 #define ENV_ENV_H
 
 #include "base/buf.h"
+#include "env/command.h"
 #include "env/setup.h"
 #include "task/task.h"
 
@@ -60,5 +61,15 @@ void env_output(struct fh_env *env, struct buf *out);
  * recorded.
  */
 void env_names(struct fh_env *env, const char *start, struct buf *out);
+
+/* --- foreign agents: env/command.h ------------------------------------------------------------ */
+/*
+ * Begins a step that runs an agent's command, as fh_env_step_start() begins one with an action. The
+ * strings are copied. Calls that are under way when the step ends get no answer.
+ */
+int env_run_agent_start(struct fh_env *env, const struct env_agent *agent, struct fh_error *err);
+
+/* Answers a call, and copies the JSON. Does nothing if the step has ended. */
+void env_answer_call(struct fh_env *env, const struct env_answer *answer);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "env/calls.h"
 #include "env/files.h"
+#include "env/gateway.h"
 #include "env/interrupter.h"
 #include "env/memory.h"
 #include "env/poller.h"
@@ -20,7 +21,7 @@
  * or its deadline are ready, until WORK_DONE:
  *
  *   reset:  [MEMORY] -> START -> [FILES] -> [SETUP] -> DONE
- *   step:   [COMMAND -> [SETUP] -> [EDITOR]] -> [GRADE] -> [MEMORY] -> DONE
+ *   step:   [[GATEWAY] -> COMMAND -> [SETUP] -> [EDITOR]] -> [GRADE] -> [MEMORY] -> DONE
  *   open:   OPEN -> DONE
  *   aside:  COMMAND -> [SETUP] -> DONE
  *           FILE -> DONE
@@ -38,6 +39,7 @@ enum work {
 	WORK_OPEN,    /* a thread opens the environment: opening.h */
 	WORK_START,   /* the reset waits until the sandbox has started */
 	WORK_FILES,   /* files are written into the sandbox, one after the other: files.h */
+	WORK_GATEWAY, /* the gateway for an agent's program starts: gateway.h */
 	WORK_COMMAND, /* the session runs the command of an action */
 	WORK_SETUP,   /* the session runs the setup script or the state command: setup.h */
 	WORK_EDITOR,  /* the sandbox reads which file is open: editor.h */
@@ -75,6 +77,7 @@ struct fh_env {
 	struct fh_env *next_left; /* link of the list gym->left */
 	struct poll_item item;
 	struct calls calls;
+	struct gateway gateway;
 	struct memory memory;
 	struct setup setup;
 	/* a secret, such as a key, to hide in the results of steps: env_hide(); NULL: none */
@@ -113,6 +116,11 @@ struct fh_env {
 	int n_failed_starts;
 	struct files files;
 	/* state of a step: the members below */
+	/* Script of a command that plays as the agent, without the gateway's address. */
+	char *agent_script;
+	double agent_timeout_s; /* timeout of that command */
+	env_call_fn *on_call;   /* receiver of the command's calls */
+	void *on_call_user;
 	int64_t timeout_ms; /* timeout of the action's command */
 	size_t n_watched;   /* bytes of the command's output that env_output() has passed on */
 	int requests;       /* REQUEST_* bits that the command asked for */

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "env/action.h"
@@ -25,6 +26,11 @@
 #define REASON_MAX_STEPS "max_steps"
 #define REASON_MAX_TIME "max_time"
 #define REASON_MAX_TEXT "max_text"
+
+/* Most time for the gateway of an agent's command to start. */
+#define GATEWAY_START_NS (30 * NS_PER_S)
+/* most bytes of the lines before an agent's command, with the text of its task */
+#define SCRIPT_BYTES_MAX (4 << 20)
 
 /* --- the end of the episode ------------------------------------------------------------------- */
 
@@ -244,6 +250,10 @@ static void step_command_over(struct fh_env *env)
 	struct fh_step *step = &env->step;
 
 	calls_drop(&env->calls, env->sb);
+	if (env->gateway.sb) {
+		session_on_streams(env->session, NULL, NULL);
+		gateway_stop(&env->gateway);
+	}
 	turn_take_outcome(env, result);
 	if (!observe_output(&env->observation, &env->folded, task, result->output) &&
 			step->outcome == FH_OUTCOME_OK) {
@@ -304,6 +314,48 @@ static void step_run(struct fh_env *env, const struct fh_action *action)
 		step_sandbox_gone(env);
 	else
 		env->work = WORK_COMMAND;
+}
+
+/* --- an agent that is a command --------------------------------------------------------------- */
+
+/* Runs the agent's command once its gateway listens. */
+static void step_run_agent(struct fh_env *env)
+{
+	auto_buf struct buf script = BUF_INIT(FH_ACTION_BYTES_MAX + SCRIPT_BYTES_MAX);
+	struct fh_action action = FH_ACTION(.timeout_s = env->agent_timeout_s);
+
+	gateway_add_address(&env->gateway, &script);
+	buf_add_str(&script, env->agent_script);
+	action.text = buf_str(&script);
+	session_on_streams(env->session, gateway_take_output, &env->gateway);
+	step_run(env, &action);
+	if (env->cancelled && env->work == WORK_COMMAND)
+		session_cancel(env->session);
+}
+
+/* Hands on the calls of the agent that have come. */
+static void step_take_calls(struct fh_env *env, bool hungry)
+{
+	struct env_call call;
+
+	if (!env->gateway.sb)
+		return;
+	gateway_feed(&env->gateway, hungry);
+	while (gateway_next(&env->gateway, &call))
+		env->on_call(env->on_call_user, &call);
+}
+
+static void step_await_gateway(struct fh_env *env)
+{
+	struct fh_error err;
+	int r = gateway_await(&env->gateway, env->deadline_ns, &err);
+
+	if (r > 0)
+		step_run_agent(env);
+	else if (r == -EPIPE)
+		step_sandbox_gone(env);
+	else if (r < 0)
+		turn_fail(env, &err);
 }
 
 /* --- the interface ---------------------------------------------------------------------------- */
@@ -369,6 +421,34 @@ int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_err
 	return 0;
 }
 
+int step_begin_agent(struct fh_env *env, const struct env_agent *agent, struct fh_error *err)
+{
+	const struct fh_action action =
+			FH_ACTION(.text = agent->command, .timeout_s = agent->timeout_s);
+	auto_buf struct buf script = BUF_INIT(FH_ACTION_BYTES_MAX + SCRIPT_BYTES_MAX);
+	int r = step_check(env, err);
+
+	if (r < 0)
+		return r;
+	r = action_check(&action, err);
+	if (r < 0)
+		return r;
+	gateway_add_script(agent, &script);
+	if (script.truncated)
+		return error_say(err, E2BIG, "the task's text is too long for an agent's command");
+	r = gateway_start(&env->gateway, env->sb, err);
+	if (r < 0)
+		return r;
+	step_count(env, agent->command, 0);
+	xstrset(&env->agent_script, buf_str(&script));
+	env->agent_timeout_s = agent->timeout_s;
+	env->on_call = agent->on_call;
+	env->on_call_user = agent->user;
+	env->deadline_ns = clock_now_ns() + GATEWAY_START_NS;
+	env->work = WORK_GATEWAY;
+	return 0;
+}
+
 int step_begin_request(struct fh_env *env, int request, struct fh_error *err)
 {
 	int r = step_check(env, err);
@@ -384,7 +464,10 @@ void step_advance(struct fh_env *env)
 {
 	if (env->work == WORK_COMMAND && session_advance(env->session)) {
 		step_command_over(env);
+	} else if (env->work == WORK_GATEWAY) {
+		step_await_gateway(env);
 	} else if (env->work == WORK_COMMAND) {
+		step_take_calls(env, session_take_hungry(env->session));
 		calls_advance(&env->calls, env->sb,
 				session_take_request(env->session, REQUEST_CALL));
 	} else if (env->work == WORK_SETUP) {

@@ -22,6 +22,9 @@ int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_err
  * ask for.
  */
 int step_begin_request(struct fh_env *env, int request, struct fh_error *err);
+
+/* Begins a step that runs a program as the agent: env_run_agent_start(). */
+int step_begin_agent(struct fh_env *env, const struct env_agent *agent, struct fh_error *err);
 void step_advance(struct fh_env *env);
 
 /* Cancels the running command or grading, of a reset too. */

@@ -308,6 +308,7 @@ void turn_end_episode(struct fh_env *env)
 	turn_drop_file(env);
 	grade_free(take_ptr(env->grade));
 	calls_drop(&env->calls, env->sb);
+	gateway_forget(&env->gateway);
 	session_free(take_ptr(env->session));
 	turn_close_sandbox(env);
 	env->phase = PHASE_NONE;

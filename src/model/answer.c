@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/answer.h"
 
+#include "base/hide.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -20,9 +21,10 @@
 
 void answer_init(struct answer *a, const struct dialect *dialect, const char *secret)
 {
-	*a = (struct answer){
-		.dialect = dialect, .secret = secret, .whole = BUF_INIT(ANSWER_BYTES_MAX)
-	};
+	*a = (struct answer){ .dialect = dialect,
+		.secret = secret,
+		.whole = BUF_INIT(ANSWER_BYTES_MAX),
+		.text = BUF_INIT(2 * ANSWER_BYTES_MAX) };
 	sse_init(&a->events);
 	reply_init(&a->reply);
 }
@@ -32,6 +34,7 @@ void answer_release(struct answer *a)
 	buf_release(&a->whole);
 	sse_release(&a->events);
 	reply_release(&a->reply);
+	buf_release(&a->text);
 }
 
 static int answer_too_large(struct fh_error *err)
@@ -148,6 +151,8 @@ static int answer_read_events(struct answer *a, struct fh_error *err)
 int answer_feed(struct answer *a, const char *data, size_t n, struct fh_error *err)
 {
 	a->begun = true;
+	if (a->is_stream && a->keeps_text)
+		return error_say(err, EIO, "the server sent a stream, which was not asked for");
 	if (a->is_stream) {
 		a->n_streamed += n;
 		if (a->n_streamed > STREAM_BYTES_MAX)
@@ -177,8 +182,11 @@ static int answer_read_whole(struct answer *a, struct fh_error *err)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (json_object_get(root, keys[i]))
+		if (json_object_get(root, keys[i])) {
+			if (a->keeps_text)
+				json_add(&a->text, root, false);
 			return a->dialect->read(&a->reply, root, err);
+		}
 	/* Refuse JSON without any member of a reply: the server is no language model. */
 	return error_say(err, EIO,
 			"the server gave JSON that is no reply of a model: --url should be the base of "
@@ -197,4 +205,18 @@ int answer_end(struct answer *a, struct fh_error *err)
 	if (r < 0 || a->reply.ended || a->reply.stopped)
 		return r;
 	return error_say(err, EBADMSG, "the reply was cut off");
+}
+
+void answer_hide_key(struct answer *a)
+{
+	struct reply *r = &a->reply;
+
+	hide_secret(&a->text, a->secret);
+	hide_secret(&r->content, a->secret);
+	hide_secret(&r->thinking, a->secret);
+	for (size_t i = 0; i < r->n_uses; i++) {
+		hide_secret(&r->uses[i].id, a->secret);
+		hide_secret(&r->uses[i].name, a->secret);
+		hide_secret(&r->uses[i].arguments, a->secret);
+	}
 }

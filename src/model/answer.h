@@ -20,6 +20,9 @@ struct answer {
 	struct sse events;
 	size_t n_streamed; /* bytes of the answer's stream that arrived so far */
 	struct reply reply;
+	/* the caller wants the answer itself, as JSON; then a stream of events is refused */
+	bool keeps_text;
+	struct buf text;
 };
 
 /* Prepares to read an answer. `dialect` and `secret` must outlive `a`. */
@@ -37,5 +40,10 @@ void answer_release(struct answer *a);
  */
 int answer_feed(struct answer *a, const char *data, size_t n, struct fh_error *err);
 int answer_end(struct answer *a, struct fh_error *err);
+
+/* Removes the API key `secret` from the reply's texts, and from `text`. A server may repeat it, and
+ * it would get into records or commands. `keep` is not changed: it is signed, and only the provider
+ * gets it. */
+void answer_hide_key(struct answer *a);
 
 #endif

@@ -366,6 +366,7 @@ static int anthropic_read_event(struct reply *r, const json_t *data, struct fh_e
 }
 
 const struct dialect dialect_anthropic = {
+	.path = "/messages",
 	.url = anthropic_url,
 	.add_headers = anthropic_add_headers,
 	.write = anthropic_write,

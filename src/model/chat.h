@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -151,6 +152,9 @@ const char *chat_model_key(const struct chat_model *m);
  */
 void chat_model_hide(const struct chat_model *m, struct buf *text);
 
+/* Returns the end of the URL of the model's protocol: "/chat/completions", "/messages". */
+const char *chat_model_path(const struct chat_model *m);
+
 /* returns the model's name without the provider, "gpt-4o" */
 const char *chat_model_name(const struct chat_model *m);
 void chat_model_stats(const struct chat_model *m, struct chat_stats *out);
@@ -187,6 +191,13 @@ struct chat_request {
 	size_t n_messages;
 	const struct chat_tool *tools;
 	size_t n_tools;
+	/*
+	 * Body of a request that another client wrote in the provider's protocol, n_raw bytes of
+	 * JSON. NULL: the members above are the request. The body is sent with this model's name,
+	 * and not as a stream. All other members stay.
+	 */
+	const char *raw;
+	size_t n_raw;
 };
 
 /*
@@ -200,6 +211,8 @@ void *chat_call_user(const struct chat_call *call);
 enum chat_stop { CHAT_STOP_END, CHAT_STOP_LENGTH, CHAT_STOP_TOOLS, CHAT_STOP_FILTER };
 
 struct chat_reply {
+	/* for a raw request: the provider's whole answer, a JSON object; else NULL */
+	const char *raw;
 	const char *content; /* text of the model's reply; may be "" */
 	/* model's reasoning, if the provider sends it separately; NULL: none */
 	const char *thinking;
@@ -224,6 +237,13 @@ struct chat_reply {
  * A reply that takes the cost above one of these limits is counted and dropped.
  */
 int chat_end(struct chat_call *call, struct chat_reply *out, struct fh_error *err);
+
+/* The request of a call with chat_request.raw that has ended, as it was sent. It lives as long as
+ * the call. NULL: it was no JSON object. */
+const json_t *chat_call_sent(const struct chat_call *call);
+/* HTTP status of the last answer to a call; 0: there was none. */
+int chat_call_status(const struct chat_call *call);
+
 /* Frees a call of a language model, and cancels it if it has not ended. NULL is fine. */
 void chat_call_free(struct chat_call *call);
 

@@ -55,6 +55,8 @@ struct chat_call {
 	double cost;
 	char *keep;
 	struct chat_use *uses;
+	json_t *sent; /* the raw request as it is sent; NULL: there is none */
+	int status;   /* HTTP status of the last answer; 0: none */
 };
 
 /* --- how a call changes its state ------------------------------------------------------------- */
@@ -126,22 +128,6 @@ static void chat_call_count(struct chat_call *call)
 	m->stats.calls++;
 }
 
-/* Removes the API key from a reply's texts. A server may repeat it, and it would get into records
- * or commands. `keep` is not changed: it is signed, and only the provider gets it. */
-static void chat_call_hide_key(struct chat_call *call)
-{
-	const char *key = call->model->key;
-	struct reply *r = &call->answer.reply;
-
-	hide_secret(&r->content, key);
-	hide_secret(&r->thinking, key);
-	for (size_t i = 0; i < r->n_uses; i++) {
-		hide_secret(&r->uses[i].id, key);
-		hide_secret(&r->uses[i].name, key);
-		hide_secret(&r->uses[i].arguments, key);
-	}
-}
-
 static void chat_call_succeed(struct chat_call *call)
 {
 	const struct chat_model *m = call->model;
@@ -149,7 +135,7 @@ static void chat_call_succeed(struct chat_call *call)
 	bool is_over;
 
 	chat_call_count(call);
-	chat_call_hide_key(call);
+	answer_hide_key(&call->answer);
 	is_over = (m->options.cost_limit > 0 && m->stats.cost > m->options.cost_limit) ||
 			(s->cost_limit > 0 && s->cost > s->cost_limit);
 	if (is_over && chat_is_at_limit(m, &call->error))
@@ -240,6 +226,7 @@ static void chat_call_on_end(void *user, const struct http_end *end)
 	auto_buf struct buf why = BUF_INIT(SENTENCE_MAX);
 
 	call->http = NULL;
+	call->status = end->status;
 	if (end->error == HTTP_USELESS) {
 		chat_call_fail(call, VERDICT_OVER, end->sentence, -1);
 	} else if (end->status == 200) {
@@ -290,6 +277,7 @@ static void chat_call_try(struct chat_call *call)
 
 	answer_release(&call->answer);
 	answer_init(&call->answer, m->vendor->dialect, m->key);
+	call->answer.keeps_text = call->request.raw != NULL;
 	call->broken.code = 0;
 	call->state = CALL_ASKING;
 	call->tries++;
@@ -304,7 +292,7 @@ static int chat_call_write(void *user, struct fh_error *err)
 {
 	struct chat_call *call = user;
 	auto_buf struct buf text = BUF_INIT(BODY_BYTES_MAX);
-	int r = chat_request_write(call->model, &call->request, &text, err);
+	int r = chat_request_write(call->model, &call->request, &text, &call->sent, err);
 
 	if (r < 0)
 		return r;
@@ -327,7 +315,7 @@ static void chat_call_start(struct chat_call *call, int r)
 
 	if (r < 0 || chat_is_at_limit(m, &call->error)) {
 		chat_call_finish(call, call->error.code);
-	} else if (m->context && tokens > m->context) {
+	} else if (m->context && tokens > m->context && !call->request.raw) {
 		error_say(&call->error, E2BIG,
 				"%s: the conversation has about %lld tokens, more than the %lld of "
 				"its context",
@@ -448,6 +436,7 @@ int chat_end(struct chat_call *call, struct chat_reply *out, struct fh_error *er
 	}
 	chat_call_make_uses(call);
 	*out = (struct chat_reply){
+		.raw = call->answer.keeps_text ? buf_str(&call->answer.text) : NULL,
 		.content = buf_str(&r->content),
 		.thinking = r->thinking.len ? buf_str(&r->thinking) : NULL,
 		.keep = call->keep,
@@ -463,6 +452,16 @@ int chat_end(struct chat_call *call, struct chat_reply *out, struct fh_error *er
 	if (r->n_uses && r->stop == CHAT_STOP_END)
 		out->stop = CHAT_STOP_TOOLS;
 	return 0;
+}
+
+const json_t *chat_call_sent(const struct chat_call *call)
+{
+	return call->sent;
+}
+
+int chat_call_status(const struct chat_call *call)
+{
+	return call->status;
 }
 
 void chat_call_free(struct chat_call *call)
@@ -487,6 +486,7 @@ void chat_call_free(struct chat_call *call)
 	free(call->body);
 	free(call->keep);
 	free(call->uses);
+	json_decref(call->sent);
 	free(call);
 }
 

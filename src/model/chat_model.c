@@ -280,6 +280,11 @@ void chat_model_hide(const struct chat_model *m, struct buf *text)
 	hide_secret(text, m->key);
 }
 
+const char *chat_model_path(const struct chat_model *m)
+{
+	return m->vendor->dialect->path;
+}
+
 const char *chat_model_name(const struct chat_model *m)
 {
 	return m->name;

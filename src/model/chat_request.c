@@ -7,7 +7,7 @@
 
 size_t chat_request_bytes(const struct chat_request *request)
 {
-	size_t n = 0;
+	size_t n = request->n_raw;
 
 	for (size_t i = 0; i < request->n_messages; i++) {
 		const struct chat_message *message = &request->messages[i];
@@ -22,8 +22,25 @@ size_t chat_request_bytes(const struct chat_request *request)
 	return n;
 }
 
+/* Reads the request of another client. A stream could be neither counted nor refused whole. */
+static int chat_request_read(const struct chat_model *m, const struct chat_request *request,
+		json_t **out, struct fh_error *err)
+{
+	static const char *const streams[] = { "stream", "stream_options" };
+	int r = json_parse("the request", request->raw, request->n_raw, out, err);
+
+	if (r < 0)
+		return r;
+	if (!json_is_object(*out))
+		return error_say(err, EINVAL, "the request is no JSON object");
+	for (size_t i = 0; i < ARRAY_SIZE(streams); i++)
+		json_object_del(*out, streams[i]);
+	json_object_set_new(*out, "model", json_text(m->name));
+	return 0;
+}
+
 int chat_request_write(const struct chat_model *m, const struct chat_request *request,
-		struct buf *out, struct fh_error *err)
+		struct buf *out, json_t **out_sent, struct fh_error *err)
 {
 	const struct dialect_request written = {
 		.model = m->name,
@@ -34,7 +51,8 @@ int chat_request_write(const struct chat_model *m, const struct chat_request *re
 	auto_json json_t *body = NULL;
 	const char *key;
 	json_t *value;
-	int r = m->vendor->dialect->write(&written, &body, err);
+	int r = request->raw ? chat_request_read(m, request, &body, err)
+			     : m->vendor->dialect->write(&written, &body, err);
 
 	if (r < 0)
 		return r;
@@ -52,5 +70,7 @@ int chat_request_write(const struct chat_model *m, const struct chat_request *re
 	if (out->truncated)
 		return error_say(
 				err, EINVAL, "a conversation of more than %zu MiB", out->cap >> 20);
+	if (request->raw)
+		*out_sent = take_ptr(body);
 	return 0;
 }

@@ -19,6 +19,7 @@ struct dialect_request {
 };
 
 struct dialect {
+	const char *path; /* end of the URL of each request: "/messages" */
 	/* Makes the URL of a request, a heap string. `base` does not end in "/". */
 	char *(*url)(const char *base, const char *model, const char *version);
 	/* Adds the HTTP headers that the protocol requires. `key` and `version` may be NULL. */

@@ -319,6 +319,7 @@ static int openai_read_event(struct reply *r, const json_t *data, struct fh_erro
 }
 
 const struct dialect dialect_openai = {
+	.path = "/chat/completions",
 	.url = openai_url,
 	.add_headers = openai_add_headers,
 	.write = openai_write,

@@ -56,11 +56,9 @@ static const struct {
 /* Random numbers to make by one call of getrandom(), which gives up to 256 bytes at once. */
 #define NONCES 32
 
-/*
- * Waking a process takes as long as a quick command. So the owner first polls for the answer
+/* Waking a process takes as long as a quick command. So the owner first polls for the answer
  * without sleeping (a spin). If spins fail (slow commands, one CPU for owner and shell), it leaves
- * them out for more and more commands.
- */
+ * them out for more and more commands. */
 #define SPIN_NS 20000
 #define LEAVE_OUT_MAX 127
 
@@ -68,10 +66,8 @@ enum shell_state {
 	SHELL_IDLE,
 	SHELL_RUNNING,
 	SHELL_ENDING, /* the shell was killed: wait until PID 1 reports the shell's end */
-	/*
-	 * the command's status came: wait until its output is read and PID 1 has sent all signals
-	 * of interruptions
-	 */
+	/* the command's status came: wait until its output is read and PID 1 has sent all signals
+	 * of interruptions */
 	SHELL_SETTLING,
 	SHELL_DRAINING, /* the shell ended: wait until the porter has sent its last output */
 };
@@ -125,6 +121,8 @@ static void shell_take_output(void *arg, int slot, const char *data, size_t n)
 	struct native_session *s = arg;
 	size_t room = s->base.output.cap - s->base.output.len;
 
+	if (slot && s->base.take_stream)
+		s->base.take_stream(s->base.stream_arg, slot, data, n);
 	if (slot)
 		return;
 	buf_add(&s->base.output, data, n < room ? n : room);
@@ -302,6 +300,7 @@ static bool shell_read_events(struct native_session *s)
 		case SANDBOX_READY:
 		case SANDBOX_EXITED:
 		case SANDBOX_HUNGRY:
+			s->base.is_hungry = s->base.is_hungry || e.kind == SANDBOX_HUNGRY;
 			break;
 		}
 	}

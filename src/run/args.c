@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "run/foreign.h"
 #include "task/mlgym_find.h"
 
 #include <string.h>
@@ -153,6 +154,7 @@ void run_args_add(struct buf *out, const struct run_asked *asked)
 	auto_arena struct arena arena = ARENA_INIT;
 	struct run_args args = {
 		.agent_config = name->agent_config,
+		.agent_command = asked->plan->foreign ? asked->plan->foreign->command : NULL,
 		.original_tools = agent && agent->config->original_tools,
 		.model = asked->plan->model,
 		.cost_limit = name->cost_limit,

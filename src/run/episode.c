@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WATCHED_BYTES_MAX (8 << 20)
-
 void episode_init(struct episode *e, const struct episode_plan *plan)
 {
 	*e = (struct episode){ .plan = *plan };
@@ -39,6 +37,7 @@ void episode_give_up(struct episode *e, const struct fh_error *why)
  * agent's memory file. */
 static void episode_let_go(struct episode_inside *in)
 {
+	foreign_close(take_ptr(in->foreign));
 	run_record_release(&in->record);
 	agent_close(in->agent);
 	chat_model_close(in->chat);
@@ -192,6 +191,36 @@ static int episode_open_agent(struct episode *e)
 	return agent_open(&request, &in->agent, &e->error);
 }
 
+/* Begins the step of a command that plays as the agent. `task` is the text of the task. */
+static int episode_begin_command(struct episode *e, const char *task)
+{
+	struct episode_inside *in = e->inside;
+	const struct foreign_request request = {
+		.options = e->plan.foreign,
+		.env = in->env,
+		.model = in->chat,
+		.recorder = in->record.recorder,
+		.user = e,
+	};
+
+	xstrset(&e->action, e->plan.foreign->command);
+	e->phase = EPISODE_STEPPING;
+	episode_log_action(&in->record.log, e->action);
+	return foreign_begin(&request, task, &in->foreign, &e->error);
+}
+
+/* Begins the step that ends the episode after the command's step, `last`. */
+static int episode_end_command(struct episode *e, const struct fh_step *last)
+{
+	const struct fh_error *why = foreign_failure(e->inside->foreign);
+	const struct model_turn turn = { .action = foreign_finish(e->inside->foreign, last) };
+
+	e->failed = why != NULL;
+	if (why)
+		e->error = *why;
+	return episode_begin_step(e, &turn);
+}
+
 /* If the agent has chosen an action, begins a step with it. */
 static int episode_act(struct episode *e)
 {
@@ -243,6 +272,9 @@ static int episode_decide(struct episode *e, const struct fh_step *last)
 		if (r < 0)
 			return r;
 	}
+	if (e->plan.foreign)
+		return in->foreign ? episode_end_command(e, last)
+				   : episode_begin_command(e, last->observation);
 	if (!e->plan.agent) {
 		r = model_next(in->model, last, &turn, &e->error);
 		return r < 0 ? r : episode_begin_step(e, &turn);
@@ -259,20 +291,12 @@ static int episode_decide(struct episode *e, const struct fh_step *last)
 	return r < 0 ? r : episode_act(e);
 }
 
-void episode_retried(void *episode, const struct chat_retry *retry)
-{
-	struct episode *e = episode;
-
-	free(e->trouble);
-	e->trouble = xasprintf("retrying, %d of %d: %s", retry->tries, retry->most, retry->why);
-	episode_log_retry(&e->inside->record.log, retry);
-}
-
-static int episode_take_thought(struct episode *e)
+static int episode_take_thought(struct episode *e, struct chat_call *call)
 {
 	struct episode_inside *in = e->inside;
 	int64_t calls = e->stats.calls;
-	int r = agent_advance(in->agent, &e->error);
+	int r = in->foreign ? foreign_take(in->foreign, call, &e->error)
+			    : agent_advance(in->agent, &e->error);
 
 	if (r < 0)
 		return r;
@@ -282,16 +306,24 @@ static int episode_take_thought(struct episode *e)
 		if (r < 0)
 			return r;
 	}
-	return episode_act(e);
+	return in->foreign ? 0 : episode_act(e);
 }
 
-void episode_thought(struct episode *e)
+void episode_thought(struct episode *e, struct chat_call *call)
 {
+	struct episode_inside *in = e->inside;
+
 	/* Clear the last failed request's message first: the next request may fail at once and set
 	 * it again. */
 	free(take_ptr(e->trouble));
-	if (episode_take_thought(e) < 0)
+	if (episode_take_thought(e, call) == 0)
+		return;
+	if (in->foreign) { /* the episode fails when the command has ended */
+		in->is_broken = true;
+		fh_env_interrupt(in->env);
+	} else {
 		episode_fail(e);
+	}
 }
 
 static bool episode_step_ends(const struct fh_step *step)
@@ -354,9 +386,10 @@ static void episode_go_on(struct episode *e)
 		xstrset(&e->exit_status, step->exit_status ? step->exit_status : "");
 		/* Let the episode fail if the server is unreachable, a key is wrong or a cost limit
 		 * is reached. These are no results of the model. */
-		e->failed = in->agent && agent_failure(in->agent);
-		if (e->failed)
+		if (in->agent && agent_failure(in->agent)) {
+			e->failed = true;
 			e->error = *agent_failure(in->agent);
+		}
 		episode_finish(e, NULL);
 		return;
 	}
@@ -399,6 +432,10 @@ static void episode_take_step(struct episode *e)
 	struct episode_inside *in = e->inside;
 	bool is_reset = e->phase == EPISODE_RESETTING;
 
+	if (in->is_broken) {
+		episode_fail(e);
+		return;
+	}
 	in->observes = in->agent && !in->stopping && !in->step.terminated && !in->step.truncated;
 	if (!episode_note(e)) {
 		if (!is_reset && episode_step_ends(&in->step)) {
@@ -432,12 +469,6 @@ void episode_advance(struct episode *e)
 		episode_take_step(e);
 }
 
-bool episode_is_recorded(const struct episode *e)
-{
-	return (e->phase == EPISODE_WRITING || e->phase == EPISODE_RECORDING) &&
-			job_is_over(e->inside->recording);
-}
-
 void episode_recorded(struct episode *e)
 {
 	struct fh_error err;
@@ -466,34 +497,4 @@ void episode_stop(struct episode *e)
 	} else if (e->phase == EPISODE_WRITING) {
 		e->inside->stopping = true;
 	}
-}
-
-/* --- functions for those who watch the episode
- * ------------------------------------------------- */
-
-bool episode_has_env(const struct episode *e, const struct fh_env *env)
-{
-	return e->inside && e->inside->env == env;
-}
-
-const char *episode_warning(const struct episode *e)
-{
-	return e->inside && e->inside->env ? fh_env_warning(e->inside->env) : NULL;
-}
-
-bool episode_watch(const struct episode *e)
-{
-	auto_buf struct buf lines = BUF_INIT(WATCHED_BYTES_MAX);
-
-	if (e->phase != EPISODE_STEPPING || !e->inside->model)
-		return false;
-	env_output(e->inside->env, &lines);
-	if (lines.len)
-		model_watch(e->inside->model, &lines);
-	return true;
-}
-
-void episode_interrupt(const struct episode *e)
-{
-	fh_env_interrupt(e->inside->env);
 }

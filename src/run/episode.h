@@ -99,8 +99,8 @@ void episode_recorded(struct episode *e);
 /* Continues an episode whose environment has finished a reset or step, as fh_gym_wait() told. */
 void episode_advance(struct episode *e);
 
-/* Continues an episode whose language model has replied. */
-void episode_thought(struct episode *e);
+/* Continues an episode whose language model has replied, or failed to. */
+void episode_thought(struct episode *e, struct chat_call *call);
 
 /* Stores in e->trouble why a request to the language model failed and is repeated. A chat_retry_fn
  * whose `user` is the episode. */

@@ -4,6 +4,7 @@
 
 #include "env/env.h"
 #include "run/episode.h"
+#include "run/foreign.h"
 #include "run/opening.h"
 #include "run/record.h"
 
@@ -15,6 +16,8 @@ struct episode_inside {
 	struct model *model;
 	struct chat_model *chat;
 	struct agent *agent;
+	struct foreign *foreign; /* agent that is a command; NULL: none */
+	bool is_broken;          /* a call of `foreign` could not be recorded: e->error says why */
 	struct run_record record;
 	struct recorder_end end;
 	/* result of the last step or reset; its strings belong to the environment */

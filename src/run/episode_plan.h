@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct episode;
+struct foreign_options;
 struct openings;
 struct run_past;
 
@@ -23,6 +24,8 @@ struct episode_plan {
 	const char *model;
 	/* agent whose configuration the language model follows; NULL: none */
 	const struct run_agent *agent;
+	/* command that plays as the agent, with the model of `agent`; NULL: none */
+	const struct foreign_options *foreign;
 	const char *aliases; /* path of a script that the episode's shells source; NULL: none */
 	/* start the linter of the agent's editor before the first edit, because it takes long */
 	bool edits_at_once;

@@ -4,6 +4,7 @@
 
 #include "run/agent.h"
 #include "run/episode_options.h"
+#include "run/foreign.h"
 
 /* Options of a run. NULL, 0 and an empty list mean the default. For other options, `given` tells
  * whether the user set them. */
@@ -29,6 +30,7 @@ struct run_options {
 	const char *resume; /* value of --resume: folder of the run to go on with */
 	int retry;          /* number of times that an episode is started again after a failure */
 	struct run_agent_options agent;
+	struct foreign_options foreign; /* command NULL: agents are configurations */
 	struct {
 		bool models, runs, memory, gpus_per_agent;
 	} given;

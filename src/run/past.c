@@ -301,6 +301,10 @@ static int past_apply_args(struct run_past *p, struct run_options *o, struct fh_
 
 	if (r < 0)
 		return r;
+	if (args.agent_command && *args.agent_command)
+		return error_say(err, EINVAL,
+				"a run of --agent-command can't be resumed: the state of its agent "
+				"is lost");
 	r = past_check_hidden(&q, err);
 	if (r < 0)
 		return r;

@@ -149,10 +149,10 @@ static int plan_check_agents(const struct planning *p)
 static int plan_open_agents(struct planning *p)
 {
 	const struct run_options *o = p->options;
+	int r;
 
 	for (size_t i = 0; i < o->models.n; i++) {
 		const char *model = o->models.items[i];
-		int r;
 
 		if (o->replay_path && !str_eq(model, "replay"))
 			return error_say(p->err, EINVAL,
@@ -163,6 +163,10 @@ static int plan_open_agents(struct planning *p)
 		if (r < 0)
 			return r;
 	}
+	p->plan->foreign = o->foreign;
+	r = foreign_check(&o->foreign, p->plan->agents, p->plan->n_agents, p->err);
+	if (r < 0)
+		return r;
 	run_agent_name_all(p->plan->agents, p->plan->n_agents);
 	run_agent_warn_all(p->plan->agents, p->plan->n_agents, o->warner);
 	return plan_check_agents(p);
@@ -236,6 +240,7 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 		.env = own,
 		.model = agent->model,
 		.agent = agent->config ? agent : NULL,
+		.foreign = o->foreign.command ? &p->plan->foreign : NULL,
 		.out = plan->out,
 		.suffix = o->suffix,
 		.aliases = plan->aliases,

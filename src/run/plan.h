@@ -4,6 +4,7 @@
 
 #include "run/agent.h"
 #include "run/episode.h"
+#include "run/foreign.h"
 #include "run/past.h"
 #include "task/find.h"
 
@@ -26,6 +27,7 @@ struct run_plan {
 	struct chat_service *chat;
 	struct run_agent *agents; /* array with at least one agent for each model */
 	size_t n_agents;
+	struct foreign_options foreign; /* a copy of run_options.foreign */
 	struct run_past past; /* recorded run that the only episode resumes, with --resume */
 	struct episode *episodes;
 	bool all_tasks; /* the task `all` was given, so tasks that can't be played are left out */

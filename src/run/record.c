@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "env/env.h"
 #include "run/args.h"
+#include "run/foreign.h"
 #include "trajectory/run_dir.h"
 
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct run_name run_record_name(const struct episode_plan *p, const char *model,
 	name.task = task;
 	name.suffix = p->suffix;
 	if (p->agent) {
-		name.agent_config = p->agent->config->stem;
+		name.agent_config = p->foreign ? FOREIGN_CONFIG : p->agent->config->stem;
 		name.temperature = p->agent->options.temperature;
 		name.top_p = p->agent->options.top_p;
 		name.cost_limit = p->agent->options.cost_limit;
@@ -101,7 +102,9 @@ int run_record_open(
 
 	if (n < 0)
 		return n;
-	if (p->agent) {
+	if (p->foreign) {
+		o.agent_config = name.agent_config;
+	} else if (p->agent) {
 		o.agent_config = p->agent->config->stem;
 		o.agent_config_path = p->agent->config->place;
 		o.agent_hash = p->agent->config->hash;

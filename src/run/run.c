@@ -197,8 +197,9 @@ static int run_advance_thought(struct run *run)
 	for (size_t i = 0; i < n; i++) {
 		struct episode *e = chat_call_user(done[i]);
 
-		episode_thought(e);
-		run_went_on(run, e);
+		episode_thought(e, done[i]);
+		if (!e->plan.foreign)
+			run_went_on(run, e);
 	}
 	return (int)n;
 }

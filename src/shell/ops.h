@@ -10,6 +10,10 @@ struct session {
 	struct sandbox *sb;
 	struct buf output;
 	struct session_result result;
+	/* receiver of the output of programs beside the shell; NULL: none */
+	sandbox_take_output *take_stream;
+	void *stream_arg;
+	bool is_hungry; /* SANDBOX_HUNGRY has come */
 };
 
 struct shell_ops {

@@ -76,6 +76,20 @@ bool session_take_request(struct session *s, int request)
 	return asked;
 }
 
+void session_on_streams(struct session *s, sandbox_take_output *take, void *arg)
+{
+	s->take_stream = take;
+	s->stream_arg = arg;
+}
+
+bool session_take_hungry(struct session *s)
+{
+	bool hungry = s->is_hungry;
+
+	s->is_hungry = false;
+	return hungry;
+}
+
 const struct session_result *session_result(const struct session *s)
 {
 	return &s->result;

@@ -92,6 +92,14 @@ void session_waits_awake(const struct session *s, struct waits *w);
 /* Returns true if the command has made this request, a REQUEST_* bit, and clears the request. */
 bool session_take_request(struct session *s, int request);
 
+/*
+ * Passes on output of programs that run beside the shell, within session_advance(). `take` NULL
+ * ends that. session_take_hungry() returns true if a program has room for input (SANDBOX_HUNGRY),
+ * and forgets that.
+ */
+void session_on_streams(struct session *s, sandbox_take_output *take, void *arg);
+bool session_take_hungry(struct session *s);
+
 /* Returns the result of the last ended command; valid until the next session_begin(). */
 const struct session_result *session_result(const struct session *s);
 

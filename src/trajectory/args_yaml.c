@@ -41,6 +41,7 @@ struct args_field {
 
 static const struct args_field table[] = {
 	{ "agent", ARG_GROUP },
+	{ "agent.agent_command", ARG_TEXT, ARG(agent_command), ARG_DECIDES },
 	{ "agent.agent_config", ARG_TEXT, ARG(agent_config), ARG_DECIDES },
 	{ "agent.agent_config_path", ARG_TEXT, ARG(agent_config_path) },
 	{ "agent.model", ARG_GROUP },

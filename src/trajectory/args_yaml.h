@@ -24,6 +24,7 @@ struct run_args {
 	const char *agent_config;
 	/* path of the agent's configuration; NULL: an installed one */
 	const char *agent_config_path;
+	const char *agent_command; /* command that plays as the agent */
 	/* the agent uses MLGym's own commands, not Fumehood's equivalents */
 	bool original_tools;
 	const char *model; /* model as given on the command line: "actions:FILE" */

@@ -255,6 +255,24 @@ int recorder_message(struct recorder *r, const struct recorder_message *m, struc
 	return recorder_commit(r, err);
 }
 
+int recorder_call(struct recorder *r, const struct recorder_call *c, struct fh_error *err)
+{
+	struct pyjson_writer w = recorder_begin(r, "call");
+
+	pyjson_put_i64(&w, "number", c->number);
+	pyjson_put_text(&w, "line", c->line);
+	pyjson_put_i64(&w, "status", c->status);
+	pyjson_put_double(&w, "duration_s", c->seconds);
+	pyjson_put_i64(&w, "old_messages", c->old_messages);
+	pyjson_put_i64(&w, "tokens_sent", c->tokens_sent);
+	pyjson_put_i64(&w, "tokens_received", c->tokens_received);
+	pyjson_put_double(&w, "cost", c->cost);
+	pyjson_put_written(&w, "request", c->request);
+	pyjson_put_written(&w, "answer", c->answer);
+	recorder_end_line(&w);
+	return recorder_commit(r, err);
+}
+
 int recorder_spent(struct recorder *r, const struct pyjson *model_stats, struct fh_error *err)
 {
 	struct pyjson_writer w = recorder_begin(r, "spent");

@@ -87,6 +87,21 @@ struct recorder_message {
 int recorder_message(
 		struct recorder *r, const struct recorder_message *message, struct fh_error *err);
 
+/* A call of a language model by a foreign agent. New messages of the call are recorded before. */
+struct recorder_call {
+	int number;       /* number of the call, from 1 */
+	const char *line; /* "METHOD PATH" of the HTTP request */
+	int status;       /* HTTP status that the agent got */
+	double seconds;
+	/* JSON texts: the request, with only those messages that are new; and the answer */
+	const char *request, *answer;
+	int64_t old_messages; /* number of messages that were left out */
+	int64_t tokens_sent, tokens_received;
+	double cost;
+};
+
+int recorder_call(struct recorder *r, const struct recorder_call *call, struct fh_error *err);
+
 /* Records the cost of the model so far, so that it is known even if the process is killed.
  * `model_stats` is an object. */
 int recorder_spent(struct recorder *r, const struct pyjson *model_stats, struct fh_error *err);

@@ -27,6 +27,7 @@ extern const struct aci_command aci_search_dir, aci_search_file, aci_find_file;
 extern const struct aci_command aci_memory_write, aci_memory_read; /* defined in memory.c */
 extern const struct aci_command aci_describe, aci_plot;
 extern const struct aci_command aci_literature_search, aci_parse_pdf_url; /* defined in papers.c */
+extern const struct aci_command aci_gateway;
 
 /* Prints `why`, if it is not NULL, and the command's usage on stdout. Returns exit status 1. */
 int aci_usage(const struct aci_command *command, const char *why);

@@ -24,6 +24,7 @@ static const struct aci_command *const commands[] = {
 	&aci_plot,
 	&aci_literature_search,
 	&aci_parse_pdf_url,
+	&aci_gateway,
 };
 
 int aci_usage(const struct aci_command *command, const char *why)

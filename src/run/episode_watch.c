@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/job.h"
+#include "base/mem.h"
+#include "run/episode_inside.h"
+
+#include <stdlib.h>
+
+/* Functions for those who watch an episode. */
+
+#define WATCHED_BYTES_MAX (8 << 20)
+
+bool episode_has_env(const struct episode *e, const struct fh_env *env)
+{
+	return e->inside && e->inside->env == env;
+}
+
+const char *episode_warning(const struct episode *e)
+{
+	return e->inside && e->inside->env ? fh_env_warning(e->inside->env) : NULL;
+}
+
+bool episode_watch(const struct episode *e)
+{
+	auto_buf struct buf lines = BUF_INIT(WATCHED_BYTES_MAX);
+
+	if (e->phase != EPISODE_STEPPING || !e->inside->model)
+		return false;
+	env_output(e->inside->env, &lines);
+	if (lines.len)
+		model_watch(e->inside->model, &lines);
+	return true;
+}
+
+void episode_interrupt(const struct episode *e)
+{
+	fh_env_interrupt(e->inside->env);
+}
+
+void episode_retried(void *episode, const struct chat_retry *retry)
+{
+	struct episode *e = episode;
+
+	free(e->trouble);
+	e->trouble = xasprintf("retrying, %d of %d: %s", retry->tries, retry->most, retry->why);
+	episode_log_retry(&e->inside->record.log, retry);
+}
+
+bool episode_is_recorded(const struct episode *e)
+{
+	return (e->phase == EPISODE_WRITING || e->phase == EPISODE_RECORDING) &&
+			job_is_over(e->inside->recording);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../../tools/aci/http_request.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * Fuzzes the reader of the gateway's HTTP requests. The first byte of the input is the size of the
+ * pieces in which the rest comes. The pieces must not make a difference.
+ */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void check(bool ok)
+{
+	if (!ok)
+		__builtin_trap();
+}
+
+struct result {
+	int status;
+	size_t n_requests, n_bytes; /* number of whole requests, and of bytes in their bodies */
+};
+
+static struct result read_all(const uint8_t *data, size_t n, size_t piece)
+{
+	struct buf in = BUF_INIT(1 << 20);
+	struct http_request r;
+	struct result out = { 0 };
+
+	http_request_init(&r);
+	while (n && out.status < 400) {
+		size_t size = n < piece ? n : piece;
+
+		buf_add(&in, data, size);
+		data += size;
+		n -= size;
+		while ((out.status = http_request_feed(&r, &in)) == 1) {
+			check(r.has_head && strlen(r.line) < sizeof(r.line) && strchr(r.line, '/'));
+			check(r.is_chunked || r.body.len == r.n_body);
+			out.n_requests++;
+			out.n_bytes += r.body.len;
+			http_request_release(&r);
+			http_request_init(&r);
+		}
+		check(out.status == 0 || (out.status >= 400 && out.status < 600));
+	}
+	http_request_release(&r);
+	buf_release(&in);
+	return out;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct result whole, pieces;
+
+	if (n < 2 || n > 65536)
+		return 0;
+	whole = read_all(data + 1, n - 1, n);
+	pieces = read_all(data + 1, n - 1, 1 + data[0]);
+	check(whole.status == pieces.status && whole.n_requests == pieces.n_requests &&
+			whole.n_bytes == pieces.n_bytes);
+	return 0;
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "aci.h"
+
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "gateway_stream.h"
+#include "http_request.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/*
+ * The gateway: an HTTP server on the loopback device of a sandbox, for an agent that calls a
+ * language model. It reads requests, prints the calls for the environment outside, and gives the
+ * answers back (inside/gateway.h). All that an agent can send malformed is read here, inside the
+ * sandbox. The environment starts it as root of the sandbox, so that the agent can't change it.
+ *
+ * A connection has one request at a time. A client that asked for a stream gets the answer as one,
+ * when it is complete.
+ */
+
+#define PIECE_BYTES 65536
+/* most bytes of an answer to an HTTP client: a stream of events repeats some members */
+#define OUT_BYTES_MAX (2 * GATEWAY_ANSWER_MAX + 65536)
+
+struct client {
+	int fd;      /* -1: this entry is free */
+	uint32_t id; /* number of the call that the client waits for; 0: none */
+	bool streams, wants_usage, is_anthropic, closes;
+	struct http_request request;
+	struct buf in, out;
+	size_t n_sent; /* bytes of `out` that were sent */
+};
+
+struct gateway {
+	int listener;
+	uint32_t last_id;
+	struct client clients[GATEWAY_CALLS_MAX];
+	struct buf answers; /* bytes from the environment that were not handled yet */
+};
+
+/* Prints a message for the environment. Without the environment the gateway has no use. */
+static void gateway_tell(uint32_t id, const struct buf *text)
+{
+	struct gateway_call_head head = { .id = id, .n = (uint32_t)text->len };
+
+	if (fd_write_full(STDOUT_FILENO, &head, sizeof(head)) < 0 ||
+			fd_write_full(STDOUT_FILENO, buf_str(text), text->len) < 0)
+		_exit(1);
+}
+
+/* --- answers to clients ----------------------------------------------------------------------- */
+
+static void client_close(struct client *c)
+{
+	struct buf none = BUF_INIT(0);
+
+	if (c->id)
+		gateway_tell(c->id, &none);
+	close_fd(&c->fd);
+	c->id = 0;
+	c->n_sent = 0;
+	http_request_release(&c->request);
+	buf_release(&c->in);
+	buf_release(&c->out);
+}
+
+static const char *client_reason(unsigned status)
+{
+	static const struct {
+		unsigned status;
+		const char *reason;
+	} reasons[] = { { 200, "OK" }, { 400, "Bad Request" }, { 401, "Unauthorized" },
+		{ 403, "Forbidden" }, { 404, "Not Found" }, { 413, "Content Too Large" },
+		{ 429, "Too Many Requests" }, { 431, "Request Header Fields Too Large" },
+		{ 501, "Not Implemented" }, { 502, "Bad Gateway" },
+		{ 505, "HTTP Version Not Supported" } };
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (reasons[i].status == status)
+			return reasons[i].reason;
+	return "Error";
+}
+
+static void client_say(struct client *c, unsigned status, const char *type, const struct buf *body)
+{
+	buf_printf(&c->out, "HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s\r\n",
+			status, client_reason(status), type, body->len,
+			c->closes ? "Connection: close\r\n" : "");
+	buf_add(&c->out, buf_str(body), body->len);
+	http_request_release(&c->request);
+	http_request_init(&c->request);
+}
+
+/* Refuses what can't be read as a request. The connection ends, because its next bytes may belong
+ * to the same request. */
+static void client_refuse(struct client *c, unsigned status)
+{
+	auto_buf struct buf body = BUF_INIT(256);
+
+	buf_printf(&body, "{\"error\": {\"message\": \"%s\", \"type\": \"invalid_request_error\"}}",
+			client_reason(status));
+	c->closes = true;
+	buf_clear(&c->in);
+	client_say(c, status, "application/json", &body);
+}
+
+static void client_answer(struct client *c, unsigned status, const char *text, size_t n)
+{
+	auto_buf struct buf body = BUF_INIT(OUT_BYTES_MAX);
+	auto_json json_t *answer = NULL;
+	bool streams = c->streams && status == 200 &&
+			json_parse("answer", text, n, &answer, NULL) == 0;
+
+	c->id = 0;
+	if (!streams)
+		buf_add(&body, text, n);
+	else if (c->is_anthropic)
+		gateway_stream_anthropic(&body, answer);
+	else
+		gateway_stream_openai(&body, answer, c->wants_usage);
+	client_say(c, status, streams ? "text/event-stream" : "application/json", &body);
+}
+
+static void client_send(struct client *c)
+{
+	ssize_t n = send(c->fd, c->out.data + c->n_sent, c->out.len - c->n_sent,
+			MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	if (n < 0 && errno != EAGAIN && errno != EINTR) {
+		client_close(c);
+		return;
+	}
+	c->n_sent += n > 0 ? (size_t)n : 0;
+	if (c->n_sent < c->out.len)
+		return;
+	c->n_sent = 0;
+	buf_release(&c->out);
+	if (c->closes)
+		client_close(c);
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+/* Reads from a request's body how its answer is wanted. False: the body is no JSON object. */
+static bool client_read_wish(struct client *c)
+{
+	const struct buf *body = &c->request.body;
+	auto_json json_t *root = NULL;
+	const json_t *options;
+
+	c->is_anthropic = str_starts(strchr(c->request.line, ' '), " /v1/messages");
+	c->streams = c->wants_usage = false;
+	if (!body->len)
+		return true;
+	if (json_parse("request", buf_str(body), body->len, &root, NULL) < 0 ||
+			!json_is_object(root))
+		return false;
+	options = json_object_get(root, "stream_options");
+	c->streams = json_is_true(json_object_get(root, "stream"));
+	c->wants_usage = json_is_true(json_object_get(options, "include_usage"));
+	return true;
+}
+
+static void client_call(struct gateway *g, struct client *c)
+{
+	auto_buf struct buf text = BUF_INIT(GATEWAY_CALL_MAX);
+	struct http_request *r = &c->request;
+
+	c->closes = c->closes || r->closes;
+	if (!client_read_wish(c)) {
+		client_refuse(c, 400);
+		return;
+	}
+	if (++g->last_id == 0)
+		g->last_id = 1;
+	c->id = g->last_id;
+	buf_printf(&text, "%s\n%s\n", r->line, r->key);
+	buf_add(&text, buf_str(&r->body), r->body.len);
+	gateway_tell(c->id, &text);
+	buf_release(&r->body);
+}
+
+/* Goes on with the bytes that have come. A client may send the next request before the answer. */
+static void client_advance(struct gateway *g, struct client *c)
+{
+	int status;
+
+	if (c->id || c->out.len)
+		return;
+	status = http_request_feed(&c->request, &c->in);
+	if (status == 1)
+		client_call(g, c);
+	else if (status)
+		client_refuse(c, (unsigned)status);
+	else if (c->request.expects && c->request.has_head) {
+		c->request.expects = false;
+		buf_add_str(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
+	}
+}
+
+static void client_receive(struct gateway *g, struct client *c)
+{
+	static char piece[PIECE_BYTES];
+	ssize_t n = recv(c->fd, piece, sizeof(piece), MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n > 0)
+		buf_add(&c->in, piece, (size_t)n);
+	if (n <= 0 || c->in.truncated)
+		client_close(c);
+	else
+		client_advance(g, c);
+}
+
+static void gateway_accept(struct gateway *g)
+{
+	int fd = accept4(g->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	for (size_t i = 0; fd >= 0 && i < GATEWAY_CALLS_MAX; i++) {
+		struct client *c = &g->clients[i];
+
+		if (c->fd >= 0)
+			continue;
+		*c = (struct client){ .fd = fd,
+			.in = BUF_INIT(GATEWAY_BODY_MAX + GATEWAY_HEAD_MAX + PIECE_BYTES),
+			.out = BUF_INIT(OUT_BYTES_MAX + GATEWAY_HEAD_MAX) };
+		http_request_init(&c->request);
+		return;
+	}
+}
+
+/* --- the environment -------------------------------------------------------------------------- */
+
+/* Handles the next answer that has come whole. False: there is none. */
+static bool gateway_take_answer(struct gateway *g)
+{
+	struct gateway_answer_head head;
+
+	if (g->answers.len < sizeof(head))
+		return false;
+	memcpy(&head, g->answers.data, sizeof(head));
+	if (g->answers.len - sizeof(head) < head.n)
+		return false;
+	for (size_t i = 0; i < GATEWAY_CALLS_MAX; i++)
+		if (g->clients[i].fd >= 0 && g->clients[i].id == head.id)
+			client_answer(&g->clients[i], head.status, g->answers.data + sizeof(head),
+					head.n);
+	buf_consume(&g->answers, sizeof(head) + head.n);
+	return true;
+}
+
+static void gateway_listen_to_owner(struct gateway *g)
+{
+	static char piece[PIECE_BYTES];
+	ssize_t n = read(STDIN_FILENO, piece, sizeof(piece));
+
+	if (n == 0 || (n < 0 && errno != EINTR))
+		_exit(0);
+	buf_add(&g->answers, piece, n > 0 ? (size_t)n : 0);
+	while (gateway_take_answer(g))
+		;
+	for (size_t i = 0; i < GATEWAY_CALLS_MAX; i++)
+		if (g->clients[i].fd >= 0)
+			client_advance(g, &g->clients[i]);
+}
+
+/* Polls once. While all entries are taken, further clients wait in the listener's queue. */
+static void gateway_turn(struct gateway *g)
+{
+	struct pollfd fds[2 + GATEWAY_CALLS_MAX];
+	bool is_full = true;
+
+	for (size_t i = 0; i < GATEWAY_CALLS_MAX; i++) {
+		const struct client *c = &g->clients[i];
+		short events = c->out.len ? POLLOUT : c->in.len < GATEWAY_BODY_MAX ? POLLIN : 0;
+
+		fds[2 + i] = (struct pollfd){ .fd = c->fd, .events = events };
+		is_full = is_full && c->fd >= 0;
+	}
+	fds[0] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = is_full ? -1 : g->listener, .events = POLLIN };
+	if (poll(fds, sizeof(fds) / sizeof(fds[0]), -1) <= 0)
+		return;
+	for (size_t i = 0; i < GATEWAY_CALLS_MAX; i++) {
+		struct client *c = &g->clients[i];
+
+		if (c->fd < 0 || !fds[2 + i].revents)
+			continue;
+		if (c->out.len)
+			client_send(c);
+		else
+			client_receive(g, c);
+		if (c->fd >= 0)
+			client_advance(g, c);
+	}
+	if (fds[0].revents)
+		gateway_listen_to_owner(g);
+	if (fds[1].revents)
+		gateway_accept(g);
+}
+
+static int gateway_open(struct gateway *g)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	auto_buf struct buf text = BUF_INIT(16);
+	socklen_t size = sizeof(at);
+
+	g->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (g->listener < 0 || bind(g->listener, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+			listen(g->listener, SOMAXCONN) < 0 ||
+			getsockname(g->listener, (struct sockaddr *)&at, &size) < 0)
+		return -errno;
+	buf_printf(&text, "%d", ntohs(at.sin_port));
+	gateway_tell(0, &text);
+	return 0;
+}
+
+static int run_gateway(int argc, char **argv)
+{
+	static struct gateway g = { .answers = BUF_INIT(GATEWAY_ANSWER_MAX + PIECE_BYTES) };
+
+	for (size_t i = 0; i < GATEWAY_CALLS_MAX; i++)
+		g.clients[i].fd = -1;
+	if (gateway_open(&g) < 0)
+		return 1;
+	for (;;)
+		gateway_turn(&g);
+}
+
+const struct aci_command aci_gateway = { GATEWAY_NAME,
+	"gateway: forwards calls of a language model; the environment starts it", run_gateway };
