@@ -3,9 +3,9 @@
 #define SERVE_CONNECTION_H
 
 #include "serve/client.h"
-#include "serve/guard.h"
+#include "web/guard.h"
 #include "serve/inbox.h"
-#include "serve/lws.h"
+#include "web/lws.h"
 
 struct net;
 

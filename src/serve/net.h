@@ -2,7 +2,7 @@
 #ifndef SERVE_NET_H
 #define SERVE_NET_H
 
-#include "serve/guard.h"
+#include "web/guard.h"
 #include "serve/host.h"
 
 /*

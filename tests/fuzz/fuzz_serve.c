@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "serve/guard.h"
+#include "web/guard.h"
 #include "serve/mcp.h"
 #include "serve/openenv.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SERVE_LWS_H
-#define SERVE_LWS_H
+#ifndef WEB_LWS_H
+#define WEB_LWS_H
 
 #include "base/error.h"
 

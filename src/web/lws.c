@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "serve/lws.h"
+#include "web/lws.h"
 
 #include "base/scope.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SERVE_GUARD_H
-#define SERVE_GUARD_H
+#ifndef WEB_GUARD_H
+#define WEB_GUARD_H
 
 #include "base/str.h"
 
@@ -8,8 +8,8 @@
 
 /*
  * Refuses requests by their token, Host and Origin. A browser names the page's server in Origin,
- * and this server in Host. So a page of another site can't reach the server, not even by a name
- * that it points to this machine.
+ * and this server in Host. So a page of another site can't reach the server. A name that it points
+ * to this machine does not help.
  */
 struct guard {
 	const char *token;    /* secret that each request must show; NULL: none */
@@ -31,6 +31,9 @@ enum guard_verdict {
 
 /* Checks host and origin. */
 enum guard_verdict guard_check_place(const struct guard *g, const struct guard_request *q);
+
+/* True if these n bytes are the token. */
+bool guard_token_is(const struct guard *g, const char *given, size_t n);
 
 /* Checks host, origin and token. The token may be a bearer token, or the password of basic
  * authentication with any name. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "serve/guard.h"
+#include "web/guard.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -69,6 +69,11 @@ static bool guard_same(const char *a, size_t n_a, const char *b)
 	for (size_t i = 0; i < n_a; i++)
 		different |= (unsigned char)(a[i] ^ b[n_b ? i % n_b : 0]);
 	return !different;
+}
+
+bool guard_token_is(const struct guard *g, const char *given, size_t n)
+{
+	return guard_same(given, n, g->token);
 }
 
 static int guard_digit(char c)
