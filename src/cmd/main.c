@@ -21,6 +21,7 @@ extern const struct command command_help;
 extern const struct command command_run, command_show;
 extern const struct command command_serve;
 extern const struct command command_task;
+extern const struct command command_view;
 extern const struct command command_doctor, command_sandbox;
 
 static const struct command *const commands[] = {
@@ -28,6 +29,7 @@ static const struct command *const commands[] = {
 	&command_env,
 	&command_serve,
 	&command_show,
+	&command_view,
 	&command_replay,
 	&command_export,
 	&command_report,

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/net.h"
+
+#include "base/path.h"
+#include "cli/cmd.h"
+#include "cli/interrupt.h"
+#include "trajectory/run_dir.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+/* fumehood view: shows recorded runs in a browser (src/view). */
+
+#define TOKEN_BYTES 16
+#define TOKEN_BYTES_MIN 8
+
+struct view_command {
+	struct view_options view;
+	bool open;
+};
+
+/* Takes the token from $FUMEHOOD_TOKEN, or draws one. The address has it, so that it may only have
+ * characters that an address can have. */
+static int view_read_token(
+		struct command_context *ctx, struct view_command *c, struct fh_error *err)
+{
+	static const char allowed[] =
+			"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	const char *given = getenv("FUMEHOOD_TOKEN");
+	unsigned char bytes[TOKEN_BYTES];
+	char *token;
+
+	if (given && (strlen(given) < TOKEN_BYTES_MIN || given[strspn(given, allowed)]))
+		return error_say(err, EINVAL,
+				"$FUMEHOOD_TOKEN should have %d or more letters, digits, - and _",
+				TOKEN_BYTES_MIN);
+	c->view.token = given;
+	if (given)
+		return 0;
+	while (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		;
+	token = arena_alloc(ctx->arena, 2 * sizeof(bytes) + 1);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+	c->view.token = token;
+	return 0;
+}
+
+/* Makes the places absolute, so that addresses of runs stay the same. */
+static int view_read_places(
+		struct command_context *ctx, struct view_command *c, struct fh_error *err)
+{
+	size_t n = ctx->n_args ? ctx->n_args : 1;
+	char *own = run_dir_default();
+	const char *const mine = own, *const *given = ctx->n_args ? ctx->args : &mine;
+	const char **places = arena_array(ctx->arena, n, sizeof(*places));
+	int r = 0;
+
+	for (size_t i = 0; i < n && r >= 0; i++) {
+		char *path = NULL;
+
+		r = path_absolute(given[i], &path, err);
+		if (r >= 0 && !path_exists(path))
+			r = error_say(err, ENOENT, "'%s' does not exist", given[i]);
+		if (r >= 0)
+			places[i] = arena_strdup(ctx->arena, path);
+		free(path);
+	}
+	free(own);
+	c->view.places = (struct texts){ .items = places, .n = n };
+	return r;
+}
+
+static void view_open_browser(const char *address)
+{
+	char *copy = strdup(address), program[] = "xdg-open";
+	char *const argv[] = { program, copy, NULL };
+	pid_t pid;
+
+	if (copy && posix_spawnp(&pid, program, NULL, NULL, argv, environ) != 0)
+		cmd_warn("--open: xdg-open can't be started");
+	free(copy);
+}
+
+static void view_listening(void *user, int port)
+{
+	const struct view_command *c = user;
+	char address[512];
+
+	snprintf(address, sizeof(address), "http://127.0.0.1:%d/%s/", port, c->view.token);
+	printf("%s\n", address);
+	fflush(stdout);
+	if (c->open)
+		view_open_browser(address);
+}
+
+static int view_main(struct command_context *ctx)
+{
+	struct view_command *c = ctx->options;
+	struct fh_error err;
+
+	if (view_read_token(ctx, c, &err) < 0 || view_read_places(ctx, c, &err) < 0)
+		return cmd_refuse(&err);
+	if (interrupt_setup(&err) < 0)
+		return cmd_fail(&err);
+	c->view.stop_fd = interrupt_fd();
+	c->view.listening = view_listening;
+	c->view.user = c;
+	/* Runs go first. */
+	if (nice(10) < 0 && errno)
+		errno = 0;
+	return view_serve(&c->view, &err) < 0 ? cmd_fail(&err) : CMD_OK;
+}
+
+#define FIELD(f) offsetof(struct view_command, f)
+
+static const struct cmd_option options[] = {
+	{ "port", 'p', OPTION_INT, FIELD(view.port), "N",
+			"port of this machine to listen on; 0 takes a free one", "0", .min = 0,
+			.max = 65535 },
+	{ "open", 'o', OPTION_FLAG, FIELD(open), .help = "open the page in a browser" },
+	{},
+};
+
+const struct command command_view = {
+	.name = "view",
+	.summary = "show recorded runs in a browser",
+	.arguments = "[DIR...]",
+	.max_args = SIZE_MAX,
+	.about = "Serves a page that shows the runs beneath the folders, or single records, also of "
+		 "MLGym. Without DIR it shows trajectories/<user>.\n"
+		 "Prints the page's address, which works on this machine only. It contains a secret "
+		 "token: $FUMEHOOD_TOKEN, or a new one. The server only reads. Ctrl-C ends it. "
+		 "docs/view.md has the details.",
+	.examples = "fumehood view\n"
+		    "fumehood view --open runs/    # opens the page in a browser",
+	.options = options,
+	.options_size = sizeof(struct view_command),
+	.run = view_main,
+};

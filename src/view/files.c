@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/files.h"
+
+#include "src/view/page-api.js.h"
+#include "src/view/page-app.js.h"
+#include "src/view/page-chart.js.h"
+#include "src/view/page-dom.js.h"
+#include "src/view/page-index.html.h"
+#include "src/view/page-run.js.h"
+#include "src/view/page-runs.js.h"
+#include "src/view/page-step.js.h"
+#include "src/view/page-style.css.h"
+#include "src/view/page-text.js.h"
+
+#include <stddef.h>
+
+#define SCRIPT "text/javascript; charset=utf-8"
+
+const struct page_file page_files[] = {
+	{ "", "text/html; charset=utf-8", page_index_html },
+	{ "api.js", SCRIPT, page_api_js },
+	{ "app.js", SCRIPT, page_app_js },
+	{ "chart.js", SCRIPT, page_chart_js },
+	{ "dom.js", SCRIPT, page_dom_js },
+	{ "run.js", SCRIPT, page_run_js },
+	{ "runs.js", SCRIPT, page_runs_js },
+	{ "step.js", SCRIPT, page_step_js },
+	{ "style.css", "text/css; charset=utf-8", page_style_css },
+	{ "text.js", SCRIPT, page_text_js },
+	{ NULL, NULL, NULL },
+};

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/library.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/sha256.h"
+#include "base/walk.h"
+#include "trajectory/export.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define LIST_AGE_NS NS_PER_S
+#define RECORDS_OPEN_MAX 64
+
+static void library_free_run(struct library_run *r)
+{
+	record_free(r->record);
+	free(r->path);
+	free(r->name);
+}
+
+static int library_compare(const void *a, const void *b)
+{
+	const struct library_run *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+/* Finds the run of a path among the first n, which are sorted. */
+static struct library_run *library_find_path(const struct library *l, size_t n, char *path)
+{
+	const struct library_run key = { .path = path };
+
+	return n ? bsearch(&key, l->runs, n, sizeof(*l->runs), library_compare) : NULL;
+}
+
+/* Gives a run the name by which people know it: its folder, from the place that was named. */
+static char *library_name(const char *place, const char *path)
+{
+	size_t n = strlen(place);
+	auto_free char *folder = NULL;
+
+	if (str_eq(place, path))
+		return xstrdup(path_basename(path));
+	path += n + (path[n] == '/');
+	folder = path_dirname(path);
+	if (str_eq(path_basename(path), EXPORT_EVENTS))
+		return xstrdup(str_eq(folder, ".") ? path_basename(place) : folder);
+	return xstrdup(path);
+}
+
+static struct library_run *library_make(struct library *l, const char *place, const char *path)
+{
+	char hash[SHA256_HEX_BYTES];
+	struct library_run *r;
+	struct sha256 sha;
+
+	sha256_init(&sha);
+	sha256_add(&sha, path, strlen(path));
+	sha256_end_hex(&sha, hash);
+	l->runs = xgrow(l->runs, l->n, sizeof(*l->runs));
+	r = &l->runs[l->n++];
+	*r = (struct library_run){ .path = xstrdup(path), .name = library_name(place, path) };
+	memcpy(r->id, hash, sizeof(r->id) - 1);
+	return r;
+}
+
+static void library_add(struct library *l, size_t known, const char *place, const FTSENT *file)
+{
+	const struct stat *st = file->fts_statp;
+	struct library_run *r = library_find_path(l, known, file->fts_path);
+
+	if (!r)
+		r = library_make(l, place, file->fts_path);
+	r->seen = true;
+	r->size = st->st_size;
+	r->mtime_ns = (int64_t)st->st_mtim.tv_sec * NS_PER_S + st->st_mtim.tv_nsec;
+}
+
+/* True for the file of a run. The .traj beside the events of a run has nothing that they lack. */
+static bool library_wants(const FTSENT *file)
+{
+	auto_free char *folder = NULL, *events = NULL;
+
+	if (str_eq(file->fts_name, EXPORT_EVENTS))
+		return true;
+	if (!str_ends(file->fts_name, ".traj"))
+		return false;
+	if (file->fts_level == 0)
+		return true;
+	folder = path_dirname(file->fts_path);
+	events = path_join(folder, EXPORT_EVENTS);
+	return !path_exists(events);
+}
+
+static void library_walk(struct library *l, size_t known, const char *place)
+{
+	auto_walk FTS *walk = walk_open(place, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTSENT *file;
+
+	while (walk && (file = fts_read(walk)))
+		if (file->fts_info == FTS_F && library_wants(file))
+			library_add(l, known, place, file);
+}
+
+void library_list(struct library *l)
+{
+	int64_t now_ns = clock_now_ns();
+	size_t known = l->runs ? l->n : 0, kept = 0;
+
+	if (l->listed_ns && now_ns - l->listed_ns < LIST_AGE_NS)
+		return;
+	for (size_t i = 0; i < known; i++)
+		l->runs[i].seen = false;
+	for (size_t i = 0; i < l->places->n; i++)
+		library_walk(l, known, l->places->items[i]);
+	for (size_t i = 0; l->runs && i < l->n; i++) {
+		if (l->runs[i].seen)
+			l->runs[kept++] = l->runs[i];
+		else
+			library_free_run(&l->runs[i]);
+	}
+	l->n = kept;
+	if (kept)
+		qsort(l->runs, kept, sizeof(*l->runs), library_compare);
+	l->listed_ns = clock_now_ns();
+}
+
+/* Closes the record that was not used for the longest time, if many are open. */
+static void library_close_oldest(struct library *l)
+{
+	struct library_run *oldest = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct library_run *r = &l->runs[i];
+
+		n += r->record != NULL;
+		if (r->record && (!oldest || r->used_ns < oldest->used_ns))
+			oldest = r;
+	}
+	if (n < RECORDS_OPEN_MAX || !oldest)
+		return;
+	record_free(oldest->record);
+	oldest->record = NULL;
+}
+
+static struct library_run *library_find(const struct library *l, const char *id)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (str_eq(l->runs[i].id, id))
+			return &l->runs[i];
+	return NULL;
+}
+
+struct library_run *library_open(struct library *l, const char *id)
+{
+	struct library_run *r = library_find(l, id);
+
+	if (!r) {
+		library_list(l);
+		r = library_find(l, id);
+	}
+	if (!r)
+		return NULL;
+	if (!r->record) {
+		library_close_oldest(l);
+		r->record = record_new(r->path);
+	}
+	r->used_ns = clock_now_ns();
+	/* A record that ends in the middle is shown up to there. */
+	record_refresh(r->record, NULL);
+	return r;
+}
+
+void library_release(struct library *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		library_free_run(&l->runs[i]);
+	free(l->runs);
+}

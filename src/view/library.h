@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef VIEW_LIBRARY_H
+#define VIEW_LIBRARY_H
+
+#include "base/str.h"
+#include "view/record.h"
+
+#define LIBRARY_ID_BYTES 17
+
+/* A run that can be viewed. */
+struct library_run {
+	char id[LIBRARY_ID_BYTES]; /* hash of the path, as it stands in addresses */
+	char *path, *name;
+	int64_t size, mtime_ns;
+	bool seen;
+	struct record *record; /* NULL: not opened yet */
+	int64_t used_ns;       /* when the record was used last */
+};
+
+/*
+ * The recorded runs beneath some folders. Clients name a run by its id alone, so that no request
+ * leads to another file.
+ */
+struct library {
+	const struct texts *places;
+	struct library_run *runs; /* sorted by path */
+	size_t n;
+	int64_t listed_ns; /* when the folders were read; 0: never */
+};
+
+/* Lists the runs anew if the list is older than a second. Places that can't be read are skipped. */
+void library_list(struct library *l);
+
+/* Opens a run and reads what was added to it. It is valid until the next call. NULL: there is no
+ * such run. */
+struct library_run *library_open(struct library *l, const char *id);
+
+void library_release(struct library *l);
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/net.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "view/page.h"
+#include "web/guard.h"
+#include "web/lws.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ADDRESS "127.0.0.1"
+#define VHOST "fumehood"
+#define HEADER_BYTES_MAX 8192
+#define CONNECTIONS_MAX 256
+#define REQUEST_TIMEOUT_S 20
+#define KEEPALIVE_TIMEOUT_S 60
+#define SEND_TIMEOUT_S 30
+#define CHUNK_BYTES (32L << 10)
+#define HEAD_BYTES 2048
+
+struct view {
+	const struct view_options *options;
+	struct library library;
+	struct guard guard;
+	struct lws_context *context;
+	bool over;
+};
+
+/* An answer that is being sent. */
+struct view_reply {
+	struct page_answer answer;
+	size_t sent;
+	bool headed;
+	bool closes; /* the connection ends with the answer */
+};
+
+/* Nothing but the page's own files can run or be loaded, and no other page can show this one. */
+static const char *const view_headers[][2] = {
+	{ "content-security-policy:",
+			"default-src 'none'; script-src 'self'; style-src 'self'; "
+			"connect-src 'self'; img-src data:; base-uri 'none'; "
+			"form-action 'none'; frame-ancestors 'none'; "
+			"require-trusted-types-for 'script'; trusted-types 'none'" },
+	{ "cache-control:", "no-store" },
+	{ "cross-origin-opener-policy:", "same-origin" },
+	{ "cross-origin-resource-policy:", "same-origin" },
+	{ "referrer-policy:", "no-referrer" },
+	{ "x-content-type-options:", "nosniff" },
+};
+
+static struct view *view_of(struct lws *wsi)
+{
+	return lws_api.context_user(lws_api.get_context(wsi));
+}
+
+static struct view_reply *view_begin_reply(struct lws *wsi)
+{
+	struct view_reply *reply = lws_api.get_opaque_user_data(wsi);
+
+	if (!reply) {
+		reply = xcalloc(1, sizeof(*reply));
+		buf_init(&reply->answer.text, PAGE_ANSWER_BYTES_MAX);
+		lws_api.set_opaque_user_data(wsi, reply);
+	}
+	buf_clear(&reply->answer.text);
+	reply->sent = 0;
+	reply->headed = reply->closes = false;
+	return reply;
+}
+
+static void view_free_reply(struct lws *wsi)
+{
+	struct view_reply *reply = lws_api.get_opaque_user_data(wsi);
+
+	if (!reply)
+		return;
+	lws_api.set_opaque_user_data(wsi, NULL);
+	buf_release(&reply->answer.text);
+	free(reply);
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+/* Copies a header. A header that is too long becomes "?", which no guard allows. */
+static const char *view_header(struct lws *wsi, enum lws_token_indexes token, char *text, size_t n)
+{
+	int copied = lws_api.hdr_copy(wsi, text, (int)n, token);
+
+	if (copied < 0)
+		memcpy(text, "?", 2);
+	return copied ? text : NULL;
+}
+
+/* Finds the path behind the token. Returns NULL and sets the status that refuses the request. */
+static const char *view_check(struct lws *wsi, const char *path, int *out_status)
+{
+	const struct guard *guard = &view_of(wsi)->guard;
+	char host[256], origin[512];
+	struct guard_request q = {
+		.host = view_header(wsi, WSI_TOKEN_HOST, host, sizeof(host)),
+		.origin = view_header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof(origin)),
+	};
+	size_t n;
+
+	*out_status = 403;
+	if (guard_check_place(guard, &q) != GUARD_OK)
+		return NULL;
+	path += *path == '/';
+	n = strcspn(path, "/");
+	if (!guard_token_is(guard, path, n))
+		return NULL;
+	*out_status = 405;
+	if (lws_api.hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0)
+		return NULL;
+	*out_status = 413;
+	if (lws_api.hdr_total_length(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH) > 0 &&
+			!str_eq(view_header(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, host, sizeof(host)),
+					"0"))
+		return NULL;
+	/* The page's links are relative to a folder. */
+	*out_status = 404;
+	return path[n] == '/' ? path + n + 1 : NULL;
+}
+
+static const char *view_reason(int status)
+{
+	switch (status) {
+	case 403:
+		return "This address lacks the token that `fumehood view` printed, or names another "
+		       "host.\n";
+	case 405:
+		return "The viewer only reads: GET is the one method.\n";
+	case 413:
+		return "The request has a body.\n";
+	default:
+		return "There is no such page.\n";
+	}
+}
+
+static const char *view_argument(void *user, const char *name, char value[PAGE_VALUE_BYTES])
+{
+	return lws_api.get_urlarg_by_name(user, name, value, PAGE_VALUE_BYTES);
+}
+
+static int view_request(struct lws *wsi, const char *path)
+{
+	struct view_reply *reply = view_begin_reply(wsi);
+	struct page_request q = { .argument = view_argument, .user = wsi };
+
+	q.path = view_check(wsi, path, &reply->answer.status);
+	if (q.path) {
+		page_answer(&view_of(wsi)->library, &q, &reply->answer);
+	} else {
+		reply->answer.mime = "text/plain; charset=utf-8";
+		buf_add_str(&reply->answer.text, view_reason(reply->answer.status));
+		/* A body may follow, which is not read. */
+		reply->closes = true;
+	}
+	lws_api.callback_on_writable(wsi);
+	return 0;
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+static bool view_add_header(struct lws *wsi, const char *name, const char *value, unsigned char **p,
+		unsigned char *end)
+{
+	return !lws_api.add_http_header_by_name(wsi, (const unsigned char *)name,
+			(const unsigned char *)value, (int)strlen(value), p, end);
+}
+
+static int view_send_head(struct lws *wsi, struct view_reply *reply)
+{
+	unsigned char head[LWS_PRE + HEAD_BYTES], *p = head + LWS_PRE;
+	unsigned char *end = head + sizeof(head) - 1;
+	bool ok = !lws_api.add_http_header_status(wsi, (unsigned)reply->answer.status, &p, end) &&
+			view_add_header(wsi, "content-type:", reply->answer.mime, &p, end);
+
+	for (size_t i = 0; i < ARRAY_SIZE(view_headers); i++)
+		ok = ok && view_add_header(wsi, view_headers[i][0], view_headers[i][1], &p, end);
+	if (reply->closes)
+		ok = ok && view_add_header(wsi, "connection:", "close", &p, end);
+	if (!ok || lws_api.add_http_header_content_length(wsi, reply->answer.text.len, &p, end) ||
+			lws_api.finalize_http_header(wsi, &p, end))
+		return -1;
+	reply->headed = true;
+	return lws_api.write(wsi, head + LWS_PRE, (size_t)(p - head - LWS_PRE),
+			       LWS_WRITE_HTTP_HEADERS) < 0
+			? -1
+			: 0;
+}
+
+static int view_writable(struct lws *wsi)
+{
+	static unsigned char chunk[LWS_PRE + CHUNK_BYTES];
+	struct view_reply *reply = lws_api.get_opaque_user_data(wsi);
+	const struct buf *text;
+	size_t n;
+	bool last;
+
+	if (!reply)
+		return 0;
+	text = &reply->answer.text;
+	lws_api.set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, SEND_TIMEOUT_S);
+	if (!reply->headed) {
+		if (view_send_head(wsi, reply) < 0)
+			return -1;
+		lws_api.callback_on_writable(wsi);
+		return 0;
+	}
+	n = text->len - reply->sent;
+	last = n <= CHUNK_BYTES;
+	n = last ? n : CHUNK_BYTES;
+	memcpy(chunk + LWS_PRE, text->data + reply->sent, n);
+	if (lws_api.write(wsi, chunk + LWS_PRE, n, last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) <
+			0)
+		return -1;
+	reply->sent += n;
+	if (!last) {
+		lws_api.callback_on_writable(wsi);
+		return 0;
+	}
+	if (reply->closes)
+		return -1;
+	view_free_reply(wsi); /* a large answer takes no memory until the next request */
+	return lws_api.http_transaction_completed(wsi) ? -1 : 0;
+}
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+static int view_callback(
+		struct lws *wsi, enum lws_callback_reasons reason, void *unused, void *in, size_t n)
+{
+	switch (reason) {
+	case LWS_CALLBACK_RAW_RX_FILE:
+		view_of(wsi)->over = true;
+		return -1;
+	case LWS_CALLBACK_HTTP:
+		return view_request(wsi, in);
+	case LWS_CALLBACK_HTTP_WRITEABLE:
+		return view_writable(wsi);
+	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
+		return -1; /* no WebSockets */
+	case LWS_CALLBACK_WSI_DESTROY:
+		view_free_reply(wsi);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static void view_log(int level, const char *line)
+{
+	log_record(NULL, LOG_DEBUG, "libwebsockets", &(struct log_field){ "line", line }, 1);
+}
+
+static int view_open(struct view *v, struct fh_error *err)
+{
+	static const struct lws_protocols protocols[] = {
+		{ .name = VHOST, .callback = view_callback },
+		{ 0 },
+	};
+	const struct view_options *o = v->options;
+	struct lws_context_creation_info info = {
+		.port = o->port,
+		.iface = ADDRESS,
+		.protocols = protocols,
+		.options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND,
+		.vhost_name = VHOST,
+		.user = v,
+		.max_http_header_data2 = HEADER_BYTES_MAX,
+		.max_http_header_pool2 = CONNECTIONS_MAX,
+		.timeout_secs = REQUEST_TIMEOUT_S,
+		.keepalive_timeout = KEEPALIVE_TIMEOUT_S,
+		.gid = (gid_t)-1,
+		.uid = (uid_t)-1,
+	};
+	lws_sock_file_fd_type stop = { .filefd = fcntl(o->stop_fd, F_DUPFD_CLOEXEC, 0) };
+
+	if (stop.filefd < 0)
+		return error_set(err, errno, "copy a descriptor");
+	lws_api.set_log_level(LLL_ERR | LLL_WARN, view_log);
+	v->context = lws_api.create_context(&info);
+	if (!v->context) {
+		close(stop.filefd);
+		return error_say(err, EADDRINUSE, "can't listen on %s port %d", ADDRESS, o->port);
+	}
+	if (!lws_api.adopt_descriptor_vhost(lws_api.get_vhost_by_name(v->context, VHOST),
+			    LWS_ADOPT_RAW_FILE_DESC, stop, VHOST, NULL))
+		return error_say(err, ENOMEM, "watch a descriptor");
+	return 0;
+}
+
+int view_serve(const struct view_options *o, struct fh_error *err)
+{
+	struct view v = {
+		.options = o,
+		.library = { .places = &o->places },
+		.guard = { .token = o->token },
+	};
+	int r = lws_load(err);
+
+	if (r < 0)
+		return r;
+	r = view_open(&v, err);
+	if (r >= 0) {
+		o->listening(o->user,
+				lws_api.get_vhost_listen_port(
+						lws_api.get_vhost_by_name(v.context, VHOST)));
+		while (!v.over && lws_api.service(v.context, 0) >= 0)
+			;
+	}
+	if (v.context)
+		lws_api.context_destroy(v.context);
+	library_release(&v.library);
+	return r;
+}

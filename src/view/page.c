@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/page.h"
+
+#include "base/json_text.h"
+#include "base/scope.h"
+#include "view/files.h"
+#include "view/run.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TEXT_BYTES (32L << 10)   /* of a text in a list; the rest is asked for by itself */
+#define PIECE_BYTES (256L << 10) /* of a long text */
+#define STEPS_MOST 50
+#define MESSAGES_MOST 20
+#define JSON "application/json; charset=utf-8"
+
+struct page {
+	struct library *library;
+	const struct page_request *request;
+	struct page_answer *answer;
+	struct pyjson_writer json;
+	struct library_run *run;
+};
+
+static const char *page_argument_of(const struct page *p, const char *name, char value[])
+{
+	return p->request->argument(p->request->user, name, value);
+}
+
+/* Reads a number that is not negative. False: the argument is missing or wrong. */
+static bool page_number(const struct page *p, const char *name, int64_t *out)
+{
+	char value[PAGE_VALUE_BYTES];
+	const char *text = page_argument_of(p, name, value);
+	int64_t n;
+
+	if (!text || !str_to_i64(text, &n) || n < 0)
+		return false;
+	*out = n;
+	return true;
+}
+
+static void page_refuse(struct page *p, int status, const char *why)
+{
+	buf_clear(&p->answer->text);
+	p->answer->status = status;
+	p->answer->mime = JSON;
+	buf_printf(&p->answer->text, "{\"error\":\"%s\"}", why);
+}
+
+static bool page_find_run(struct page *p)
+{
+	char value[PAGE_VALUE_BYTES];
+	const char *id = page_argument_of(p, "run=", value);
+
+	p->run = id ? library_open(p->library, id) : NULL;
+	if (!p->run)
+		page_refuse(p, 404, "there is no such run");
+	return p->run;
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static void page_put_real(struct pyjson_writer *w, const char *key, double v)
+{
+	if (isfinite(v))
+		pyjson_put_double(w, key, v);
+	else
+		pyjson_put_null(w, key);
+}
+
+/* Puts n bytes that may be any. */
+static void page_put_bytes(struct pyjson_writer *w, const char *key, const char *s, size_t n)
+{
+	auto_buf struct buf text = BUF_INIT(PAGE_ANSWER_BYTES_MAX);
+
+	json_text_add(&text, s, n, JSON_TEXT_BYTES);
+	pyjson_put_written(w, key, buf_str(&text));
+}
+
+/* Puts the beginning of a text and its whole length. */
+static void page_put_cut(struct pyjson_writer *w, const char *key, struct run_text t)
+{
+	size_t n = t.n > TEXT_BYTES ? str_utf8_cut(t.text, t.n, TEXT_BYTES) : t.n;
+
+	pyjson_put_object(w, key);
+	page_put_bytes(w, "text", t.text, n);
+	if (n < t.n)
+		pyjson_put_i64(w, "next", (int64_t)n);
+	pyjson_put_i64(w, "bytes", (int64_t)t.n);
+	pyjson_end_object(w);
+}
+
+/* --- the list of runs ------------------------------------------------------------------------- */
+
+static void page_runs(struct page *p)
+{
+	struct pyjson_writer *w = &p->json;
+
+	library_list(p->library);
+	pyjson_put_object(w, NULL);
+	pyjson_put_array(w, "runs");
+	for (size_t i = 0; i < p->library->n; i++) {
+		const struct library_run *r = &p->library->runs[i];
+
+		pyjson_put_object(w, NULL);
+		pyjson_put_text(w, "id", r->id);
+		page_put_bytes(w, "name", r->name, strlen(r->name));
+		pyjson_put_i64(w, "bytes", r->size);
+		pyjson_put_i64(w, "changed", r->mtime_ns / 1000000);
+		pyjson_end_object(w);
+	}
+	pyjson_end_array(w);
+	pyjson_end_object(w);
+}
+
+/* --- a run ------------------------------------------------------------------------------------ */
+
+/* Puts a step of the timeline as an array, because there are thousands. */
+static void page_put_row(struct pyjson_writer *w, const struct record_step *s)
+{
+	pyjson_put_array(w, NULL);
+	pyjson_put_text(w, NULL, s->head);
+	pyjson_put_i64(w, NULL, s->marks);
+	page_put_real(w, NULL, s->duration_s);
+	page_put_real(w, NULL, s->score);
+	pyjson_put_i64(w, NULL, s->exit_code);
+	pyjson_put_i64(w, NULL, s->spent.sent);
+	pyjson_put_i64(w, NULL, s->spent.received);
+	page_put_real(w, NULL, s->spent.cost);
+	pyjson_end_array(w);
+}
+
+static void page_run(struct page *p)
+{
+	struct pyjson_writer *w = &p->json;
+	const struct record *r;
+	int64_t from = 0;
+
+	if (!page_find_run(p))
+		return;
+	r = p->run->record;
+	page_number(p, "from=", &from);
+	pyjson_put_object(w, NULL);
+	pyjson_put_text(w, "id", p->run->id);
+	page_put_bytes(w, "name", p->run->name, strlen(p->run->name));
+	pyjson_put_text(w, "task", r->task);
+	pyjson_put_text(w, "variant", r->variant);
+	pyjson_put_text(w, "model", r->model);
+	pyjson_put_text(w, "agent", r->agent);
+	pyjson_put_text(w, "exit_status", r->exit_status);
+	pyjson_put_text(w, "error", r->error);
+	pyjson_put_text(w, "metric", r->metric);
+	pyjson_put_text(w, "version", r->version);
+	pyjson_put_bool(w, "minimize", r->minimize);
+	page_put_real(w, "baseline", r->baseline);
+	pyjson_put_i64(w, "max_steps", r->max_steps);
+	pyjson_put_bool(w, "events", r->events);
+	pyjson_put_bool(w, "whole", r->whole);
+	pyjson_put_i64(w, "bytes", r->size);
+	pyjson_put_i64(w, "messages", (int64_t)r->n_messages);
+	pyjson_put_i64(w, "sent", r->spent.sent);
+	pyjson_put_i64(w, "received", r->spent.received);
+	page_put_real(w, "cost", r->spent.cost);
+	pyjson_put_i64(w, "epoch", r->epoch);
+	pyjson_put_i64(w, "n", (int64_t)r->n_steps);
+	pyjson_put_array(w, "steps");
+	for (size_t i = (size_t)from; i < r->n_steps; i++)
+		page_put_row(w, &r->steps[i]);
+	pyjson_end_array(w);
+	pyjson_end_object(w);
+}
+
+/* Parses a part of the record. NULL: it can't be read. `text` then has its bytes, if any. */
+static const struct pyjson *page_read(
+		const struct page *p, struct arena *a, int64_t begin, int64_t end, struct buf *text)
+{
+	struct pyjson_source source = { .name = "record" };
+	const struct pyjson *v;
+
+	buf_clear(text);
+	if (record_read(p->run->record, begin, end, text, NULL) < 0)
+		return NULL;
+	source.data = buf_str(text);
+	source.n = text->len;
+	return pyjson_read(a, &source, &v, NULL) < 0 ? NULL : v;
+}
+
+static void page_put_step(struct page *p, size_t i, struct buf *text)
+{
+	const struct record_step *s = &p->run->record->steps[i];
+	struct pyjson_writer *w = &p->json;
+	struct arena arena = ARENA_INIT;
+	const struct pyjson *v = page_read(p, &arena, s->begin, s->end, text), *info, *state;
+
+	pyjson_put_object(w, NULL);
+	pyjson_put_i64(w, "step", (int64_t)i + 1);
+	if (v) {
+		page_put_cut(w, "thought", run_text_of(v, "thought"));
+		page_put_cut(w, "response", run_text_of(v, "response"));
+		page_put_cut(w, "action", run_text_of(v, "action"));
+		page_put_cut(w, "observation", run_text_of(v, "observation"));
+		info = pyjson_get(v, "info");
+		state = pyjson_get(v, "state");
+		if (info)
+			pyjson_put_value(w, "info", info);
+		if (pyjson_string(state))
+			page_put_cut(w, "state", run_text_of(v, "state"));
+	} else {
+		page_put_cut(w, "broken", (struct run_text){ buf_str(text), text->len });
+	}
+	pyjson_end_object(w);
+	arena_release(&arena);
+}
+
+static void page_steps(struct page *p)
+{
+	auto_buf struct buf text = BUF_INIT(RECORD_PART_BYTES_MAX);
+	int64_t from = 1, n = 1;
+	size_t end;
+
+	if (!page_find_run(p))
+		return;
+	page_number(p, "from=", &from);
+	page_number(p, "n=", &n);
+	end = p->run->record->n_steps;
+	if (from < 1 || (size_t)from > end) {
+		page_refuse(p, 404, "there is no such step");
+		return;
+	}
+	n = n < STEPS_MOST ? n : STEPS_MOST;
+	if ((size_t)(from - 1 + n) < end)
+		end = (size_t)(from - 1 + n);
+	pyjson_put_object(&p->json, NULL);
+	pyjson_put_array(&p->json, "steps");
+	for (size_t i = (size_t)from - 1; i < end; i++)
+		page_put_step(p, i, &text);
+	pyjson_end_array(&p->json);
+	pyjson_end_object(&p->json);
+}
+
+/* Finds the step that a request names. NULL: the request is refused. */
+static const struct record_step *page_find_step(struct page *p)
+{
+	int64_t step;
+
+	if (!page_find_run(p))
+		return NULL;
+	if (page_number(p, "step=", &step) && step >= 1 && (size_t)step <= p->run->record->n_steps)
+		return &p->run->record->steps[step - 1];
+	page_refuse(p, 404, "there is no such step");
+	return NULL;
+}
+
+/* Gives a piece of a long text. */
+static void page_text(struct page *p)
+{
+	auto_buf struct buf text = BUF_INIT(RECORD_PART_BYTES_MAX);
+	const struct record_step *s = page_find_step(p);
+	struct arena arena = ARENA_INIT;
+	char value[PAGE_VALUE_BYTES];
+	const char *part = page_argument_of(p, "part=", value);
+	struct run_text t;
+	int64_t at = 0;
+	size_t n;
+
+	if (!s)
+		return;
+	page_number(p, "at=", &at);
+	t = run_text_of(page_read(p, &arena, s->begin, s->end, &text), part ? part : "");
+	at = (size_t)at < t.n ? at : (int64_t)t.n;
+	n = t.n - (size_t)at;
+	if (n > PIECE_BYTES)
+		n = str_utf8_cut(t.text + at, n, PIECE_BYTES);
+	pyjson_put_object(&p->json, NULL);
+	page_put_bytes(&p->json, "text", t.text + at, n);
+	if ((size_t)at + n < t.n)
+		pyjson_put_i64(&p->json, "next", at + (int64_t)n);
+	pyjson_put_i64(&p->json, "bytes", (int64_t)t.n);
+	pyjson_end_object(&p->json);
+	arena_release(&arena);
+}
+
+/* Gives a step as it stands in the record. */
+static void page_raw(struct page *p)
+{
+	const struct record_step *s = page_find_step(p);
+
+	if (!s)
+		return;
+	p->answer->mime = "text/plain; charset=utf-8";
+	if (record_read(p->run->record, s->begin, s->end, &p->answer->text, NULL) < 0)
+		page_refuse(p, 404, "the step can't be read any more");
+}
+
+static void page_messages(struct page *p)
+{
+	auto_buf struct buf text = BUF_INIT(RECORD_PART_BYTES_MAX);
+	struct pyjson_writer *w = &p->json;
+	const struct record *r;
+	int64_t from = 0;
+
+	if (!page_find_run(p))
+		return;
+	r = p->run->record;
+	page_number(p, "from=", &from);
+	pyjson_put_object(w, NULL);
+	pyjson_put_i64(w, "n", (int64_t)r->n_messages);
+	pyjson_put_array(w, "messages");
+	for (size_t i = (size_t)from; i < r->n_messages && i < (size_t)from + MESSAGES_MOST; i++) {
+		const struct record_place *m = &r->messages[i];
+		struct arena arena = ARENA_INIT;
+		const struct pyjson *v = page_read(p, &arena, m->begin, m->end, &text);
+		const struct pyjson *demo = pyjson_get(v, "is_demo");
+
+		pyjson_put_object(w, NULL);
+		page_put_cut(w, "role", run_text_of(v, "role"));
+		page_put_cut(w, "content", run_text_of(v, "content"));
+		pyjson_put_bool(w, "is_demo", demo && demo->boolean);
+		pyjson_end_object(w);
+		arena_release(&arena);
+	}
+	pyjson_end_array(w);
+	pyjson_end_object(w);
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *path;
+	void (*answer)(struct page *p);
+} page_calls[] = {
+	{ "api/runs", page_runs },
+	{ "api/run", page_run },
+	{ "api/steps", page_steps },
+	{ "api/text", page_text },
+	{ "api/raw", page_raw },
+	{ "api/messages", page_messages },
+};
+
+void page_answer(struct library *l, const struct page_request *q, struct page_answer *out)
+{
+	struct page page = { .library = l,
+		.request = q,
+		.answer = out,
+		.json = PYJSON_WRITER_INIT(&out->text, PYJSON_LINE) };
+
+	out->status = 200;
+	out->mime = JSON;
+	for (const struct page_file *f = page_files; f->path; f++) {
+		if (!str_eq(f->path, q->path))
+			continue;
+		out->mime = f->mime;
+		buf_add_str(&out->text, f->text);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(page_calls); i++) {
+		if (!str_eq(page_calls[i].path, q->path))
+			continue;
+		page_calls[i].answer(&page);
+		if (out->text.truncated)
+			page_refuse(&page, 500, "the answer is too long");
+		return;
+	}
+	page_refuse(&page, 404, "not found");
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/run.h"
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "task/load.h"
+#include "trajectory/export.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD_BYTES 120
+#define RESULTS_BYTES_MAX (16L << 20)
+#define SCORED "Evaluation Score: "
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+struct run_text run_text_of(const struct pyjson *object, const char *key)
+{
+	const struct pyjson *v = pyjson_get(object, key);
+
+	if (!v || v->kind != PYJSON_STRING)
+		return (struct run_text){ .text = "" };
+	return (struct run_text){ .text = v->text, .n = v->len };
+}
+
+static void run_set(char **field, const struct pyjson *object, const char *key)
+{
+	const char *text = pyjson_string(pyjson_get(object, key));
+
+	if (text)
+		xstrset(field, text);
+}
+
+/* Reads the task's metric of a score. The first metric counts if the task's is unknown. */
+static double run_score(struct record *r, const struct pyjson *score)
+{
+	const struct pyjson *v = r->metric ? pyjson_get(score, r->metric) : NULL;
+	double value = NAN;
+
+	if (!v && score && score->kind == PYJSON_OBJECT)
+		v = score->first;
+	if (!v || !pyjson_double(v, &value))
+		return NAN;
+	if (!r->metric && v->key)
+		r->metric = xstrndup(v->key, v->key_len);
+	return value;
+}
+
+static bool run_has(struct run_text t, const char *word)
+{
+	return memmem(t.text, t.n, word, strlen(word)) != NULL;
+}
+
+static bool run_begins(struct run_text t, const char *word)
+{
+	size_t n = strlen(word);
+
+	return t.n >= n && memcmp(t.text, word, n) == 0 &&
+			(t.n == n || t.text[n] == ' ' || t.text[n] == '\n');
+}
+
+/* Reads a score from an observation: "Evaluation Score: {'Score': 1.25}". */
+static double run_told_score(struct record *r, struct run_text seen)
+{
+	const char *end = seen.text + seen.n,
+		   *at = memmem(seen.text, seen.n, SCORED, strlen(SCORED));
+	auto_free char *name = r->metric ? xasprintf("'%s': ", r->metric) : NULL;
+	const char *found = NULL, *quote;
+
+	if (!at)
+		return NAN;
+	at += strlen(SCORED);
+	if (name)
+		found = memmem(at, (size_t)(end - at), name, strlen(name));
+	if (found)
+		return strtod(found + strlen(name), NULL);
+	if (end - at < 2 || at[0] != '{' || at[1] != '\'')
+		return NAN;
+	quote = memchr(at + 2, '\'', (size_t)(end - at - 2));
+	if (!quote || end - quote < 3 || quote[1] != ':')
+		return NAN;
+	if (!r->metric)
+		r->metric = xstrndup(at + 2, (size_t)(quote - at - 2));
+	return strtod(quote + 2, NULL);
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+static char *run_head(struct run_text action)
+{
+	auto_buf struct buf out = BUF_INIT(HEAD_BYTES * 4);
+	size_t skip = 0, n;
+
+	while (skip < action.n && strchr(" \t\r\n", action.text[skip]))
+		skip++;
+	n = action.n - skip;
+	if (memchr(action.text + skip, '\n', n))
+		n = (size_t)((const char *)memchr(action.text + skip, '\n', n) - action.text) -
+				skip;
+	if (n > HEAD_BYTES)
+		n = str_utf8_cut(action.text + skip, n, HEAD_BYTES);
+	buf_add(&out, action.text + skip, n);
+	return xstrdup(buf_str(&out));
+}
+
+static unsigned run_action_marks(struct run_text action)
+{
+	static const struct {
+		const char *word;
+		unsigned mark;
+	} words[] = {
+		{ "validate", RECORD_VALIDATE },
+		{ "submit", RECORD_SUBMIT },
+		{ "edit", RECORD_EDIT },
+		{ "insert", RECORD_EDIT },
+		{ "create", RECORD_EDIT },
+		{ "exit_format", RECORD_FORMAT },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (run_begins(action, words[i].word))
+			return words[i].mark;
+	return 0;
+}
+
+/* Marks of a step by the recorded "info", which a .traj lacks. */
+static unsigned run_info_marks(const struct pyjson *info, int *out_exit_code)
+{
+	const char *outcome = pyjson_text(pyjson_get(info, "outcome"));
+	unsigned marks = 0;
+	int64_t code;
+
+	if (pyjson_i64(pyjson_get(info, "exit_code"), &code)) {
+		*out_exit_code = (int)code;
+		marks |= code ? RECORD_ERROR : 0;
+	}
+	if (str_eq(outcome, "timeout"))
+		marks |= RECORD_TIMEOUT | RECORD_ERROR;
+	else if (*outcome && !str_eq(outcome, "ok"))
+		marks |= RECORD_ERROR;
+	if (pyjson_string(pyjson_get(info, "grade_error")))
+		marks |= RECORD_ERROR | RECORD_VALIDATE;
+	if (pyjson_get(info, "integrity"))
+		marks |= RECORD_INTEGRITY;
+	return marks;
+}
+
+static unsigned run_observation_marks(struct run_text seen)
+{
+	unsigned marks = 0;
+
+	if (run_has(seen, "EXECUTION TIMED OUT"))
+		marks |= RECORD_TIMEOUT | RECORD_ERROR;
+	if (run_has(seen, "Traceback (most recent call last)") ||
+			run_has(seen, "Your proposed edit has introduced new syntax error"))
+		marks |= RECORD_ERROR;
+	return marks;
+}
+
+static void run_add_step(struct record *r, const struct run_part *p, const struct pyjson *step)
+{
+	const struct pyjson *info = pyjson_get(step, "info");
+	struct run_text action = run_text_of(step, "action");
+	struct run_text seen = run_text_of(step, "observation");
+	struct record_step s = { .begin = p->begin,
+		.end = p->end,
+		.duration_s = NAN,
+		.score = NAN,
+		.exit_code = -1,
+		.spent = r->spent };
+
+	if (!step) {
+		s.marks = RECORD_BROKEN;
+		s.head = xstrdup("");
+	} else {
+		s.marks = run_action_marks(action);
+		s.head = run_head(action);
+		if (info) {
+			s.marks |= run_info_marks(info, &s.exit_code);
+			pyjson_double(pyjson_get(info, "duration_s"), &s.duration_s);
+			s.score = run_score(r, pyjson_get(info, "score"));
+		} else {
+			s.marks |= run_observation_marks(seen);
+			pyjson_double(pyjson_get(step, "execution_time"), &s.duration_s);
+			s.score = run_told_score(r, seen);
+		}
+		if (!isfinite(s.score))
+			s.score = NAN;
+		else if (!(s.marks & RECORD_SUBMIT))
+			s.marks |= RECORD_VALIDATE;
+	}
+	r->steps = xgrow(r->steps, r->n_steps, sizeof(*r->steps));
+	r->steps[r->n_steps++] = s;
+}
+
+void run_keep_steps(struct record *r, size_t n)
+{
+	while (r->n_steps > n)
+		free(r->steps[--r->n_steps].head);
+}
+
+void run_release(struct record *r)
+{
+	char *const texts[] = { r->task, r->variant, r->model, r->agent, r->exit_status, r->error,
+		r->metric, r->version, r->assignment };
+
+	run_keep_steps(r, 0);
+	free(r->steps);
+	free(r->messages);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		free(texts[i]);
+}
+
+void run_add_message(struct record *r, int64_t begin, int64_t end)
+{
+	r->messages = xgrow(r->messages, r->n_messages, sizeof(*r->messages));
+	r->messages[r->n_messages++] = (struct record_place){ begin, end };
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static void run_take_open(struct record *r, const struct pyjson *event)
+{
+	const struct pyjson *maximize = pyjson_get(event, "maximize");
+
+	run_set(&r->task, event, "task");
+	run_set(&r->variant, event, "variant");
+	run_set(&r->model, event, "model");
+	run_set(&r->agent, event, "agent_config");
+	run_set(&r->metric, event, "metric");
+	run_set(&r->version, event, "version");
+	r->minimize = maximize && maximize->kind == PYJSON_BOOL && !maximize->boolean;
+	pyjson_i64(pyjson_get(event, "max_steps"), &r->max_steps);
+	r->baseline = run_score(r, pyjson_get(event, "baseline"));
+}
+
+static void run_take_spent(struct record *r, const struct pyjson *stats)
+{
+	if (!pyjson_double(pyjson_get(stats, "total_cost"), &r->spent.cost))
+		pyjson_double(pyjson_get(stats, "task_cost"), &r->spent.cost);
+	pyjson_i64(pyjson_get(stats, "tokens_sent"), &r->spent.sent);
+	pyjson_i64(pyjson_get(stats, "tokens_received"), &r->spent.received);
+}
+
+static void run_take_resumed(struct record *r, const struct pyjson *event)
+{
+	int64_t n;
+
+	r->whole = false;
+	if (pyjson_i64(pyjson_get(event, "steps"), &n) && n >= 0 && (size_t)n < r->n_steps) {
+		run_keep_steps(r, (size_t)n);
+		r->epoch++;
+	}
+	if (pyjson_i64(pyjson_get(event, "messages"), &n) && n >= 0 && (size_t)n < r->n_messages)
+		r->n_messages = (size_t)n;
+}
+
+static void run_mark(struct record *r, const struct pyjson *event, unsigned mark)
+{
+	int64_t step;
+
+	if (pyjson_i64(pyjson_get(event, "step"), &step) && step > 0 && (size_t)step <= r->n_steps)
+		r->steps[step - 1].marks |= mark;
+}
+
+static void run_take_event(struct record *r, const struct run_part *p, const struct pyjson *event)
+{
+	const char *kind = pyjson_text(pyjson_get(event, "event"));
+
+	if (!event || str_eq(kind, "step")) {
+		run_add_step(r, p, event);
+	} else if (str_eq(kind, "open")) {
+		run_take_open(r, event);
+	} else if (str_eq(kind, "reset")) {
+		run_set(&r->assignment, event, "observation");
+	} else if (str_eq(kind, "message")) {
+		run_add_message(r, p->begin, p->end);
+	} else if (str_eq(kind, "spent")) {
+		run_take_spent(r, pyjson_get(event, "model_stats"));
+	} else if (str_eq(kind, "resumed")) {
+		run_take_resumed(r, event);
+	} else if (str_eq(kind, "integrity")) {
+		run_mark(r, event, RECORD_INTEGRITY);
+	} else if (str_eq(kind, "end")) {
+		run_set(&r->exit_status, event, "exit_status");
+		run_set(&r->error, event, "error");
+		run_take_spent(r, pyjson_get(event, "model_stats"));
+		r->whole = true;
+	}
+}
+
+/* --- the end of a .traj ----------------------------------------------------------------------- */
+
+/* The score of a submission is only in the list of all scores, as its last entry. */
+static void run_take_scores(struct record *r, const struct pyjson *scores)
+{
+	const struct pyjson *last = NULL;
+	size_t n = 0, scored = 0;
+
+	if (!scores || scores->kind != PYJSON_ARRAY || !r->n_steps)
+		return;
+	for (const struct pyjson *v = scores->first; v; v = v->next, n++)
+		last = v;
+	for (size_t i = 0; i < r->n_steps; i++)
+		scored += isfinite(r->steps[i].score);
+	if (n > scored && !isfinite(r->steps[r->n_steps - 1].score))
+		r->steps[r->n_steps - 1].score = run_score(r, last);
+}
+
+static void run_take_info(struct record *r, const struct pyjson *info)
+{
+	run_set(&r->exit_status, info, "exit_status");
+	run_take_spent(r, pyjson_get(info, "model_stats"));
+	run_take_scores(r, pyjson_get(info, "score"));
+}
+
+/* Takes the names of the task, model and agent from the paths, as MLGym makes them. */
+static void run_take_names(struct record *r)
+{
+	auto_free char *folder = path_dirname(r->path);
+	const char *name = path_basename(folder), *file = path_basename(r->path);
+	const char *model_end = strstr(name, "__"), *policy = strstr(file, "_pi");
+	const char *task_end = model_end ? strstr(model_end + 2, "__") : NULL;
+	const char *agent_end = task_end ? strstr(task_end + 2, "__") : NULL;
+	size_t n = policy ? (size_t)(policy - file) : strcspn(file, ".");
+
+	r->task = xstrndup(file, n);
+	if (!agent_end)
+		return;
+	r->model = xstrndup(name, (size_t)(model_end - name));
+	r->agent = xstrndup(task_end + 2, (size_t)(agent_end - task_end - 2));
+}
+
+static bool run_find_task(struct record *r, const char *name)
+{
+	struct task *task = NULL;
+
+	if (task_read(NULL, name, NULL, &task, NULL) < 0)
+		return false;
+	if (task->metric)
+		r->metric = xstrdup(task->metric);
+	r->minimize = !task->maximize;
+	task_free(task);
+	return true;
+}
+
+static void run_find_metric(struct record *r)
+{
+	const char *dash = strrchr(r->task, '-');
+	auto_free char *shorter = dash ? xstrndup(r->task, (size_t)(dash - r->task)) : NULL;
+
+	if (!strchr(r->task, '/') && !run_find_task(r, r->task) && shorter)
+		run_find_task(r, shorter);
+}
+
+void run_opened(struct record *r)
+{
+	auto_free char *folder = path_dirname(r->path);
+	auto_free char *results = path_join(folder, EXPORT_RESULTS);
+	auto_buf struct buf text = BUF_INIT(RESULTS_BYTES_MAX);
+	struct arena arena = ARENA_INIT;
+	const struct pyjson *v;
+
+	if (!r->events && !r->task)
+		run_take_names(r);
+	if (!r->events && fd_read_plain(results, &text, NULL) >= 0) {
+		struct pyjson_source source = {
+			.name = results, .data = buf_str(&text), .n = text.len
+		};
+
+		if (pyjson_read(&arena, &source, &v, NULL) >= 0)
+			r->baseline = run_score(r, pyjson_get(v, "baseline"));
+	}
+	arena_release(&arena);
+}
+
+void run_take(struct record *r, const struct run_part *p)
+{
+	struct pyjson_source source = { .name = r->path, .data = p->data, .n = p->n };
+	struct arena arena = ARENA_INIT;
+	const struct pyjson *v = NULL;
+
+	/* The metric is needed for the first score. */
+	if (!r->events && !r->task) {
+		run_take_names(r);
+		run_find_metric(r);
+	}
+	if (p->data && pyjson_read(&arena, &source, &v, NULL) < 0)
+		v = NULL;
+	if (p->part == SCAN_EVENT)
+		run_take_event(r, p, v);
+	else if (p->part == SCAN_STEP)
+		run_add_step(r, p, v);
+	else if (v)
+		run_take_info(r, v);
+	arena_release(&arena);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef VIEW_SCAN_H
+#define VIEW_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Finds where the parts of a record begin and end, while its bytes are read in pieces of any size.
+ * A part is not checked: it may be broken JSON. The record is untrusted, and may end anywhere.
+ */
+enum scan_part {
+	SCAN_EVENT,   /* a line of an events.jsonl, without its newline */
+	SCAN_STEP,    /* an object in the "trajectory" of a .traj */
+	SCAN_MESSAGE, /* an object in its "history" */
+	SCAN_INFO,    /* its "info" */
+};
+
+/* Takes a part: bytes from `begin` to before `end` of the record. */
+typedef void scan_take(void *user, enum scan_part part, int64_t begin, int64_t end);
+
+struct scan {
+	bool lines;    /* the record is an events.jsonl, not a .traj */
+	int64_t at;    /* offset of the next byte */
+	int64_t begin; /* offset where the current part began; -1: none */
+	enum scan_part part;
+	unsigned depth, part_depth; /* braces around the next byte, and around the part */
+	bool in_string, escaped, in_key, has_value;
+	char key[16]; /* name of the member of the outer object; "" if it is long */
+	size_t key_len;
+};
+
+void scan_init(struct scan *s, bool lines);
+void scan_bytes(struct scan *s, const char *data, size_t n, scan_take *take, void *user);
+
+/* True if a .traj was read to its last brace. */
+bool scan_is_whole(const struct scan *s);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef VIEW_STEPS_H
+#define VIEW_STEPS_H
+
+#include "python/pyjson.h"
+#include "view/scan.h"
+
+#include <sys/types.h>
+
+/*
+ * A recorded run: an events.jsonl, or a .traj, also of MLGym. Only the places of its steps are kept,
+ * and what the timeline shows of each. Texts are read again when they are asked for, so that a large
+ * record takes little memory.
+ */
+
+enum record_mark {
+	RECORD_VALIDATE = 1,
+	RECORD_SUBMIT = 2,
+	RECORD_ERROR = 4, /* the command failed, or a validate gave no score */
+	RECORD_TIMEOUT = 8,
+	RECORD_INTEGRITY = 16,
+	RECORD_EDIT = 32,
+	RECORD_FORMAT = 64,  /* the model's reply had a wrong format */
+	RECORD_BROKEN = 128, /* the recorded step can't be read */
+};
+
+/* Amounts that a model used so far. */
+struct record_spent {
+	double cost;
+	int64_t sent, received; /* tokens */
+};
+
+struct record_step {
+	int64_t begin, end; /* place in the file */
+	double duration_s;  /* NaN: unknown */
+	double score;       /* NaN: none */
+	int exit_code;      /* -1: unknown */
+	unsigned marks;
+	struct record_spent spent;
+	char *head; /* first line of the action, cut */
+};
+
+struct record_place {
+	int64_t begin, end;
+};
+
+struct record {
+	char *path;
+	bool events; /* an events.jsonl */
+	bool whole;  /* the run has its end */
+	bool opened; /* its first events were read */
+	/* grows when steps that were read before are no longer part of the run */
+	unsigned epoch;
+	struct record_step *steps;
+	size_t n_steps;
+	struct record_place *messages;
+	size_t n_messages;
+
+	/* texts of the run; NULL: unknown */
+	char *task, *variant, *model, *agent, *exit_status, *error, *metric, *version, *assignment;
+	bool minimize;
+	int64_t max_steps; /* 0: unknown */
+	double baseline;   /* NaN: unknown */
+	struct record_spent spent;
+
+	/* how far the file was read */
+	struct scan scan;
+	dev_t device;
+	ino_t inode;
+	int64_t size, mtime_ns;
+};
+
+#endif

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fumehood view`: what its server answers, and what it refuses."""
+
+import http.client
+import json
+import socket
+import subprocess
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import pytest
+
+STEP = {
+    "event": "step",
+    "action": "ls\nsecond line",
+    "observation": "out",
+    "info": {"exit_code": 0, "outcome": "ok", "duration_s": 0.5},
+}
+OPEN = {
+    "event": "open",
+    "task": "rows",
+    "variant": "",
+    "metric": "rmse",
+    "maximize": False,
+    "baseline": {"rmse": 3.0},
+    "model": "m",
+}
+
+
+class Viewer:
+    def __init__(self, fumehood, *places):
+        self.child = fumehood.start("view", *places, stdout=subprocess.PIPE, text=True)
+        self.address = self.child.stdout.readline().strip()
+        self.port = urllib.parse.urlsplit(self.address).port
+        self.token = urllib.parse.urlsplit(self.address).path.strip("/")
+
+    def get(self, path: str, **query):
+        url = f"{self.address}{path}?{urllib.parse.urlencode(query)}"
+        with urllib.request.urlopen(url, timeout=60) as reply:
+            return json.load(reply) if path.startswith("api/") else reply.read().decode()
+
+    def ids(self) -> dict:
+        return {run["name"]: run["id"] for run in self.get("api/runs")["runs"]}
+
+    def run(self) -> dict:
+        """The only run."""
+        (one,) = self.ids().values()
+        return self.get("api/run", run=one)
+
+    def status(self, path: str, method="GET", body=None, **headers) -> int:
+        """Status of a request whose path is sent as it is."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.putrequest(method, path, skip_host="Host" in headers)
+        for name, value in headers.items():
+            connection.putheader(name, value)
+        connection.endheaders(body)
+        reply = connection.getresponse()
+        reply.read()
+        connection.close()
+        return reply.status
+
+    def end(self) -> int:
+        self.child.terminate()
+        return self.child.wait(60)
+
+
+@pytest.fixture
+def view(fumehood):
+    started = []
+
+    def start(*places) -> Viewer:
+        started.append(Viewer(fumehood, *places))
+        return started[-1]
+
+    yield start
+    for viewer in started:
+        assert viewer.end() == 0
+
+
+def write_events(path, *events) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(event) + "\n" for event in events))
+
+
+def write_traj(path, n=3) -> str:
+    steps = [
+        {
+            "state": '{"open_file": "n/a", "working_dir": "/w"}',
+            "response": "r",
+            "thought": "t",
+            "action": "validate" if i else "edit 1:1\nx\nend_of_edit",
+            "execution_time": 0.25,
+            "observation": f"Evaluation Score: {{'rmse': {i}.5, 'other': 9}}" if i else "[File: x]",
+        }
+        for i in range(n)
+    ]
+    history = [{"role": "system", "content": '{]"}', "agent": "a"}]
+    info = {"exit_status": "submitted", "score": [{"rmse": 1.5}], "model_stats": {"tokens_sent": 7}}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        json.dumps(
+            {"environment": "e", "trajectory": steps, "history": history, "info": info}, indent=2
+        )
+    )
+    return path.read_text()
+
+
+def test_run_of_ours(fumehood, view):
+    fumehood.run("--task", "rows", "--model", fumehood.actions("echo hi", "false", "validate"))
+    viewer = view(fumehood.out)
+    run = viewer.run()
+    assert run["task"] == "rows"
+    assert run["whole"] and run["exit_status"]
+    heads = [row[0] for row in run["steps"]]
+    assert heads[:3] == ["echo hi", "false", "validate"]
+    assert run["steps"][1][4] == 1  # exit code
+    assert run["steps"][1][1] & 4  # marked as an error
+    assert run["steps"][2][1] & 1  # marked as a validate
+    step = viewer.get("api/steps", run=run["id"], **{"from": 1, "n": 1})["steps"][0]
+    assert step["observation"] == {"text": "hi\n", "bytes": 3}
+    raw = viewer.get("api/text", run=run["id"], step=1, part="action")
+    assert raw == {"text": "echo hi", "bytes": 7}
+
+
+def test_refusals(view, tmp_path):
+    write_events(tmp_path / "runs" / "a" / "events.jsonl", OPEN, STEP)
+    (tmp_path / "secret").write_text("secret")
+    viewer = view(tmp_path / "runs")
+    (one,) = viewer.ids().values()
+    top = f"/{viewer.token}"
+    assert viewer.status(f"{top}/") == 200
+    for path in ("/", "/wrong/", f"/{viewer.token[:-1]}/", f"{top}x/", f"/x{top}/", "//"):
+        assert viewer.status(path) == 403, path
+    for path in (
+        f"{top}/nothing",
+        f"{top}/api/run?run=../secret",
+        f"{top}/api/run?run={'a' * 500}",
+        f"{top}/api/run",
+        f"{top}/api/steps?run={one}&from=2",
+        f"{top}/api/steps?run={one}&from=-1",
+        f"{top}/api/steps?run={one}&from=99999999999999999999",
+        f"{top}/api/raw?run={one}",
+    ):
+        assert viewer.status(path) in (200 if path.endswith(("-1", "9999")) else 404, 404), path
+    for path in (f"{top}/../secret", f"{top}/%2e%2e/%2e%2e/secret", f"{top}/..%2f..%2fsecret"):
+        assert viewer.status(path) in (403, 404), path
+    for host in (
+        "evil.example",
+        f"evil.example:{viewer.port}",
+        "a" * 4000,
+        "127.0.0.1.evil.example",
+    ):
+        assert viewer.status(f"{top}/", Host=host) == 403, host
+    for origin in ("http://evil.example", "null", "https://127.0.0.1"):
+        assert viewer.status(f"{top}/", Origin=origin) == 403, origin
+    for method in ("POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"):
+        assert viewer.status(f"{top}/", method) == 405, method
+    assert viewer.status(f"{top}/", body=b"x" * 10, **{"Content-Length": "10"}) == 413
+    assert viewer.get("")  # it goes on
+
+
+def test_garbage_on_the_socket(view, tmp_path):
+    write_events(tmp_path / "runs" / "a" / "events.jsonl", OPEN, STEP)
+    viewer = view(tmp_path / "runs")
+    for garbage in (
+        b"\0\xff" * 5000,
+        b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        b"GET / HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+        b"X" * 20,
+    ):
+        with socket.create_connection(("127.0.0.1", viewer.port), timeout=60) as s:
+            try:
+                s.sendall(garbage)
+                s.shutdown(socket.SHUT_WR)
+                while s.recv(65536):
+                    pass
+            except ConnectionError:
+                pass
+    assert viewer.run()["n"] == 1
+
+
+def test_headers_of_the_page(view, tmp_path):
+    viewer = view(tmp_path)
+    with urllib.request.urlopen(viewer.address, timeout=60) as reply:
+        policy = reply.headers["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self';")
+        assert "unsafe" not in policy
+        assert reply.headers.get_all("Content-Security-Policy") == [policy]
+        assert reply.headers["Referrer-Policy"] == "no-referrer"
+        assert b"<script>" not in reply.read()
+
+
+def test_run_that_goes_on(view, tmp_path):
+    path = tmp_path / "runs" / "a" / "events.jsonl"
+    write_events(path, OPEN, STEP)
+    viewer = view(tmp_path / "runs")
+    run = viewer.run()
+    assert (run["n"], run["whole"], run["minimize"], run["baseline"]) == (1, False, True, 3.0)
+    with path.open("a") as f:
+        f.write(json.dumps(STEP)[:20])
+        f.flush()
+        assert viewer.run()["n"] == 1  # the event is not whole
+        f.write(json.dumps(STEP)[20:] + "\n")
+        f.flush()
+        more = viewer.get("api/run", run=run["id"], **{"from": 1})
+        assert (more["n"], len(more["steps"]), more["epoch"]) == (2, 1, run["epoch"])
+        f.write(json.dumps({"event": "resumed", "steps": 1, "messages": 0}) + "\n")
+        f.write(json.dumps({"event": "end", "exit_status": "submitted"}) + "\n")
+        f.flush()
+    more = viewer.run()
+    assert (more["n"], more["whole"], more["exit_status"]) == (1, True, "submitted")
+    assert more["epoch"] > run["epoch"]
+
+
+def test_run_of_mlgym(view, tmp_path):
+    write_traj(tmp_path / "m__rows__default__t-0.00_run_0" / "rows.traj")
+    run = view(tmp_path).run()
+    assert (run["model"], run["task"], run["exit_status"]) == ("m", "rows", "submitted")
+    assert (run["metric"], run["sent"], run["messages"]) == ("rmse", 7, 1)
+    assert [row[1] for row in run["steps"]] == [32, 1, 1]
+    assert [row[3] for row in run["steps"]] == [None, 1.5, 2.5]
+
+
+def test_record_cut_anywhere(view, tmp_path):
+    path = tmp_path / "runs" / "x.traj"
+    text = write_traj(path)
+    viewer = view(tmp_path / "runs")
+    assert viewer.run()["whole"]
+    before = 3
+    for n in range(len(text) - 1, 0, -29):
+        path.write_text(text[:n])
+        run = viewer.run()
+        assert not run["whole"]
+        assert run["n"] <= before
+        before = run["n"]
+    assert before == 0
+
+
+def test_hostile_events(view, tmp_path):
+    path = tmp_path / "runs" / "a" / "events.jsonl"
+    long = {**STEP, "observation": "\u00e9" * 5_000_000, "action": "x" * 100_000}
+    huge = json.dumps(STEP).replace("0.5", "1e999").replace('"exit_code": 0', '"exit_code": 1e400')
+    write_events(path, OPEN, long, {"event": "nonsense"}, [1], "text")
+    with path.open("ab") as f:
+        f.write(huge.encode() + b"\n")
+        f.write(b'{"event":"step","action":"\xff\xfe"}\n{"event": "step", \n\n')
+        f.write(b"[" * 100_000 + b"\n")
+        f.write(b'{"event":"step","action":"a\\u0000b","observation":"\\ud800"}\n')
+    viewer = view(tmp_path / "runs")
+    run = viewer.run()
+    assert run["n"] == 7
+    assert run["steps"][0][0] == "x" * 120
+    steps = viewer.get("api/steps", run=run["id"], **{"from": 1, "n": 50})["steps"]
+    assert steps[0]["observation"]["bytes"] == 10_000_000
+    assert steps[2]["broken"]["text"] == '{"event":"step","action":"\\xff\\xfe"}'
+    assert steps[6]["action"]["bytes"] == 3
+    text, at = "", 0
+    while at is not None:
+        piece = viewer.get("api/text", run=run["id"], step=1, part="observation", at=at)
+        text, at = text + piece["text"], piece.get("next")
+    assert text == long["observation"]
+
+
+def test_links_are_not_followed(view, tmp_path):
+    write_events(tmp_path / "other" / "events.jsonl", OPEN, STEP)
+    write_events(tmp_path / "runs" / "b" / "events.jsonl", OPEN)
+    (tmp_path / "runs" / "a").mkdir()
+    (tmp_path / "runs" / "a" / "events.jsonl").symlink_to(tmp_path / "other" / "events.jsonl")
+    assert list(view(tmp_path / "runs").ids()) == ["b"]
+
+
+@pytest.mark.parametrize("token", ["short", "with/slash-and-more", "with space here"])
+def test_bad_tokens(fumehood, tmp_path, token):
+    fumehood.env["FUMEHOOD_TOKEN"] = token
+    assert "FUMEHOOD_TOKEN" in fumehood("view", tmp_path, status=2).stderr
+
+
+def test_missing_place(fumehood, tmp_path):
+    assert "does not exist" in fumehood("view", tmp_path / "none", status=2).stderr

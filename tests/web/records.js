@@ -1,0 +1,69 @@
+// Makes records of runs for the tests of the page.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export const HOSTILE = [
+	"<script>window.ran = 1</script><img src=x onerror='window.ran = 2'>",
+	'<svg onload="window.ran = 3"><a href="javascript:window.ran = 4">link</a>',
+	"\u202egnp.exe\u202c \u0007\u0000 \u001b]0;title\u0007 \u001b[31mred\u001b[0m \u001b[1;44mbold\u001b[m",
+].join("\n");
+
+export function step(number, more = {}) {
+	const { info = {}, ...rest } = more;
+	return {
+		event: "step",
+		action: `python3 train.py ${number}`,
+		thought: `I think ${number}`,
+		observation: `output of ${number}`,
+		reward: 0,
+		info: { step: number, exit_code: 0, outcome: "ok", duration_s: 0.5, ...info },
+		...rest,
+	};
+}
+
+export function lines(events) {
+	return events.map((event) => `${JSON.stringify(event)}\n`).join("");
+}
+
+export function opening(more = {}) {
+	return {
+		event: "open",
+		task: "rows",
+		variant: "",
+		metric: "Score",
+		maximize: true,
+		max_steps: 50,
+		baseline: { Score: 1 },
+		model: "openai:m",
+		...more,
+	};
+}
+
+export function writeRun(top, name, events) {
+	const folder = join(top, name);
+	mkdirSync(folder, { recursive: true });
+	const path = join(folder, "events.jsonl");
+	writeFileSync(path, lines(events));
+	return path;
+}
+
+// A run with a step of each kind.
+export function writeKinds(top) {
+	const steps = [
+		step(1),
+		step(2, { action: "edit 1:2\nnew line\nend_of_edit", info: { exit_code: 1 } }),
+		step(3, { action: "validate", info: { score: { Score: 1.5 } } }),
+		step(4, { info: { outcome: "timeout", exit_code: 124 } }),
+		step(5, { action: "validate", info: { score: { Score: 2.5 }, integrity: "a file was changed" } }),
+		step(6, { action: HOSTILE, thought: HOSTILE, observation: HOSTILE }),
+		step(7, { observation: Array.from({ length: 3000 }, (_, i) => `line ${i}`).join("\n") }),
+		step(8, { observation: "x".repeat(2_000_000) }),
+		step(9, { action: "submit", info: { score: { Score: 2 }, exit_status: "submitted" } }),
+	];
+	return writeRun(top, `${HOSTILE.slice(0, 8)}kinds`.replace(/[<>/]/g, "-"), [
+		opening(),
+		...steps,
+		{ event: "end", exit_status: "submitted", steps: steps.length, over: true },
+	]);
+}

@@ -1,0 +1,274 @@
+// Tests the viewer's page in Chromium, by keys and clicks. FUMEHOOD names the program, and
+// PACKAGES the folder with playwright-core and axe-core.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+
+import { HOSTILE, lines, opening, step, writeKinds, writeRun } from "./records.js";
+
+const packages = createRequire(join(process.env.PACKAGES, "package.json"));
+const { chromium } = packages("playwright-core");
+const axe = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
+const MANY = 5000;
+
+let top, server, address, browser, page, faults, live, context;
+
+before(async () => {
+	top = mkdtempSync(join(tmpdir(), "fumehood-web-"));
+	writeKinds(top);
+	live = writeRun(top, "live", [opening(), step(1)]);
+	writeRun(top, "many", [
+		opening({ max_steps: MANY }),
+		...Array.from({ length: MANY }, (_, i) =>
+			step(i + 1, { observation: "long ".repeat(400), info: i % 100 ? {} : { score: { Score: i } } }),
+		),
+		{ event: "end", exit_status: "submitted", steps: MANY, over: true },
+	]);
+	server = spawn(process.env.FUMEHOOD, ["view", top], { stdio: ["ignore", "pipe", "inherit"] });
+	for await (const line of createInterface(server.stdout)) {
+		address = line;
+		break;
+	}
+	browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+});
+
+after(async () => {
+	await browser?.close();
+	server?.kill();
+	rmSync(top, { recursive: true, force: true });
+});
+
+async function open(options = {}) {
+	context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+	page = await context.newPage();
+	faults = [];
+	page.on("pageerror", (error) => faults.push(String(error)));
+	page.on("console", (message) => {
+		if (["error", "warning"].includes(message.type())) faults.push(message.text());
+	});
+	page.on("request", (request) => {
+		const url = request.url();
+		if (!url.startsWith(address) && !url.startsWith("data:")) faults.push(`request to ${url}`);
+	});
+}
+
+beforeEach(() => open());
+
+afterEach(async () => {
+	const ran = await page.evaluate(() => window.ran);
+	await context.close();
+	assert.equal(ran, undefined, "recorded content ran");
+	assert.deepEqual(faults, []);
+});
+
+async function openRun(name) {
+	await page.goto(address);
+	await page.getByRole("option", { name }).click();
+	await page.locator(".step").waitFor();
+}
+
+async function atStep(number) {
+	await page.locator(".step h2", { hasText: new RegExp(`^Step ${number} `) }).waitFor();
+	assert.match(page.url(), new RegExp(`/${number}$`));
+}
+
+async function press(...keys) {
+	for (const key of keys) await page.keyboard.press(key);
+}
+
+test("runs are listed, filtered and opened by keys", async () => {
+	await page.goto(address);
+	await page.getByText("3 of 3 runs").waitFor();
+	await press("/");
+	await page.keyboard.type("KIND");
+	await page.getByText("1 of 3 runs").waitFor();
+	await page.reload(); // the address has the filter
+	await page.getByText("1 of 3 runs").waitFor();
+	await press("Enter");
+	await page.locator(".step").waitFor();
+	assert.match(page.url(), /#\/run\/[0-9a-f]{16}/);
+	await press("u");
+	await page.getByText("3 of 3 runs").waitFor();
+	await press("j", "j", "k");
+	await page.locator('[aria-posinset="2"][aria-selected="true"]').waitFor();
+});
+
+test("keys jump between steps", async () => {
+	await openRun("kinds");
+	await press("j", "j", "k");
+	await atStep(2);
+	for (const [key, number] of [["b", 5], ["g", 1], ["e", 2], ["e", 4], ["E", 2], ["v", 3], ["w", 3], ["W", 2], ["G", 9], ["ArrowUp", 8]]) {
+		await press(key);
+		await page.locator(`[aria-posinset="${number}"][aria-selected="true"]`).waitFor();
+	}
+	await press("/");
+	await page.keyboard.type("train.py 4");
+	await press("g"); // typed, not a command
+	await press("Backspace", "Shift+Enter");
+	await atStep(4);
+});
+
+test("buttons jump, and an address names a step", async () => {
+	await openRun("kinds");
+	await page.getByRole("button", { name: "Best" }).click();
+	await atStep(5);
+	await page.getByRole("button", { name: "Next score" }).click();
+	await atStep(9);
+	const shared = page.url();
+	await page.goto("about:blank");
+	await page.goto(shared);
+	await atStep(9);
+	await page.locator(".chart").click({ position: { x: 5, y: 5 } });
+	await atStep(3);
+});
+
+test("marks and facts tell what happened", async () => {
+	await openRun("kinds");
+	const signs = (number) => page.locator(`[aria-posinset="${number}"] .mark`).evaluateAll((all) => all.map((m) => m.title));
+	assert.deepEqual(await signs(2), ["error", "edit"]);
+	assert.deepEqual(await signs(4), ["timeout", "error"]);
+	assert.deepEqual(await signs(5), ["tampering seen", "validate"]);
+	await press("b");
+	await atStep(5);
+	const facts = await page.locator(".step .facts").innerText();
+	assert.match(facts, /score\s*2\.5/);
+	assert.match(facts, /tampering\s*a file was changed/);
+	assert.match(await page.locator(".run-facts").innerText(), /best\s*2\.5 \(step 5\)/);
+});
+
+test("hostile content is only text", async () => {
+	await openRun("kinds");
+	await page.evaluate(() => (location.hash += "/6"));
+	await atStep(6);
+	const shown = await page.locator(".part-observation .text").textContent();
+	for (const line of HOSTILE.split("\n").slice(0, 2)) assert.ok(shown.includes(line));
+	assert.ok(shown.includes("U+202E") && shown.includes("U+0007"));
+	assert.ok(!shown.includes("\u202e") && !shown.includes("title"));
+	assert.equal(await page.locator(".part-observation .fg-red").textContent(), "red");
+	assert.equal(await page.locator(".part-observation .bold.bg-blue").textContent(), "bold");
+	assert.equal(await page.locator(".step script, .step img, .step svg, .step a").count(), 0);
+	// The policy stops what the page's own code would let through.
+	const refused = await page.evaluate(() => {
+		try {
+			document.body.innerHTML = "<b>x</b>";
+		} catch (error) {
+			return error.name;
+		}
+	});
+	assert.equal(refused, "TypeError");
+	faults = faults.filter((fault) => !fault.includes("TrustedHTML"));
+});
+
+test("long output is folded, and shown on request", async () => {
+	await openRun("kinds");
+	await page.evaluate(() => (location.hash += "/7"));
+	await atStep(7);
+	const text = page.locator(".part-observation .text");
+	assert.ok(!(await text.textContent()).includes("line 100\n"));
+	await page.getByRole("button", { name: /Show all of/ }).click();
+	assert.ok((await text.textContent()).endsWith("line 2999"));
+	await press("j");
+	await atStep(8);
+	for (let i = 0; i < 10; i++) {
+		const more = page.locator(".part-observation .more");
+		if (!(await more.count())) break;
+		await more.click();
+		await page.locator(".part-observation .more:disabled").waitFor({ state: "detached" });
+	}
+	assert.equal((await text.textContent()).length, 2_000_000);
+});
+
+test("a step's JSON is shown", async () => {
+	await openRun("kinds");
+	await page.getByText("JSON", { exact: true }).click();
+	await page.locator(".raw .text", { hasText: '"event": "step"' }).waitFor();
+});
+
+test("a run plays step by step", async () => {
+	await openRun("kinds");
+	await press("p");
+	await atStep(3);
+	await press("p");
+	assert.equal(await page.getByRole("button", { name: "Play" }).count(), 1);
+});
+
+test("a run that goes on moves", async () => {
+	await openRun("live");
+	await atOnly(1);
+	appendFileSync(live, lines([step(2, { observation: "fresh" })]));
+	await page.locator(".part-observation", { hasText: "fresh" }).waitFor();
+	appendFileSync(live, lines([{ event: "end", exit_status: "submitted", steps: 2, over: true }]));
+	await page.locator(".run-facts", { hasText: /ended\s*submitted/ }).waitFor();
+});
+
+async function atOnly(n) {
+	await page.locator(`[aria-setsize="${n}"]`).first().waitFor();
+}
+
+test("5,000 steps scroll without long tasks", async () => {
+	const began = Date.now();
+	await openRun("many");
+	assert.ok(Date.now() - began < 5000);
+	const worst = await page.evaluate(async () => {
+		let longest = 0;
+		new PerformanceObserver((list) => {
+			for (const task of list.getEntries()) longest = Math.max(longest, task.duration);
+		}).observe({ entryTypes: ["longtask"] });
+		const list = document.querySelector(".list");
+		for (let i = 0; i < 60; i++) {
+			list.scrollTop += 2500;
+			await new Promise(requestAnimationFrame);
+		}
+		await new Promise((done) => setTimeout(done, 100));
+		return { longest, rows: list.querySelectorAll(".row").length, top: list.scrollTop };
+	});
+	assert.ok(worst.top > 100_000);
+	assert.ok(worst.rows < 100);
+	assert.ok(worst.longest < 250, `a task took ${worst.longest} ms`);
+	await press("G");
+	await atStep(MANY);
+});
+
+test("wrong addresses say so", async () => {
+	const reply = await page.goto(`${address}#/run/0000000000000000`);
+	assert.equal(reply.status(), 200);
+	await page.getByText("there is no such run").waitFor();
+	faults = faults.filter((fault) => !fault.includes("404"));
+	const wrong = await page.goto(new URL("/wrong/", address).href);
+	assert.equal(wrong.status(), 403);
+	faults = [];
+});
+
+for (const width of [1280, 400]) {
+	for (const colorScheme of ["light", "dark"]) {
+		test(`axe finds nothing serious at ${width} px, ${colorScheme}`, async () => {
+			await context.close();
+			await open({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true });
+			const check = async () => {
+				const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+				assert.ok(!wide, "the page is wider than the window");
+				await page.evaluate(axe);
+				const found = await page.evaluate(() => window.axe.run());
+				const serious = found.violations.filter((v) => ["serious", "critical"].includes(v.impact));
+				assert.deepEqual(serious.map((v) => [v.id, v.nodes[0].html, v.nodes[0].failureSummary]), []);
+			};
+			await page.goto(address);
+			await page.getByText("3 of 3 runs").waitFor();
+			await check();
+			await page.getByRole("option", { name: "kinds" }).click();
+			await page.locator(".step").waitFor();
+			await press("b");
+			await atStep(5);
+			await check();
+			await press("?");
+			await page.getByRole("dialog").waitFor();
+			await check();
+		});
+	}
+}

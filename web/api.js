@@ -1,0 +1,54 @@
+// Requests to the server. The page's address has the token, and all paths are relative to it.
+
+export class Refusal extends Error {}
+
+async function get(path, query, signal) {
+	const reply = await fetch(`api/${path}?${new URLSearchParams(query)}`, { signal });
+	const text = await reply.text();
+	if (reply.ok) return text;
+	let why = reply.statusText;
+	try {
+		why = JSON.parse(text).error;
+	} catch {
+		// The refusal is no JSON: its status says enough.
+	}
+	throw new Refusal(why);
+}
+
+export async function getJson(path, query = {}, signal = undefined) {
+	return JSON.parse(await get(path, query, signal));
+}
+
+export const getText = get;
+
+// Fetches steps in pages and keeps the pages that were used last.
+export class Steps {
+	static SIZE = 20;
+	static KEPT = 8;
+
+	constructor(run) {
+		this.run = run;
+		this.pages = new Map();
+	}
+
+	async get(step) {
+		const first = Math.floor((step - 1) / Steps.SIZE) * Steps.SIZE + 1;
+		let page = this.pages.get(first);
+		if (!page) {
+			page = getJson("steps", { run: this.run, from: first, n: Steps.SIZE });
+			page.catch(() => this.pages.delete(first));
+		}
+		this.pages.delete(first);
+		this.pages.set(first, page);
+		if (this.pages.size > Steps.KEPT) this.pages.delete(this.pages.keys().next().value);
+		const found = (await page).steps[step - first];
+		if (found) return found;
+		// The run went on since the page was fetched.
+		this.pages.delete(first);
+		return (await getJson("steps", { run: this.run, from: step, n: 1 })).steps[0];
+	}
+
+	clear() {
+		this.pages.clear();
+	}
+}

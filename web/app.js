@@ -1,0 +1,65 @@
+// Finds the view that the address names, and gives it the keys.
+//
+//   #/                  all runs          #/?filter=WORDS
+//   #/run/ID            a run             #/run/ID/STEP
+
+import { Refusal } from "./api.js";
+import { el, say } from "./dom.js";
+import { RunView } from "./run.js";
+import { RunsView } from "./runs.js";
+
+const main = document.getElementById("main");
+const trail = document.getElementById("trail");
+const help = document.getElementById("help");
+let view = null;
+
+async function show() {
+	const [path, query] = location.hash.slice(1).split("?");
+	const words = path.split("/").filter(Boolean);
+	const step = Number(words[2]) || 0;
+
+	if (words[0] === "run" && view instanceof RunView && view.id === words[1] && view.run) {
+		view.go(step || 1, false);
+		return;
+	}
+	view?.close();
+	main.replaceChildren(el("p", {}, "Loading\u2026"));
+	const shown = words[0] === "run" ? new RunView(main, words[1]) : new RunsView(main);
+	view = shown;
+	try {
+		const place = await shown.open(step || new URLSearchParams(query).get("filter"));
+		trail.replaceChildren(place ? el("a", { href: place[1] }, place[0]) : "");
+		document.title = place ? `${place[0]} - Fumehood` : "Fumehood";
+	} catch (error) {
+		if (!(error instanceof Refusal)) throw error;
+		main.replaceChildren(el("h1", {}, "Not found"), el("p", {}, error.message));
+	}
+}
+
+function showHelp() {
+	const rows = [...view.constructor.keys, ["?", "this list"]];
+	document
+		.getElementById("help-keys")
+		.replaceChildren(
+			...rows.map(([keys, text]) =>
+				el("div", {}, el("dt", {}, keys.split("  ").map((key) => el("kbd", {}, key))), el("dd", {}, text)),
+			),
+		);
+	help.showModal();
+}
+
+document.addEventListener("keydown", (event) => {
+	if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+	if (event.target.closest("input, select, textarea, dialog")) return;
+	// A focused button or link takes Enter itself. A focused step scrolls by arrows.
+	if (event.key === "Enter" && event.target.closest("button, a, summary")) return;
+	if (event.key.startsWith("Arrow") && event.target.closest(".detail")) return;
+	say("");
+	if (event.key === "?") showHelp();
+	else if (!view?.key(event.key)) return;
+	event.preventDefault();
+});
+
+document.getElementById("help-button").addEventListener("click", showHelp);
+addEventListener("hashchange", show);
+show();

@@ -1,0 +1,102 @@
+// Makes elements. Texts only become text nodes, so that nothing recorded can become markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(made, attributes, children) {
+	for (const [name, value] of Object.entries(attributes)) {
+		if (value === null || value === undefined || value === false) continue;
+		if (typeof value === "function") made.addEventListener(name, value);
+		else made.setAttribute(name, value === true ? "" : value);
+	}
+	made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+	return made;
+}
+
+export function el(tag, attributes = {}, ...children) {
+	return fill(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes = {}, ...children) {
+	return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+export function say(text) {
+	document.getElementById("status").textContent = text;
+}
+
+// A list of rows of equal height. Only the rows that can be seen are elements.
+export class VirtualList {
+	// `make(index)` makes a row's element; `choose(index)` is called for a click.
+	constructor({ label, height, make, choose }) {
+		Object.assign(this, { height, make, choose, n: 0, current: -1 });
+		this.space = el("div", { class: "rows", role: "presentation" });
+		this.box = el(
+			"div",
+			{ class: "list", role: "listbox", tabindex: "0", "aria-label": label },
+			this.space,
+		);
+		this.shown = new Map();
+		this.box.addEventListener("scroll", () => this.draw(), { passive: true });
+		this.box.addEventListener("click", (event) => {
+			const row = event.target.closest("[data-index]");
+			if (row) this.choose(Number(row.dataset.index));
+		});
+		this.watch = new ResizeObserver(() => this.draw());
+		this.watch.observe(this.box);
+	}
+
+	setCount(n, fresh = true) {
+		this.n = n;
+		this.space.style.height = `${n * this.height}px`;
+		if (fresh) {
+			for (const row of this.shown.values()) row.remove();
+			this.shown.clear();
+		}
+		this.draw();
+	}
+
+	setCurrent(index, reveal = true) {
+		this.shown.get(this.current)?.setAttribute("aria-selected", "false");
+		this.current = index;
+		if (reveal && index >= 0) {
+			const top = index * this.height;
+			const room = this.box.clientHeight - this.height;
+			if (top < this.box.scrollTop) this.box.scrollTop = top;
+			else if (top > this.box.scrollTop + room) this.box.scrollTop = top - room;
+		}
+		this.draw();
+		this.shown.get(index)?.setAttribute("aria-selected", "true");
+		if (this.shown.has(index)) this.box.setAttribute("aria-activedescendant", `row-${index}`);
+		else this.box.removeAttribute("aria-activedescendant");
+	}
+
+	draw() {
+		const spare = 8;
+		const first = Math.max(0, Math.floor(this.box.scrollTop / this.height) - spare);
+		const seen = Math.ceil(this.box.clientHeight / this.height) + 2 * spare;
+		const end = Math.min(this.n, first + seen);
+		for (const [index, row] of this.shown) {
+			if (index >= first && index < end) continue;
+			row.remove();
+			this.shown.delete(index);
+		}
+		for (let index = first; index < end; index++) {
+			if (this.shown.has(index)) continue;
+			const row = this.make(index);
+			row.id = `row-${index}`;
+			row.dataset.index = index;
+			row.setAttribute("role", "option");
+			row.setAttribute("aria-selected", index === this.current);
+			row.setAttribute("aria-setsize", this.n);
+			row.setAttribute("aria-posinset", index + 1);
+			row.style.transform = `translateY(${index * this.height}px)`;
+			row.style.height = `${this.height}px`;
+			this.shown.set(index, row);
+			this.space.append(row);
+		}
+	}
+
+	close() {
+		this.watch.disconnect();
+	}
+}

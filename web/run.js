@@ -1,0 +1,299 @@
+// The view of a run: its facts, the curve of its scores, the timeline, and the chosen step.
+
+import { getJson, Refusal, Steps } from "./api.js";
+import { scoreChart } from "./chart.js";
+import { el, say, VirtualList } from "./dom.js";
+import { MARK, markSigns, number, seconds, stepView } from "./step.js";
+import { size } from "./text.js";
+
+const ROW_HEIGHT = 30;
+const LIVE_MS = 1000;
+const PLAY_MS = 1200;
+
+function rowOf([head, marks, duration, score, exit, sent, received, cost], before) {
+	return {
+		head,
+		marks,
+		duration,
+		score,
+		exit,
+		sent: sent - (before?.sentAll ?? 0),
+		received: received - (before?.receivedAll ?? 0),
+		cost: cost - (before?.costAll ?? 0),
+		sentAll: sent,
+		receivedAll: received,
+		costAll: cost,
+	};
+}
+
+export class RunView {
+	constructor(main, id) {
+		this.main = main;
+		this.id = id;
+		this.rows = [];
+		this.step = 0;
+		this.steps = new Steps(id);
+	}
+
+	static keys = [
+		["j  k", "next and previous step"],
+		["g  G", "first and last step"],
+		["b", "best score"],
+		["e  E", "next and previous error"],
+		["w  W", "next and previous edit"],
+		["v  V", "next and previous score"],
+		["p", "play the run step by step"],
+		["/", "search the actions"],
+		["Enter", "read the chosen step"],
+		["u", "all runs"],
+	];
+
+	async open(step) {
+		this.run = await getJson("run", { run: this.id });
+		this.take(this.run.steps, 0);
+		this.build();
+		this.go(step || 1, false);
+		if (!this.run.whole && this.run.events) this.timer = setTimeout(() => this.follow(), LIVE_MS);
+		return [this.run.task ?? this.run.name, `#/run/${this.id}`];
+	}
+
+	take(list, from) {
+		this.rows.length = from;
+		for (const item of list) this.rows.push(rowOf(item, this.rows.at(-1)));
+	}
+
+	// --- the page's parts
+
+	build() {
+		this.list = new VirtualList({
+			label: "Steps",
+			height: ROW_HEIGHT,
+			make: (index) => this.makeRow(index),
+			choose: (index) => this.go(index + 1),
+		});
+		this.search = el("input", {
+			type: "search",
+			placeholder: "Search actions ( / )",
+			"aria-label": "Search actions",
+			keydown: (event) => {
+				if (event.key === "Enter") this.find(this.search.value, event.shiftKey ? -1 : 1);
+				if (event.key === "Escape") this.list.box.focus();
+			},
+		});
+		this.facts = el("div", { class: "run-facts" });
+		this.chart = el("div", { class: "chart-box" });
+		this.detail = el("div", { class: "detail", tabindex: "-1" });
+		this.main.replaceChildren(
+			el("h1", { class: "run-name" }, this.run.name),
+			this.facts,
+			this.chart,
+			el("div", { class: "jumps" }, this.search, this.buttons()),
+			el("div", { class: "run" }, this.list.box, this.detail),
+		);
+		this.update(true);
+	}
+
+	buttons() {
+		const jump = (text, key, act) =>
+			el("button", { type: "button", click: act, title: `${text} (${key})` }, text);
+		return [
+			jump("Best", "b", () => this.best()),
+			jump("Next error", "e", () => this.jump(MARK.error, 1)),
+			jump("Next edit", "w", () => this.jump(MARK.edit, 1)),
+			jump("Next score", "v", () => this.jump(MARK.validate | MARK.submit, 1)),
+			(this.player = jump("Play", "p", () => this.play())),
+		];
+	}
+
+	makeRow(index) {
+		const row = this.rows[index];
+		return el(
+			"div",
+			{ class: "row" },
+			el("span", { class: "row-number" }, String(index + 1)),
+			el("span", { class: "row-marks" }, markSigns(row.marks)),
+			el("span", { class: "row-head", dir: "ltr" }, row.head || "\u2026"),
+			el("span", { class: "row-score" }, number(row.score)),
+			el("span", { class: "row-time" }, seconds(row.duration)),
+		);
+	}
+
+	update(fresh) {
+		const run = this.run;
+		const time = this.rows.reduce((sum, row) => sum + (row.duration ?? 0), 0);
+		const best = this.bestStep();
+		const list = [
+			["model", run.model],
+			["task", run.variant ? `${run.task}:${run.variant}` : run.task],
+			["ended", run.exit_status ?? (run.whole ? null : run.events ? "goes on" : "cut off")],
+			["error", run.error],
+			["steps", `${this.rows.length}${run.max_steps ? ` of ${run.max_steps}` : ""}`],
+			["best", best ? `${number(this.rows[best - 1].score)} (step ${best})` : "none"],
+			["baseline", run.baseline === null ? null : number(run.baseline)],
+			["metric", run.metric ? `${run.metric}, ${run.minimize ? "less" : "more"} is better` : null],
+			["time in steps", seconds(time)],
+			["tokens", run.sent ? `${run.sent} sent, ${run.received} received` : null],
+			["cost", run.cost ? `$${number(run.cost)}` : null],
+			["size", size(run.bytes)],
+		].filter(([, value]) => value);
+		this.facts.replaceChildren(
+			el(
+				"dl",
+				{ class: "facts" },
+				list.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
+			),
+		);
+		this.draw();
+		this.list.setCount(this.rows.length, fresh);
+	}
+
+	draw() {
+		const points = this.rows
+			.map((row, index) => ({ step: index + 1, score: row.score }))
+			.filter((point) => point.score !== null);
+		this.chart.hidden = !points.length;
+		if (!points.length) return;
+		this.chart.replaceChildren(
+			scoreChart({
+				points,
+				steps: this.rows.length,
+				baseline: this.run.baseline,
+				minimize: this.run.minimize,
+				metric: this.run.metric ?? "score",
+				current: this.step,
+				choose: (step) => this.go(step),
+			}),
+		);
+	}
+
+	// --- moving
+
+	async go(step, remember = true) {
+		const wanted = Math.max(1, Math.min(this.rows.length, step));
+		if (!this.rows.length) {
+			this.detail.replaceChildren(el("p", {}, "No step was recorded yet."));
+			return;
+		}
+		this.step = wanted;
+		this.list.setCurrent(wanted - 1);
+		this.draw();
+		if (remember) history.replaceState(null, "", `#/run/${this.id}/${wanted}`);
+		try {
+			const found = await this.steps.get(wanted);
+			if (this.step !== wanted || this.closed) return;
+			this.detail.replaceChildren(stepView(this.id, this.rows[wanted - 1], found));
+			this.detail.scrollTop = 0;
+		} catch (error) {
+			if (!(error instanceof Refusal)) throw error;
+			this.detail.replaceChildren(el("p", {}, `This step can't be shown: ${error.message}`));
+		}
+	}
+
+	bestStep() {
+		let best = 0;
+		this.rows.forEach((row, index) => {
+			const before = best ? this.rows[best - 1].score : null;
+			if (row.score === null) return;
+			if (before === null || (this.run.minimize ? row.score < before : row.score > before)) best = index + 1;
+		});
+		return best;
+	}
+
+	best() {
+		const best = this.bestStep();
+		if (best) this.go(best);
+		else say("No step has a score.");
+	}
+
+	// Goes to the next step in this direction for which the test holds.
+	seek(direction, test, missing) {
+		for (let i = this.step - 1 + direction; i >= 0 && i < this.rows.length; i += direction) {
+			if (!test(this.rows[i])) continue;
+			this.go(i + 1);
+			return;
+		}
+		say(missing);
+	}
+
+	jump(marks, direction) {
+		this.seek(direction, (row) => row.marks & marks, "There is none in this direction.");
+	}
+
+	find(text, direction) {
+		const wanted = text.toLowerCase();
+		if (wanted) this.seek(direction, (row) => row.head.toLowerCase().includes(wanted), "No action has this text.");
+	}
+
+	play() {
+		if (this.playing) {
+			clearInterval(this.playing);
+			this.playing = null;
+		} else {
+			this.playing = setInterval(() => {
+				if (this.step >= this.rows.length) this.play();
+				else this.go(this.step + 1);
+			}, PLAY_MS);
+		}
+		this.player.textContent = this.playing ? "Pause" : "Play";
+	}
+
+	key(key) {
+		const acts = {
+			j: () => this.go(this.step + 1),
+			ArrowDown: () => this.go(this.step + 1),
+			k: () => this.go(this.step - 1),
+			ArrowUp: () => this.go(this.step - 1),
+			g: () => this.go(1),
+			Home: () => this.go(1),
+			G: () => this.go(this.rows.length),
+			End: () => this.go(this.rows.length),
+			b: () => this.best(),
+			e: () => this.jump(MARK.error, 1),
+			E: () => this.jump(MARK.error, -1),
+			w: () => this.jump(MARK.edit, 1),
+			W: () => this.jump(MARK.edit, -1),
+			v: () => this.jump(MARK.validate | MARK.submit, 1),
+			V: () => this.jump(MARK.validate | MARK.submit, -1),
+			p: () => this.play(),
+			"/": () => this.search.focus(),
+			Enter: () => this.detail.focus(),
+			u: () => (location.hash = "#/"),
+		};
+		acts[key]?.();
+		return key in acts;
+	}
+
+	// --- a run that goes on
+
+	async follow() {
+		try {
+			if (!document.hidden) await this.fetchMore();
+		} catch (error) {
+			say(`The server does not answer: ${error.message}`);
+		}
+		if (!this.closed && !this.run.whole) this.timer = setTimeout(() => this.follow(), LIVE_MS);
+	}
+
+	async fetchMore() {
+		const from = this.rows.length;
+		let run = await getJson("run", { run: this.id, from });
+		const replaced = run.epoch !== this.run.epoch;
+		if (replaced) run = await getJson("run", { run: this.id });
+		const changed = replaced || run.steps.length || run.whole;
+		const atEnd = this.step === this.rows.length;
+		if (this.closed) return;
+		this.run = run;
+		if (!changed) return;
+		if (replaced) this.steps.clear();
+		this.take(run.steps, replaced ? 0 : from);
+		this.update(replaced);
+		if (atEnd || replaced) this.go(this.rows.length, false);
+	}
+
+	close() {
+		this.closed = true;
+		clearTimeout(this.timer);
+		clearInterval(this.playing);
+		this.list?.close();
+	}
+}

@@ -1,0 +1,130 @@
+// Shows one step: thought, action, observation, and what is known of them.
+
+import { getText } from "./api.js";
+import { el } from "./dom.js";
+import { textBlock, textPieces } from "./text.js";
+
+export const MARK = {
+	validate: 1,
+	submit: 2,
+	error: 4,
+	timeout: 8,
+	integrity: 16,
+	edit: 32,
+	format: 64,
+	broken: 128,
+};
+
+// The signs of marks in the timeline, the most important first. Each differs by its shape too.
+const SIGNS = [
+	["integrity", "\u26a0", "tampering seen"],
+	["timeout", "\u29d6", "timeout"],
+	["error", "\u2717", "error"],
+	["format", "\u00b6", "wrong format"],
+	["broken", "\u2715", "unreadable"],
+	["submit", "\u2691", "submit"],
+	["validate", "\u2713", "validate"],
+	["edit", "\u270e", "edit"],
+];
+
+export function markSigns(marks) {
+	return SIGNS.filter(([name]) => marks & MARK[name]).map(([name, sign, title]) =>
+		el("span", { class: `mark mark-${name}`, title, "aria-label": title, role: "img" }, sign),
+	);
+}
+
+export function seconds(value) {
+	if (value === null) return "";
+	if (value < 0.001) return "< 1 ms";
+	if (value < 1) return `${Math.round(value * 1000)} ms`;
+	if (value < 100) return `${value.toFixed(1)} s`;
+	return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
+}
+
+export function number(value) {
+	if (value === null || value === undefined) return "";
+	return String(Number(value.toPrecision(6)));
+}
+
+function facts(row, step) {
+	const info = step.info ?? {};
+	const state = step.info?.state ?? parse(step.state?.text);
+	const list = [
+		["score", number(row.score)],
+		["time", seconds(row.duration)],
+		["exit code", row.exit > 0 ? row.exit : ""],
+		["outcome", info.outcome && info.outcome !== "ok" ? info.outcome : ""],
+		["CPU", info.cpu_s === undefined ? "" : seconds(info.cpu_s)],
+		["tokens sent", row.sent || ""],
+		["tokens received", row.received || ""],
+		["cost", row.cost ? `$${number(row.cost)}` : ""],
+		["no score", info.grade_error ?? ""],
+		["tampering", info.integrity ?? ""],
+		["ended", info.exit_status ?? ""],
+		["file", state?.open_file && state.open_file !== "n/a" ? state.open_file : ""],
+		["folder", state?.working_dir ?? ""],
+	].filter(([, value]) => value !== "");
+	return el(
+		"dl",
+		{ class: "facts" },
+		list.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, String(value)))),
+	);
+}
+
+function parse(text) {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return null;
+	}
+}
+
+function part(title, name, t, where, options) {
+	if (!t?.bytes) return null;
+	return el(
+		"section",
+		{ class: `part part-${name}` },
+		el("h3", {}, title),
+		textBlock(t, { ...options, more: textPieces(where.run, where.step, name) }),
+	);
+}
+
+// The record's own text of a step, on request.
+function raw(where) {
+	const shown = el("div");
+	return el(
+		"details",
+		{
+			class: "raw",
+			toggle: async (event) => {
+				if (!event.target.open || shown.firstChild) return;
+				const text = await getText("raw", where);
+				let pretty = text;
+				try {
+					pretty = JSON.stringify(JSON.parse(text), null, 2);
+				} catch {
+					// A broken step is shown as it is.
+				}
+				shown.replaceChildren(textBlock({ text: pretty, bytes: pretty.length }));
+			},
+		},
+		el("summary", {}, "JSON"),
+		shown,
+	);
+}
+
+export function stepView(run, row, step) {
+	const where = { run, step: step.step };
+	const said = step.thought?.bytes || step.response?.text === step.action?.text;
+	return el(
+		"article",
+		{ class: "step" },
+		el("h2", {}, `Step ${step.step} `, markSigns(row.marks)),
+		facts(row, step),
+		step.broken ? part("This step can't be read", "broken", step.broken, where) : null,
+		said ? part("Thought", "thought", step.thought, where) : part("Reply", "response", step.response, where),
+		part("Action", "action", step.action, where, { kind: "code" }),
+		part("Observation", "observation", step.observation, where, { kind: "output" }),
+		raw(where),
+	);
+}
