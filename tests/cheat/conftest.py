@@ -61,7 +61,7 @@ BY_TASK = {game.task: game for game in [*GAMES, *IN_PROCESS, MODEL]}
 # the latter to save time.
 GAMES_LINE = ("else 10_000", "else 400")
 FEWER = {
-    "3SATTime": ("[(50, 213)] * 24", "[(30, 128)] * 4"),
+    "3SATTime": ("[(50, 213)] * 96", "[(30, 128)] * 4"),
     "battleOfSexes": GAMES_LINE,
     "blotto": GAMES_LINE,
     "prisonersDilemma": GAMES_LINE,

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judges 3SATTime: the decisions that a DPLL solver needs with the agent's heuristic.
 
-`judge.py micro` takes 24 instances that are hard for their size. `judge.py full` takes 24,000 small
-ones, 1,000 side by side.
+`judge.py micro` takes 24 instances that are hard for their size. Half of them can be satisfied.
+`judge.py full` takes 24,000 small ones, 1,000 side by side.
 """
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import Any
 
 import duel
@@ -18,13 +19,15 @@ FULL, SIDE_BY_SIDE = 24_000, 1000
 # Number of parts into which the games are split. The player works on a part while the judge works
 # on another. "full" has one part, because CPU times are longer while both work.
 PARTS = {"micro": 2, "full": 1}
+OF_EACH = 12  # satisfiable and other instances of "micro"
 
 Size = tuple[int, int]  # numbers of variables and clauses of an instance
+Instance = tuple[int, Any]  # number of variables, and the literals
 
 
 def micro(numbers: duel.Numbers) -> list[Size]:
-    """Returns sizes at which half of all random instances can be satisfied."""
-    return [(50, 213)] * 24
+    """Returns sizes at which half of all random instances can be satisfied. Many are spare."""
+    return [(50, 213)] * 96
 
 
 def full(numbers: duel.Numbers) -> list[Size]:
@@ -45,21 +48,48 @@ def is_going_on(solver: sat.Solver) -> bool:
     return solver.changes is not None and solver.decisions < MOST_DECISIONS
 
 
-def solve(
-    player: duel.Player, random_bytes: bytes, sizes: list[Size], parts: int
-) -> list[sat.Solver]:
-    """Solves instances side by side, a decision of each after the other."""
-    solvers, start = [], []
-    at = 0
+def draw(random_bytes: bytes, sizes: list[Size]) -> list[Instance]:
+    drawn, at = [], 0
     for variables, clauses in sizes:
         end = at + clauses * sat.BYTES_A_CLAUSE
-        literals = sat.draw(random_bytes[at:end], variables, clauses)
-        solvers.append(sat.Solver(variables, literals))
-        start.append([list(literals), solvers[-1].changes])
+        drawn.append((variables, sat.draw(random_bytes[at:end], variables, clauses)))
         at = end
+    return drawn
+
+
+def is_satisfiable(instance: Instance) -> bool:
+    """Decides on the free variable of the most clauses, with its commoner sign."""
+    variables, literals = instance
+    counts = Counter(literals)
+    order = sorted(range(1, variables + 1), key=lambda v: -counts[v] - counts[-v])
+    signs = [(v, counts[v] >= counts[-v]) for v in order]
+    solver = sat.Solver(variables, literals)
+    while solver.changes is not None:
+        next(sign for sign in signs if solver.decide(*sign))
+    return bool(solver.satisfiable)
+
+
+def halve(instances: list[Instance]) -> list[Instance]:
+    """The first OF_EACH that can be satisfied, and that can't: so that scores vary less."""
+    kept: tuple[list[Instance], list[Instance]] = ([], [])
+    for instance in instances:
+        kept[is_satisfiable(instance)].append(instance)
+        if min(map(len, kept)) >= OF_EACH:
+            break
+    chosen = {id(instance) for kind in kept for instance in kind[:OF_EACH]}
+    return [instance for instance in instances if id(instance) in chosen]
+
+
+def solve(player: duel.Player, instances: list[Instance], parts: int) -> list[sat.Solver]:
+    """Solves instances side by side, a decision of each after the other."""
+    solvers = [sat.Solver(*instance) for instance in instances]
+    start = [
+        [list(literals), solver.changes]
+        for (_, literals), solver in zip(instances, solvers, strict=True)
+    ]
     table = player.table(
         "heuristic_fn",
-        len(sizes),
+        len(instances),
         is_decision,
         "a variable that is not assigned, and True or False",
         start=start,
@@ -91,15 +121,18 @@ def advance(solvers: list[sat.Solver], table: duel.Table, moves: list[tuple[int,
 def play(player: duel.Player, numbers: duel.Numbers) -> dict[str, float]:
     variant = sys.argv[1]
     sizes = {"micro": micro, "full": full}[variant](numbers)
-    decisions = solved = 0
+    decisions = solved = n = 0
     for i in range(0, len(sizes), SIDE_BY_SIDE):
         batch = sizes[i : i + SIDE_BY_SIDE]
         n_bytes = sum(clauses for _, clauses in batch) * sat.BYTES_A_CLAUSE
-        random_bytes = numbers.bytes(f"clauses {i}", n_bytes)
-        solvers = solve(player, random_bytes, batch, PARTS[variant])
+        instances = draw(numbers.bytes(f"clauses {i}", n_bytes), batch)
+        if variant == "micro":
+            instances = halve(instances)
+        solvers = solve(player, instances, PARTS[variant])
+        n += len(solvers)
         decisions += sum(solver.decisions for solver in solvers)
         solved += sum(solver.satisfiable is not None for solver in solvers)
-    return {"Decisions": decisions, "Correct": solved, "Incorrect": len(sizes) - solved}
+    return {"Decisions": decisions, "Correct": solved, "Incorrect": n - solved}
 
 
 if __name__ == "__main__":
