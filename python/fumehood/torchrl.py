@@ -7,7 +7,8 @@
     data = env.rollout(20, policy)  # any policy of torchrl.modules.llm
 
 The keys are those of TorchRL's ChatEnv. The prompt is in ("history", "prompt"). The policy writes
-("history", "full"): the prompt with its reply. docs/torchrl.md explains all keys.
+("history", "full"): the prompt with its reply. docs/torchrl.md explains all keys,
+and `repair()`.
 """
 
 import json
@@ -32,6 +33,9 @@ from torchrl.modules.llm.policies.common import ChatHistory, Text, Tokens
 from ._core import Step
 from .agent import Agent, Chat
 from .env import Env, Gym, default_gym
+from .torchrl_repair import repair
+
+__all__ = ["MLGymEnv", "repair"]
 
 HARMLESS = ("ls", "pwd")  # commands of random actions
 

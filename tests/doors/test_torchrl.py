@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from fumehood.torchrl import MLGymEnv
-from tensordict import TensorDict, lazy_stack
+from fumehood.torchrl import MLGymEnv, repair
+from tensordict import NonTensorData, TensorDict, lazy_stack
 from tensordict.nn import TensorDictModuleBase
 from torchrl.collectors import Collector
 from torchrl.collectors.llm import LLMCollector
@@ -234,6 +234,109 @@ def test_collectors():
     collector = Collector(make, Scripted(), frames_per_batch=3, total_frames=6)
     assert [batch.numel() for batch in collector] == [3, 3]
     collector.shutdown()
+
+
+# --- make_mlgym() of TorchRL, over the module mlgym of python/mlgym -------------------------------
+
+
+def make_mlgym(**options):
+    """Calls TorchRL's function after its repair. It runs in other processes, too."""
+    sys.path.insert(0, str(ROOT / "python/mlgym"))
+    repair()
+    from torchrl.envs.llm.libs.mlgym import make_mlgym
+
+    options = {"task": GAME, "tokenizer": byte_tokenizer(), "reward_wrong_format": -1.0} | options
+    return make_mlgym(**options)
+
+
+def say(env, td, reply):
+    td["text_response"] = NonTensorData(reply)
+    return env.step(td)["next"]
+
+
+def test_make_mlgym():
+    env = make_mlgym()
+    td, said = env.reset(), []
+    assert td["text"].startswith("[system] ") and td["text"].endswith("[assistant] ")
+    rewards = []
+    for reply in SCRIPT:
+        td = say(env, td, f"{reply}<|im_end|>")
+        rewards.append(td["reward"].item())
+        said.append(td["history"][-1].content)
+    assert "strategy.py" in said[0] and "Evaluation Score" in said[1]
+    assert "Nothing was run" in said[2] and "Exited (submit)" in said[3]
+    score, baseline = (
+        float(re.search(rf"{name} Score: {{'Score': (.*)}}", said[1])[1])
+        for name in ("Evaluation", "Baseline")
+    )
+    assert rewards[:3] == [0, pytest.approx(score - baseline, abs=1e-6), -1] and rewards[3]
+    assert td["done"].all()
+    assert td["history"].role == ["system", "user"] + ["assistant", "user"] * 4
+    assert td["history"][2].content == SCRIPT[0] in td["text"]
+    env.close()
+
+
+def test_make_mlgym_of_any_metric():
+    env = make_mlgym(task="titanicSurvival-micro")
+    td = say(env, env.reset(), "```\npython3 baseline.py && validate\n```")
+    assert "{'accuracy': " in td["history"][-1].content
+    td = say(
+        env,
+        td,
+        "```\nawk -F, -v OFS=, 'NR > 1 { $2 = 1 - $2 } 1' submission.csv > s; mv s submission.csv\nvalidate\n```",
+    )
+    scores = dict(re.findall(r"(\w+) Score: {'accuracy': (.*?)}", td["history"][-1].content))
+    expected = float(scores["Evaluation"]) - float(scores["Baseline"])
+    assert expected != 0 and td["reward"].item() == pytest.approx(expected, abs=1e-6)
+    env.close()
+
+
+def test_make_mlgym_of_many_tasks():
+    tasks = [GAME, "prisonersDilemma"]
+    env = make_mlgym(task=None, tasks=tasks)
+    drawn = {env.reset()["task"] for _ in range(12)}
+    assert drawn == set(tasks)
+    env.close()
+
+
+def test_make_mlgym_passes_check_env_specs():
+    env = make_mlgym()
+    check_env_specs(env)
+    env.close()
+
+
+def test_make_mlgym_in_parallel():
+    env = ParallelEnv(2, make_mlgym, mp_start_method="fork", consolidate=False)
+    assert env.rollout(2, None).shape == (2, 2)
+    env.close()
+
+
+def test_templates_by_name():
+    """The keyword of TemplateTransform, whose module TorchRL renamed."""
+    env = make_mlgym()
+    (transform,) = (t for t in env.transform if hasattr(t, "chat_template_name"))
+    transform.chat_template_name = "chatml_format"
+    td = say(env, env.reset(), SCRIPT[0])
+    assert td["text"].startswith("<|im_start|>system\n") and SCRIPT[0] in td["text"]
+    env.close()
+
+
+def test_command_files_and_states_of_mlgym():
+    env = make_mlgym().base_env._env
+    env.reset_container()
+    env.add_commands(
+        [
+            {"name": "greet", "contents": "#!/bin/sh\necho hi", "type": "script"},
+            {"name": "part.sh", "contents": "leave() { echo bye; }", "type": "source_file"},
+        ]
+    )
+    env.reset()
+    observation, reward, done, _, info = env.step("greet; leave; pwd")
+    assert observation == "hi\nbye\n/home/agent/workspace\n" and not reward and not done
+    assert env.communicate("false") == "" and env.returncode == 1
+    assert '"working_dir": "/home/agent/workspace"' in env.communicate("state")
+    assert env.current_step == 1 and env.max_steps == 10 and info["score"] is None
+    env.close()
 
 
 def test_the_folder_stays():
