@@ -9,6 +9,7 @@
 #include "report/gather.h"
 #include "report/index.h"
 #include "report/paper.h"
+#include "report/spread.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ static const char *const formats[] = { "text", "csv", "json", "md", NULL };
 struct report_options {
 	int format;
 	const char *out, *tasks_dir;
+	struct texts compare;
 	struct report_choice choice;
 };
 
@@ -34,6 +36,7 @@ struct report_options {
 static const struct cmd_option options[] = {
 	{ "format", 'F', OPTION_CHOICE, FIELD(format), "FORMAT", "form of the report",
 			.preset = "text", .choices = formats },
+	{ "compare", 0, OPTION_LIST, FIELD(compare), "A,B", "compare two models" },
 	{ "out", 'o', OPTION_TEXT, FIELD(out), "FILE", "write the report to a file" },
 	{ "models", 0, OPTION_LIST, FIELD(choice.models), "M,...",
 			"only these models, in this order" },
@@ -134,6 +137,8 @@ static int report_main(struct command_context *ctx)
 	struct fh_error err;
 	size_t damaged;
 
+	if (o->compare.n && o->compare.n != 2)
+		return cmd_misuse(ctx, "--compare needs two models: A,B");
 	if (report_read(ctx, &rows, &err) < 0)
 		return cmd_refuse(&err);
 	damaged = report_warn(&rows);
@@ -144,7 +149,11 @@ static int report_main(struct command_context *ctx)
 	}
 	if (damaged)
 		doc_note(&doc, "%zu records can't be read and are left out.", damaged);
+	if (o->compare.n &&
+			spread_compare(&report, o->compare.items[0], o->compare.items[1], &err) < 0)
+		return cmd_refuse(&err);
 	paper_tables(&report);
+	spread_tables(&report);
 	effort_tables(&report);
 	report_write(&text, &doc, format, !o->out);
 	return report_print(o, &text, format);

@@ -126,10 +126,13 @@ static int find_compare(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-int found_records_read(
-		struct arena *a, const char *dir, struct found_records *out, struct fh_error *err)
+int found_records_read(struct arena *a, const char *dir, const char *salt,
+		struct found_records *out, struct fh_error *err)
 {
 	int r = find_beneath(a, dir, 0, out, err);
+
+	for (size_t i = 0; *salt && i < out->n; i++)
+		out->items[i].stamp = arena_printf(a, "%s%s", out->items[i].stamp, salt);
 
 	if (r == 0 && out->n)
 		qsort(out->items, out->n, sizeof(*out->items), find_compare);

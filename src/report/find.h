@@ -25,8 +25,9 @@ struct found_records {
 /*
  * Finds all records beneath `dir`. A folder with an events.jsonl is one record. Else each .traj and
  * each <task>_pi<N>_*.json in it is one, or else its results.json. Links are not followed.
+ * Each stamp ends with the text `salt`.
  */
-int found_records_read(
-		struct arena *a, const char *dir, struct found_records *out, struct fh_error *err);
+int found_records_read(struct arena *a, const char *dir, const char *salt,
+		struct found_records *out, struct fh_error *err);
 
 #endif

@@ -345,7 +345,9 @@ int run_index_update(struct run_index *ix, struct run_index_news *out, struct fh
 	auto_arena struct arena a = ARENA_INIT;
 	struct index_changes c = { 0 };
 	struct run_index_news news = { 0 };
-	int r = found_records_read(&a, ix->dir, &c.found, err);
+	/* Other tasks may tell other metrics. */
+	const char *salt = ix->tasks.tasks_dir ? ix->tasks.tasks_dir : "";
+	int r = found_records_read(&a, ix->dir, salt, &c.found, err);
 
 	if (r == 0)
 		r = index_known(ix, &a, &c.known, err);

@@ -38,7 +38,7 @@ enum figure_kind {
 
 struct figure_line {
 	const char *name;
-	const double *x, *y, *low, *high; /* low, high: NULL: no band */
+	double *x, *y, *low, *high; /* low, high: NULL: no band */
 	size_t n;
 	bool steps; /* y stays until the next x */
 };

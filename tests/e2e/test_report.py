@@ -144,3 +144,41 @@ def test_nothing_to_report(fumehood, tmp_path):
     done = fumehood("report", tmp_path, status=2)
     assert "no runs to report" in done.stderr
     assert "open folder" in fumehood("report", tmp_path / "none", status=2).stderr
+
+
+def test_comparison(fumehood, tmp_path):
+    """Over five tasks that A always wins, 2 of 32 choices of signs are as extreme."""
+    folder = tmp_path / "runs"
+    for task in (
+        "blotto",
+        "battleOfSexes",
+        "prisonersDilemma",
+        "rlMetaMazeMisc",
+        "rlBreakoutMinAtar",
+    ):
+        key = "Reward Mean" if task.startswith("rl") else "Score"
+        mlgym_run(folder, "a", task, 0, [3.0], key=key)
+        mlgym_run(folder, "a", task, 1, [2.0], key=key)
+        mlgym_run(folder, "b", task, 0, [1.5], key=key)
+    found = tables(fumehood("report", folder, "--json", "--compare", "a,b"))
+    assert [row[1] for row in found["compare-total"]["rows"]] == [1.0, 2 / 32]
+    assert [row[5] for row in found["compare"]["rows"]] == [1.0] * 5
+    assert found["iqm"]["rows"][0][1] == 0.75  # 3.0 gives 1, 2.0 gives 0.5
+    assert (
+        "no runs of a model 'c'" in fumehood("report", folder, "--compare", "a,c", status=2).stderr
+    )
+    fumehood("report", folder, "--compare", "a", status=2)
+
+
+def test_spread_needs_eight_runs(fumehood, tmp_path):
+    for number in range(8):
+        mlgym_run(tmp_path / "runs", "many", "blotto", number, [2.0 + number])
+    mlgym_run(tmp_path / "runs", "few", "blotto", 0, [3.0])
+    found = tables(fumehood("report", tmp_path / "runs", "--json"))
+    few, many = (
+        dict(zip(found["spread"]["columns"], r, strict=True)) for r in found["spread"]["rows"]
+    )
+    assert (few["Values"], few["Low"]) == ("3.0", None)
+    assert many["Values"] is None
+    assert many["Mean"] == many["IQM"] == 5.5
+    assert 2 < many["Low"] < 5.5 < many["High"] < 9
