@@ -17,8 +17,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DOORS = sorted(path.stem for path in (ROOT / "tests/doors").glob("*.txt"))
 PYTHON = "/usr/bin/python3"
-# Both take about half a minute to install and run; each of the others takes one or more.
-LIGHT = ("gymnasium", "mcp")
+# They take about half a minute to install and run; each of the others takes one or more.
+LIGHT = ("gymnasium", "mcp", "pandas")
 ALL = os.environ.get("DOORS") == "all"
 INSTALL_S = 600  # timeout of an installation
 
