@@ -9,6 +9,7 @@
 #include "cmd/run_player.h"
 #include "grade/score.h"
 #include "task/find.h"
+#include "run/foreign.h"
 
 #include <math.h>
 
@@ -227,7 +228,8 @@ void run_report_json(struct buf *out, const struct episode *e)
 	run_report_put_task(&w, e);
 	pyjson_put_text(&w, "model", e->plan.model);
 	if (e->plan.agent) {
-		pyjson_put_text(&w, "agent", e->plan.agent->name);
+		pyjson_put_text(&w, "agent",
+				e->plan.foreign ? FOREIGN_CONFIG : e->plan.agent->name);
 		pyjson_put_double(&w, "temperature", e->plan.agent->options.temperature);
 	}
 	pyjson_put_u64(&w, "seed", e->plan.seed);

@@ -14,14 +14,20 @@
 /* Linux takes less than 128 KiB for one variable. With a longer one no program could start. */
 #define VARIABLE_BYTES_MAX (96 << 10)
 
+void gateway_init(struct gateway *g, struct sandbox *sb)
+{
+	*g = (struct gateway){
+		.sb = sb,
+		.calls = BUF_INIT(GATEWAY_CALL_MAX + sizeof(struct gateway_call_head) + (1 << 20)),
+		.answers = BUF_INIT(2 * GATEWAY_ANSWER_MAX),
+	};
+}
+
 int gateway_start(struct gateway *g, struct sandbox *sb, struct fh_error *err)
 {
 	int r;
 
-	*g = (struct gateway){
-		.calls = BUF_INIT(GATEWAY_CALL_MAX + sizeof(struct gateway_call_head) + (1 << 20)),
-		.answers = BUF_INIT(2 * GATEWAY_ANSWER_MAX),
-	};
+	gateway_init(g, sb);
 	sandbox_on_output(sb, gateway_take_output, g);
 	r = sandbox_run(sb,
 			&(struct run_request){
@@ -33,10 +39,10 @@ int gateway_start(struct gateway *g, struct sandbox *sb, struct fh_error *err)
 					.n_fds = 3,
 			},
 			&g->program, err);
-	if (r < 0)
-		return error_wrap(err, "start the gateway of the agent's model");
-	g->sb = sb;
-	return 0;
+	if (r == 0)
+		return 0;
+	gateway_forget(g);
+	return error_wrap(err, "start the gateway of the agent's model");
 }
 
 void gateway_forget(struct gateway *g)

@@ -26,6 +26,8 @@ struct gateway {
 	bool is_broken;
 };
 
+/* Begins a gateway without a program, for tests. gateway_start() does the same first. */
+void gateway_init(struct gateway *g, struct sandbox *sb);
 int gateway_start(struct gateway *g, struct sandbox *sb, struct fh_error *err);
 /*
  * Waits, without blocking, for the gateway's first message. 1: it listens. 0: call again later.

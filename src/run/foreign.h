@@ -49,7 +49,7 @@ void foreign_close(struct foreign *f);
 
 /* Takes a call that chat_service_advance() returned: records it, and answers the agent. Fails if
  * the call can't be recorded. */
-int foreign_take(struct foreign *f, struct chat_call *call, struct fh_error *err);
+int foreign_take(struct foreign *f, struct chat_call *chat, struct fh_error *err);
 
 /*
  * Drops calls that are under way, after the command's step. Returns the action that ends the

@@ -79,7 +79,7 @@ def test_openai(serve, play, fumehood):  # noqa: F811
     assert [a["model"] for a in asked] == ["m", "m"] and asked[0]["temperature"] == 1
     assert not any("stream" in a for a in asked) and len(asked[1]["messages"]) == 3
     assert result["exit_status"] == "submitted" and result["scores"] == [{"accuracy": 0.5}]
-    assert result["api_calls"] == 2 and result["steps"] == 2
+    assert result["api_calls"] == 2 and result["steps"] == 2 and result["agent"] == "command"
     history = trajectory(result)["history"]
     assert [h["role"] for h in history] == ["user", "assistant", "user", "assistant"]
     assert history[2]["content"] == "two" and history[3]["action"] == 'bash {"a": 1}'
