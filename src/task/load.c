@@ -138,12 +138,13 @@ static int task_apply_variant(struct task_loading *l, const char *name)
 
 	if (by_key)
 		name = l->config.default_variant;
+	/* `battleOfSexes` and `battleOfSexes:full` are the same, so they share a folder's name. */
+	if (name && !l->config.default_variant && str_eq(name, TASK_FULL))
+		name = NULL;
 	l->task->variant = arena_strdup(arena, name ? name : "");
-	if (!name)
+	if (!name || str_eq(name, TASK_FULL))
 		return 0;
 	over = node_get(l->config.variants, name);
-	if (!over && str_eq(name, TASK_FULL))
-		return 0;
 	if (!over)
 		return task_say_no_variant(l, name, by_key);
 	l->root = node_overlay(arena, l->root, over);

@@ -178,8 +178,8 @@ static void test_variants(void **state)
 		{ "t:micro", NULL, "micro", 5000, 64 << 20 },
 		{ "t", "micro", "micro", 5000, 64 << 20 },
 		{ "t:mini", "micro", "micro", 5000, 64 << 20 },
-		{ "t:full", NULL, "full", 3600000, 2L << 30 },
-		{ "t:micro", "full", "full", 3600000, 2L << 30 },
+		{ "t:full", NULL, "", 3600000, 2L << 30 },
+		{ "t:micro", "full", "", 3600000, 2L << 30 },
 		{ "t:micro", "", "micro", 5000, 64 << 20 },
 		{ "./tasks/t:micro", NULL, "micro", 5000, 64 << 20 },
 	};
