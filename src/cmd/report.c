@@ -20,9 +20,9 @@
 #define REPORT_BYTES_MAX (256L << 20)
 #define WARNED_MAX 10 /* records with a problem that are named */
 
-enum report_format { REPORT_TEXT, REPORT_CSV, REPORT_JSON, REPORT_MARKDOWN };
+enum report_format { REPORT_TEXT, REPORT_CSV, REPORT_JSON, REPORT_HTML, REPORT_MARKDOWN };
 
-static const char *const formats[] = { "text", "csv", "json", "md", NULL };
+static const char *const formats[] = { "text", "csv", "json", "html", "md", NULL };
 
 struct report_options {
 	int format;
@@ -100,6 +100,9 @@ static void report_write(struct buf *out, const struct report_doc *doc, enum rep
 		break;
 	case REPORT_JSON:
 		doc_write_json(out, doc);
+		break;
+	case REPORT_HTML:
+		doc_write_html(out, doc);
 		break;
 	case REPORT_MARKDOWN:
 		doc_write_markdown(out, doc);

@@ -64,10 +64,51 @@ static struct strata spread_strata(const struct report *r, size_t model)
 	return s;
 }
 
+/* Mean cost of a model's runs. NAN: no run tells. */
+static double spread_mean_cost(const struct report *r, size_t model)
+{
+	double sum = 0;
+	size_t n = 0;
+
+	for (size_t task = 0; task < r->n_tasks; task++)
+		for (size_t i = 0; i < report_at(r, task, model)->n; i++)
+			if (!isnan(report_at(r, task, model)->runs[i]->cost)) {
+				sum += report_at(r, task, model)->runs[i]->cost;
+				n++;
+			}
+	return n ? sum / (double)n : NAN;
+}
+
+/* Draws the table `iqm`: costs against scores. */
+static void spread_add_points(const struct report *r, struct report_table *t)
+{
+	struct arena *a = r->doc->arena;
+	struct figure_line *lines = arena_array(a, r->models.n, sizeof(*lines));
+	bool paid = false;
+
+	for (size_t m = 0; m < r->models.n; m++) {
+		lines[m] = (struct figure_line){ .name = r->models.items[m],
+			.x = arena_array(a, 1, sizeof(double)),
+			.y = arena_array(a, 1, sizeof(double)),
+			.n = 1 };
+		lines[m].x[0] = spread_mean_cost(r, m);
+		lines[m].y[0] = t->cells[m * t->n_columns + 1].value;
+		paid = paid || lines[m].x[0] > 0;
+	}
+	if (!paid)
+		return;
+	t->figure = arena_alloc(a, sizeof(*t->figure));
+	*t->figure = (struct figure){ .kind = FIGURE_POINTS,
+		.x_title = "mean cost of a run, $",
+		.y_title = "IQM",
+		.lines = lines,
+		.n_lines = r->models.n };
+}
+
 static void spread_iqm(const struct report *r)
 {
 	static const char *const columns[] = { "Model", "IQM", "Low", "High", "Tasks", "Runs",
-		NULL };
+		"Mean $", NULL };
 	struct report_doc *doc = r->doc;
 	struct report_table *t = doc_add(doc, "iqm", "Interquartile mean over tasks",
 			"Scores are normalised: 0 is the baseline, 1 the best of all runs. A run without "
@@ -85,7 +126,9 @@ static void spread_iqm(const struct report *r)
 		cells[3] = cell_number(doc, interval.high, 3);
 		cells[4] = cell_count(doc, (double)s.n_tasks);
 		cells[5] = cell_count(doc, (double)s.begin[s.n_tasks]);
+		cells[6] = cell_number(doc, spread_mean_cost(r, m), 3);
 	}
+	spread_add_points(r, t);
 }
 
 /* --- spread of each cell ------------------------------------------------------------------------- */

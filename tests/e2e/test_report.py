@@ -4,6 +4,7 @@
 import csv
 import json
 import shutil
+import xml.etree.ElementTree as ET
 
 import pytest
 from conftest import TASKS
@@ -182,3 +183,27 @@ def test_spread_needs_eight_runs(fumehood, tmp_path):
     assert many["Values"] is None
     assert many["Mean"] == many["IQM"] == 5.5
     assert 2 < many["Low"] < 5.5 < many["High"] < 9
+
+
+def test_html_is_closed(fumehood, tmp_path):
+    """The file asks nobody for anything, and a record can't put tags into it."""
+    folder = tmp_path / "runs" / "0"
+    folder.mkdir(parents=True)
+    bad = '<script>alert(1)</script>"\u202e'
+    event = {
+        "event": "open",
+        "format": 1,
+        "task": bad,
+        "model": bad,
+        "metric": "m",
+        "baseline": {"m": 1},
+    }
+    step = {"event": "step", "action": "validate", "info": {"score": {"m": 2}}}
+    end = {"event": "end", "exit_status": bad, "over": True}
+    (folder / "events.jsonl").write_text("".join(json.dumps(e) + "\n" for e in (event, step, end)))
+    page = fumehood("report", folder.parent, "--format", "html").stdout
+    assert "<script" not in page and "\u202e" not in page
+    assert "&lt;script&gt;" in page and "default-src 'none'" in page
+    assert "http" not in page.replace("http-equiv", "")
+    assert page.count("<svg") == page.count("</svg>") >= 4
+    ET.fromstring(page[page.index("<svg") : page.index("</svg>") + 6])

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/svg.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A report as one HTML file without scripts. Its policy forbids any request. */
+
+static const char head[] =
+		"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		"style-src 'unsafe-inline'\">\n<title>";
+
+static const char style[] =
+		"<style>\n"
+		":root{color-scheme:light dark;--fg:#1a1a1a;--bg:#fff;--line:#ccc;--soft:#f3f3f3}\n"
+		"@media(prefers-color-scheme:dark){:root{--fg:#e8e8e8;--bg:#161616;--line:#444;"
+		"--soft:#222}}\n"
+		"body{font:15px/1.45 system-ui,sans-serif;color:var(--fg);background:var(--bg);"
+		"max-width:1100px;margin:0 auto;padding:1rem}\n"
+		"table{border-collapse:collapse;font-size:13px}\n"
+		"th,td{padding:.2rem .6rem;border-bottom:1px solid var(--line);text-align:left;"
+		"vertical-align:bottom;white-space:nowrap}\n"
+		"td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\n"
+		"tbody tr:nth-child(even){background:var(--soft)}\n"
+		".wide{overflow-x:auto}\n"
+		".picture{background:#fff;border:1px solid var(--line);margin:.8rem 0}\n"
+		"svg{display:block;width:100%;height:auto;max-width:1400px}\n"
+		"svg text{font:12px system-ui,sans-serif;fill:#1a1a1a}\n"
+		"svg .mark{font-weight:bold;text-anchor:middle;paint-order:stroke;stroke:#fff;"
+		"stroke-width:3px}\n"
+		".line{fill:none;stroke-width:1.8}.band{opacity:.1}.grid{stroke:#ddd}.bar{fill:#666}\n"
+		".note{border-left:4px solid #b3410e;padding-left:.7rem}\n"
+		"nav a{margin-right:.8rem;white-space:nowrap}a{color:inherit}\n"
+		"</style>";
+
+static void html_cell(struct buf *out, const char *tag, bool number, const char *text)
+{
+	const char *scope = *tag == 't' && tag[1] == 'h' ? " scope=\"col\"" : "";
+
+	buf_printf(out, "<%s%s%s>", tag, scope, number ? " class=\"n\"" : "");
+	svg_add_text(out, text);
+	buf_printf(out, "</%s>", tag);
+}
+
+static void html_table(struct buf *out, const struct report_table *t)
+{
+	buf_add_str(out, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"");
+	svg_add_text(out, t->title);
+	buf_add_str(out, "\"><table><thead><tr>");
+	for (size_t i = 0; i < t->n_columns; i++)
+		html_cell(out, "th", i > 0, t->columns[i]);
+	buf_add_str(out, "</tr></thead><tbody>\n");
+	for (size_t row = 0; row < t->n_rows; row++) {
+		buf_add_str(out, "<tr>");
+		for (size_t i = 0; i < t->n_columns; i++) {
+			const struct cell *cell = &t->cells[row * t->n_columns + i];
+
+			html_cell(out, "td", !isnan(cell->value), cell->text);
+		}
+		buf_add_str(out, "</tr>\n");
+	}
+	buf_add_str(out, "</tbody></table></div>\n");
+}
+
+void doc_write_html(struct buf *out, const struct report_doc *doc)
+{
+	buf_add_str(out, head);
+	svg_add_text(out, doc->title);
+	buf_printf(out, "</title>\n%s</head><body>\n<h1>", style);
+	svg_add_text(out, doc->title);
+	buf_add_str(out, "</h1>\n");
+	for (size_t i = 0; i < doc->notes.n; i++) {
+		buf_add_str(out, "<p class=\"note\">");
+		svg_add_text(out, doc->notes.items[i]);
+		buf_add_str(out, "</p>\n");
+	}
+	buf_add_str(out, "<nav aria-label=\"Tables\">");
+	for (size_t i = 0; i < doc->n_tables; i++) {
+		buf_printf(out, "<a href=\"#%s\">", doc->tables[i]->id);
+		svg_add_text(out, doc->tables[i]->title);
+		buf_add_str(out, "</a> ");
+	}
+	buf_add_str(out, "</nav>\n<main>\n");
+	for (size_t i = 0; i < doc->n_tables; i++) {
+		const struct report_table *t = doc->tables[i];
+
+		buf_printf(out, "<h2 id=\"%s\">", t->id);
+		svg_add_text(out, t->title);
+		buf_add_str(out, "</h2>\n");
+		if (t->note) {
+			buf_add_str(out, "<p>");
+			svg_add_text(out, t->note);
+			buf_add_str(out, "</p>\n");
+		}
+		if (t->figure) {
+			buf_add_str(out, "<div class=\"picture\">");
+			svg_write(out, t);
+			buf_add_str(out, "</div>\n");
+		}
+		html_table(out, t);
+	}
+	buf_add_str(out, "</main></body></html>\n");
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/svg.h"
+
+#include "base/scope.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WIDTH 860
+#define HEIGHT 380
+#define LEFT 60
+#define RIGHT 240 /* room for the names of lines */
+#define TOP 15
+#define BOTTOM 45
+#define TICKS 5
+#define NAME_COLUMNS 28
+
+void svg_add_text(struct buf *out, const char *text)
+{
+	auto_buf struct buf safe = BUF_INIT(65536);
+
+	str_add_printable(&safe, text);
+	for (const char *c = buf_str(&safe); *c; c++) {
+		switch (*c) {
+		case '&':
+			buf_add_str(out, "&amp;");
+			break;
+		case '<':
+			buf_add_str(out, "&lt;");
+			break;
+		case '>':
+			buf_add_str(out, "&gt;");
+			break;
+		case '"':
+			buf_add_str(out, "&quot;");
+			break;
+		default:
+			buf_add_char(out, *c);
+		}
+	}
+}
+
+static void svg_add_name(struct buf *out, const char *name)
+{
+	size_t n = str_utf8_cut(name, strlen(name), NAME_COLUMNS);
+	auto_buf struct buf cut = BUF_INIT(256);
+
+	buf_add(&cut, name, n);
+	svg_add_text(out, buf_str(&cut));
+	buf_add_str(out, name[n] ? "..." : "");
+}
+
+static void svg_begin(struct buf *out, const struct report_table *t, int width, int height)
+{
+	buf_printf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", width, height);
+	svg_add_text(out, t->title);
+	buf_add_str(out, "\">\n");
+}
+
+static void svg_label(struct buf *out, double x, double y, const char *anchor, const char *text)
+{
+	buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+	svg_add_name(out, text);
+	buf_add_str(out, "</text>\n");
+}
+
+/* --- axes ---------------------------------------------------------------------------------------- */
+
+struct svg_axes {
+	double x_low, x_high, y_low, y_high;
+};
+
+static void svg_widen(double *low, double *high, const double *values, size_t n)
+{
+	for (size_t i = 0; values && i < n; i++)
+		if (isfinite(values[i])) {
+			*low = isnan(*low) ? values[i] : fmin(*low, values[i]);
+			*high = isnan(*high) ? values[i] : fmax(*high, values[i]);
+		}
+}
+
+static struct svg_axes svg_range(const struct figure *f)
+{
+	struct svg_axes a = { 0, NAN, NAN, NAN };
+
+	for (size_t i = 0; i < f->n_lines; i++) {
+		const struct figure_line *line = &f->lines[i];
+
+		svg_widen(&a.x_low, &a.x_high, line->x, line->n);
+		svg_widen(&a.y_low, &a.y_high, line->y, line->n);
+		svg_widen(&a.y_low, &a.y_high, line->low, line->n);
+		svg_widen(&a.y_low, &a.y_high, line->high, line->n);
+	}
+	if (!(a.x_high > a.x_low))
+		a.x_high = a.x_low + 1;
+	a.y_low = isnan(a.y_low) ? 0 : fmin(a.y_low, 0);
+	/* Scores far below the baseline would flatten all other curves. */
+	a.y_low = fmax(a.y_low, -1);
+	if (!(a.y_high > a.y_low))
+		a.y_high = a.y_low + 1;
+	return a;
+}
+
+static double svg_x(const struct svg_axes *a, double x)
+{
+	return LEFT + (x - a->x_low) / (a->x_high - a->x_low) * (WIDTH - LEFT - RIGHT);
+}
+
+static double svg_y(const struct svg_axes *a, double y)
+{
+	double at = (y - a->y_low) / (a->y_high - a->y_low);
+
+	return HEIGHT - BOTTOM - fmax(at, 0) * (HEIGHT - TOP - BOTTOM);
+}
+
+static void svg_frame(struct buf *out, const struct figure *f, const struct svg_axes *a)
+{
+	for (int i = 0; i <= TICKS; i++) {
+		double x = a->x_low + (a->x_high - a->x_low) * i / TICKS;
+		double y = a->y_low + (a->y_high - a->y_low) * i / TICKS;
+
+		buf_printf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", LEFT, svg_y(a, y),
+				WIDTH - RIGHT);
+		buf_printf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.3g</text>",
+				LEFT - 6, svg_y(a, y) + 4, y);
+		buf_printf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.3g</text>\n",
+				svg_x(a, x), HEIGHT - BOTTOM + 16, x);
+	}
+	svg_label(out, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, HEIGHT - 8, "middle", f->x_title);
+	buf_printf(out, "<text transform=\"translate(14 %d) rotate(-90)\" text-anchor=\"middle\">",
+			HEIGHT / 2);
+	svg_add_text(out, f->y_title);
+	buf_add_str(out, "</text>\n");
+}
+
+/* --- lines and points ---------------------------------------------------------------------------- */
+
+static const char *const dashes[] = { "", "7 3", "2 3", "10 3 2 3", "14 4", "4 4", "1 5" };
+static const char *const colours[] = { "#0b5cad", "#b3410e", "#1b7f4d", "#8a2a8f", "#6b5a00",
+	"#444444", "#c2185b", "#00758f" };
+
+/* A letter for each line, so that marks and legend can be matched without colour. */
+static char svg_mark(size_t i)
+{
+	static const char marks[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+	return marks[i % (sizeof(marks) - 1)];
+}
+
+static void svg_add_mark(struct buf *out, size_t i, double x, double y)
+{
+	buf_printf(out, "<text class=\"mark\" x=\"%.1f\" y=\"%.1f\" fill=\"%s\">%c</text>", x,
+			y + 4, colours[i % ARRAY_SIZE(colours)], svg_mark(i));
+}
+
+static void svg_add_band(struct buf *out, const struct svg_axes *a, const struct figure_line *line,
+		const char *colour)
+{
+	char command = 'M';
+
+	if (!line->low || !line->high)
+		return;
+	buf_printf(out, "<path class=\"band\" fill=\"%s\" d=\"", colour);
+	for (size_t i = 0; i < line->n; i++)
+		if (isfinite(line->low[i])) {
+			buf_printf(out, "%c%.1f %.1f", command, svg_x(a, line->x[i]),
+					svg_y(a, line->low[i]));
+			command = 'L';
+		}
+	for (size_t i = line->n; command == 'L' && i-- > 0;)
+		if (isfinite(line->high[i]))
+			buf_printf(out, "L%.1f %.1f", svg_x(a, line->x[i]),
+					svg_y(a, line->high[i]));
+	buf_add_str(out, "\"/>\n");
+}
+
+static void svg_add_line(struct buf *out, const struct svg_axes *a, const struct figure_line *line,
+		size_t index)
+{
+	const char *colour = colours[index % ARRAY_SIZE(colours)];
+	double before = NAN;
+
+	svg_add_band(out, a, line, colour);
+	buf_printf(out, "<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" d=\"", colour,
+			dashes[index % ARRAY_SIZE(dashes)]);
+	for (size_t i = 0; i < line->n; i++) {
+		double x = svg_x(a, line->x[i]), y = svg_y(a, line->y[i]);
+
+		/* Of a step line, only its corners are written. */
+		if (!isfinite(y) || (line->steps && y == before && i + 1 < line->n))
+			continue;
+		if (line->steps && !isnan(before))
+			buf_printf(out, "H%.1fV%.1f", x, y);
+		else
+			buf_printf(out, "%c%.1f %.1f", isnan(before) ? 'M' : 'L', x, y);
+		before = y;
+	}
+	buf_add_str(out, "\"/>\n");
+	/* Marks stand at different places of lines that overlap. */
+	if (line->n && isfinite(line->y[(index * 7 + 5) % line->n]))
+		svg_add_mark(out, index, svg_x(a, line->x[(index * 7 + 5) % line->n]),
+				svg_y(a, line->y[(index * 7 + 5) % line->n]));
+}
+
+static void svg_lines(struct buf *out, const struct report_table *t)
+{
+	const struct figure *f = t->figure;
+	struct svg_axes a = svg_range(f);
+	int height = HEIGHT;
+
+	if ((int)f->n_lines * 18 + TOP + 10 > height)
+		height = (int)f->n_lines * 18 + TOP + 10;
+	svg_begin(out, t, WIDTH, height);
+	svg_frame(out, f, &a);
+	for (size_t i = 0; i < f->n_lines; i++) {
+		const struct figure_line *line = &f->lines[i];
+		double y = TOP + 10 + 18.0 * (double)i;
+
+		if (f->kind == FIGURE_LINES)
+			svg_add_line(out, &a, line, i);
+		else if (line->n && isfinite(line->x[0]) && isfinite(line->y[0]))
+			svg_add_mark(out, i, svg_x(&a, line->x[0]), svg_y(&a, line->y[0]));
+		if (f->kind == FIGURE_LINES)
+			buf_printf(out,
+					"<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" "
+					"d=\"M%d %.1fh28\"/>",
+					colours[i % ARRAY_SIZE(colours)],
+					dashes[i % ARRAY_SIZE(dashes)], WIDTH - RIGHT + 12, y);
+		svg_add_mark(out, i, WIDTH - RIGHT + 50, y);
+		svg_label(out, WIDTH - RIGHT + 62, y + 4, "start", line->name);
+	}
+	buf_add_str(out, "</svg>\n");
+}
+
+/* --- heat map and bars --------------------------------------------------------------------------- */
+
+static void svg_heat(struct buf *out, const struct report_table *t)
+{
+	const int row_px = 22, column_px = 78, names_px = 210, head_px = 120;
+	size_t columns = t->n_columns - 1;
+
+	svg_begin(out, t, names_px + (int)columns * column_px + 60,
+			head_px + (int)t->n_rows * row_px);
+	for (size_t c = 0; c < columns; c++) {
+		buf_printf(out, "<text transform=\"translate(%d %d) rotate(-35)\">",
+				names_px + (int)c * column_px + 20, head_px - 8);
+		svg_add_name(out, t->columns[c + 1]);
+		buf_add_str(out, "</text>\n");
+	}
+	for (size_t row = 0; row < t->n_rows; row++) {
+		const struct cell *cells = t->cells + row * t->n_columns;
+		int y = head_px + (int)row * row_px;
+
+		svg_label(out, names_px - 8, y + 15, "end", cells[0].text);
+		for (size_t c = 0; c < columns; c++) {
+			double shade = t->figure->shades[row * columns + c];
+			int x = names_px + (int)c * column_px;
+			int grey = isnan(shade) ? 255 : 245 - (int)(200 * shade);
+
+			buf_printf(out,
+					"<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
+					"fill=\"rgb(%d,%d,%d)\"/>",
+					x, y, column_px - 2, row_px - 2, grey, grey, grey);
+			buf_printf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" style=\"fill:%s\">",
+					x + column_px / 2, y + 15, grey < 130 ? "#fff" : "#000");
+			if (isfinite(cells[c + 1].value))
+				buf_printf(out, "%.4g", cells[c + 1].value);
+			buf_add_str(out, "</text>\n");
+		}
+	}
+	buf_add_str(out, "</svg>\n");
+}
+
+static void svg_bars(struct buf *out, const struct report_table *t)
+{
+	const int row_px = 20, names_px = 230;
+	double most = 0;
+
+	for (size_t row = 0; row < t->n_rows; row++)
+		most = fmax(most, t->cells[row * t->n_columns + t->figure->bar_column].value);
+	svg_begin(out, t, WIDTH, (int)t->n_rows * row_px + 6);
+	for (size_t row = 0; most > 0 && row < t->n_rows; row++) {
+		const struct cell *cells = t->cells + row * t->n_columns;
+		double value = cells[t->figure->bar_column].value;
+		double width = (WIDTH - names_px - 70) * fmax(value, 0) / most;
+		int y = (int)row * row_px;
+
+		svg_label(out, names_px - 8, y + 14, "end", cells[0].text);
+		buf_printf(out, "<rect class=\"bar\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>",
+				names_px, y + 2, width, row_px - 5);
+		svg_label(out, names_px + width + 6, y + 14, "start",
+				cells[t->figure->bar_column].text);
+	}
+	buf_add_str(out, "</svg>\n");
+}
+
+void svg_write(struct buf *out, const struct report_table *t)
+{
+	switch (t->figure->kind) {
+	case FIGURE_LINES:
+	case FIGURE_POINTS:
+		svg_lines(out, t);
+		break;
+	case FIGURE_HEAT:
+		svg_heat(out, t);
+		break;
+	case FIGURE_BARS:
+		svg_bars(out, t);
+		break;
+	}
+}
