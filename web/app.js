@@ -1,6 +1,6 @@
 // Finds the view that the address names, and gives it the keys.
 //
-//   #/                  all runs          #/?filter=WORDS
+//   #/                  all runs          #/?filter=WORDS&sort=COLUMN&columns=NAMES
 //   #/run/ID            a run             #/run/ID/STEP
 
 import { Refusal } from "./api.js";
@@ -27,7 +27,7 @@ async function show() {
 	const shown = words[0] === "run" ? new RunView(main, words[1]) : new RunsView(main);
 	view = shown;
 	try {
-		const place = await shown.open(step || new URLSearchParams(query).get("filter"));
+		const place = await shown.open(words[0] === "run" ? step : query);
 		trail.replaceChildren(place ? el("a", { href: place[1] }, place[0]) : "");
 		document.title = place ? `${place[0]} - Fumehood` : "Fumehood";
 	} catch (error) {

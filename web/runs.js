@@ -1,31 +1,101 @@
-// The list of all runs.
+// The table of all runs.
 
 import { getJson } from "./api.js";
 import { el, say, VirtualList } from "./dom.js";
+import { number, seconds } from "./step.js";
 import { size } from "./text.js";
 
-const ROW_HEIGHT = 34;
+const ROW_HEIGHT = 30;
+const LIVE_MS = 2000;
+
+const date = (text) => (text ? text.slice(0, 16).replace("T", " ") : "");
+
+// Columns: the name in the index, the title, the share of the width, and how a value is shown.
+const COLUMNS = [
+	["name", "Run", 5],
+	["task", "Task", 3],
+	["model", "Model", 3],
+	["agent", "Agent", 2],
+	["exit_status", "Ended", 3],
+	["steps", "Steps", 1.2, String],
+	["best", "Best", 1.5, number],
+	["last", "Last", 1.5, number],
+	["baseline", "Baseline", 1.5, number],
+	["metric", "Metric", 2],
+	["cost", "Cost", 1.3, (v) => `$${number(v)}`],
+	["tokens_sent", "Sent", 1.5, String],
+	["tokens_received", "Received", 1.5, String],
+	["seconds", "Time", 1.5, seconds],
+	["failed", "Errors", 1.2, String],
+	["timeouts", "Timeouts", 1.3, String],
+	["format_errors", "Formats", 1.3, String],
+	["integrity", "Tampering", 1.5, String],
+	["policy_step", "Policy step", 1.6, String],
+	["bytes", "Size", 1.5, size],
+	["started", "Started", 2.2, date],
+];
+const PRESET = ["task", "model", "exit_status", "steps", "best", "baseline", "cost", "seconds", "failed"];
+const NARROW = ["task", "model", "best"];
+
+// Makes a test of the filter's words. "best>0.5" compares a column; another word is looked for in
+// all texts of a run.
+function filterOf(text) {
+	const tests = text
+		.toLowerCase()
+		.split(/\s+/)
+		.filter(Boolean)
+		.map((word) => {
+			const [, name, sign, value] = word.match(/^([a-z_]+)(<=|>=|<|>|=|:)(.+)$/) ?? [];
+			if (!COLUMNS.some(([column]) => column === name)) return (run) => run.text.includes(word);
+			if (sign === ":") return (run) => String(run[name] ?? "").toLowerCase().includes(value);
+			const compare = {
+				"<": (v) => v < value,
+				">": (v) => v > value,
+				"<=": (v) => v <= value,
+				">=": (v) => v >= value,
+				"=": (v) => String(v).toLowerCase() === value,
+			};
+			return (run) => run[name] !== null && compare[sign](run[name]);
+		});
+	return (run) => tests.every((test) => test(run));
+}
+
+function compareBy(name, sign) {
+	return (a, b) => {
+		const x = a[name] ?? null;
+		const y = b[name] ?? null;
+		if (x === null || y === null) return (x === null) - (y === null);
+		return sign * (typeof x === "string" ? x.localeCompare(y) : x - y);
+	};
+}
 
 export class RunsView {
 	constructor(main) {
 		this.main = main;
-		this.current = 0;
+		this.runs = [];
+		this.shown = [];
+		this.chosen = null;
 	}
 
 	static keys = [
 		["j  k", "next and previous run"],
 		["g  G", "first and last run"],
 		["Enter", "open the run"],
-		["/", "filter by name"],
+		["/", "filter"],
+		["s", "sort by the next column"],
 		["r", "look for new runs"],
 	];
 
-	async open(filter) {
+	async open(query) {
+		this.query = new URLSearchParams(query);
+		this.sort = this.query.get("sort") ?? "";
+		const narrow = matchMedia("(max-width: 700px)").matches;
+		this.columns = this.query.get("columns")?.split(",") ?? (narrow ? NARROW : PRESET);
 		this.filter = el("input", {
 			type: "search",
-			placeholder: "Filter by words of the name ( / )",
-			"aria-label": "Filter by words of the name",
-			value: filter ?? "",
+			placeholder: "Filter: words, task:titanic, best>0.8 ( / )",
+			"aria-label": "Filter",
+			value: this.query.get("filter") ?? "",
 			input: () => this.apply(),
 			keydown: (event) => {
 				if (event.key === "Enter" || event.key === "Escape") this.list.box.focus();
@@ -37,39 +107,122 @@ export class RunsView {
 			make: (index) => this.makeRow(this.shown[index]),
 			choose: (index) => this.choose(index),
 		});
+		this.head = el("div", { class: "table-head" });
 		this.main.replaceChildren(
 			el("h1", {}, "Runs"),
-			el("div", { class: "jumps" }, this.filter),
-			el("div", { class: "runs" }, this.list.box),
+			el("div", { class: "jumps" }, this.filter, this.columnsMenu()),
+			el("div", { class: "runs" }, this.head, this.list.box),
 		);
 		await this.load();
+		this.follow();
 		return null;
 	}
 
 	async load() {
-		this.runs = (await getJson("runs")).runs;
-		this.apply(false);
+		const { columns, runs } = await getJson("runs");
+		this.runs = runs.map((values) => {
+			const run = Object.fromEntries(columns.map((name, i) => [name, values[i] ?? null]));
+			run.text = [run.name, run.task, run.model, run.agent, run.exit_status].join(" ").toLowerCase();
+			return run;
+		});
+		this.latest = JSON.stringify(runs);
+		if (!this.closed) this.apply();
 	}
 
-	apply(remember = true) {
-		const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-		this.shown = this.runs.filter((run) => words.every((word) => run.name.toLowerCase().includes(word)));
-		this.list.setCount(this.shown.length);
-		this.list.setCurrent(Math.min(this.current, this.shown.length - 1), false);
-		say(`${this.shown.length} of ${this.runs.length} runs`);
-		if (!remember) return;
-		const text = this.filter.value;
-		history.replaceState(null, "", text ? `#/?filter=${encodeURIComponent(text)}` : "#/");
+	// --- columns
+
+	columnsMenu() {
+		const box = ([name, title]) =>
+			el(
+				"label",
+				{},
+				el("input", {
+					type: "checkbox",
+					checked: this.columns.includes(name),
+					change: (event) => this.setColumn(name, event.target.checked),
+				}),
+				title,
+			);
+		return el("details", { class: "columns" }, el("summary", {}, "Columns"), el("div", {}, COLUMNS.map(box)));
+	}
+
+	setColumn(name, wanted) {
+		const now = new Set(this.columns);
+		if (wanted) now.add(name);
+		else now.delete(name);
+		this.columns = COLUMNS.map(([column]) => column).filter((column) => now.has(column));
+		this.apply();
+	}
+
+	used() {
+		return COLUMNS.filter(([name]) => this.columns.includes(name));
+	}
+
+	drawHead() {
+		const widths = this.used().map(([, , share]) => `minmax(0, ${share}fr)`);
+		this.main.style.setProperty("--columns", widths.join(" "));
+		const arrow = (name) => (this.sort === name ? " \u25b2" : this.sort === `-${name}` ? " \u25bc" : "");
+		this.head.replaceChildren(
+			...this.used().map(([name, title]) =>
+				el("button", { type: "button", click: () => this.sortBy(name), "aria-label": `Sort by ${title}` }, title + arrow(name)),
+			),
+		);
+	}
+
+	sortBy(name) {
+		this.sort = this.sort === name ? `-${name}` : name;
+		this.apply();
 	}
 
 	makeRow(run) {
 		return el(
 			"div",
-			{ class: "row" },
-			el("span", { class: "row-head", dir: "ltr" }, run.name),
-			el("span", { class: "row-size" }, size(run.bytes)),
-			el("span", { class: "row-time" }, new Date(run.changed).toISOString().slice(0, 16).replace("T", " ")),
+			{ class: "row row-run" },
+			this.used().map(([name, , , format]) => {
+				const value = run[name] ?? null;
+				const text = value === null ? "" : format ? format(value) : value;
+				return el("span", { class: format ? "cell cell-number" : "cell", dir: "ltr", title: text }, text);
+			}),
 		);
+	}
+
+	// --- what is shown
+
+	apply() {
+		this.shown = this.runs.filter(filterOf(this.filter.value));
+		if (this.sort) this.shown.sort(compareBy(this.sort.replace(/^-/, ""), this.sort[0] === "-" ? -1 : 1));
+		this.drawHead();
+		this.list.setCount(this.shown.length);
+		const at = this.shown.findIndex((run) => run.id === this.chosen);
+		this.list.setCurrent(at < 0 ? 0 : at, false);
+		say(`${this.shown.length} of ${this.runs.length} runs`);
+		for (const [name, value] of [
+			["filter", this.filter.value],
+			["sort", this.sort],
+			["columns", [PRESET, NARROW].some((preset) => `${preset}` === `${this.columns}`) ? "" : this.columns.join(",")],
+		]) {
+			if (value) this.query.set(name, value);
+			else this.query.delete(name);
+		}
+		history.replaceState(null, "", `#/${this.query.size ? `?${this.query}` : ""}`);
+	}
+
+	// Runs that go on move.
+	follow() {
+		this.timer = setTimeout(async () => {
+			try {
+				if (!document.hidden) await this.loadChanged();
+			} catch (error) {
+				say(`The server does not answer: ${error.message}`);
+			}
+			if (!this.closed) this.follow();
+		}, LIVE_MS);
+	}
+
+	async loadChanged() {
+		const before = this.latest;
+		const { runs } = await getJson("runs");
+		if (!this.closed && JSON.stringify(runs) !== before) await this.load();
 	}
 
 	choose(index) {
@@ -77,20 +230,24 @@ export class RunsView {
 	}
 
 	move(to) {
-		this.current = Math.max(0, Math.min(this.shown.length - 1, to));
-		this.list.setCurrent(this.current);
+		const index = Math.max(0, Math.min(this.shown.length - 1, to));
+		this.chosen = this.shown[index]?.id;
+		this.list.setCurrent(index);
 	}
 
 	key(key) {
+		const at = this.list.current;
+		const names = this.used().map(([name]) => name);
 		const acts = {
-			j: () => this.move(this.current + 1),
-			ArrowDown: () => this.move(this.current + 1),
-			k: () => this.move(this.current - 1),
-			ArrowUp: () => this.move(this.current - 1),
+			j: () => this.move(at + 1),
+			ArrowDown: () => this.move(at + 1),
+			k: () => this.move(at - 1),
+			ArrowUp: () => this.move(at - 1),
 			g: () => this.move(0),
 			G: () => this.move(this.shown.length - 1),
-			Enter: () => this.choose(this.current),
+			Enter: () => this.choose(at),
 			"/": () => this.filter.focus(),
+			s: () => this.sortBy(names[(names.indexOf(this.sort.replace(/^-/, "")) + 1) % names.length]),
 			r: () => this.load(),
 		};
 		acts[key]?.();
@@ -98,6 +255,8 @@ export class RunsView {
 	}
 
 	close() {
+		this.closed = true;
+		clearTimeout(this.timer);
 		this.list?.close();
 	}
 }

@@ -14,7 +14,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* The folders are read again after this time, or after LIST_REST times what reading them took. */
 #define LIST_AGE_NS NS_PER_S
+#define LIST_REST 10
 #define RECORDS_OPEN_MAX 64
 
 static void library_free_run(struct library_run *r)
@@ -108,17 +110,36 @@ static void library_walk(struct library *l, size_t known, const char *place)
 			library_add(l, known, place, file);
 }
 
-void library_list(struct library *l)
+static int library_compare_rows(const void *path, const void *row)
 {
-	int64_t now_ns = clock_now_ns();
-	size_t known = l->runs ? l->n : 0, kept = 0;
+	return strcmp(path, ((const struct run_row *)row)->path);
+}
 
-	if (l->listed_ns && now_ns - l->listed_ns < LIST_AGE_NS)
+/* Brings the index of a place up to date, and gives the runs of the place their rows. */
+static void library_index(struct library *l, size_t place)
+{
+	const char *dir = l->places->items[place];
+	struct run_rows rows = { 0 };
+	struct run_index_news news;
+
+	if (!l->indexes[place] && run_index_open(dir, NULL, &l->indexes[place], NULL) < 0)
 		return;
-	for (size_t i = 0; i < known; i++)
-		l->runs[i].seen = false;
-	for (size_t i = 0; i < l->places->n; i++)
-		library_walk(l, known, l->places->items[i]);
+	run_index_update(l->indexes[place], &news, NULL);
+	if (run_index_rows(l->indexes[place], &l->arena, &rows, NULL) < 0 || !rows.n)
+		return;
+	for (size_t i = 0; i < l->n; i++) {
+		struct library_run *r = &l->runs[i];
+
+		if (!r->row)
+			r->row = bsearch(r->path, rows.items, rows.n, sizeof(*rows.items),
+					library_compare_rows);
+	}
+}
+
+static void library_drop_unseen(struct library *l)
+{
+	size_t kept = 0;
+
 	for (size_t i = 0; l->runs && i < l->n; i++) {
 		if (l->runs[i].seen)
 			l->runs[kept++] = l->runs[i];
@@ -128,7 +149,30 @@ void library_list(struct library *l)
 	l->n = kept;
 	if (kept)
 		qsort(l->runs, kept, sizeof(*l->runs), library_compare);
-	l->listed_ns = clock_now_ns();
+}
+
+void library_list(struct library *l)
+{
+	int64_t began_ns = clock_now_ns();
+	size_t known = l->runs ? l->n : 0;
+
+	if (began_ns < l->next_ns)
+		return;
+	for (size_t i = 0; i < known; i++) {
+		l->runs[i].seen = false;
+		l->runs[i].row = NULL;
+	}
+	for (size_t i = 0; i < l->places->n; i++)
+		library_walk(l, known, l->places->items[i]);
+	library_drop_unseen(l);
+	arena_release(&l->arena);
+	l->arena = (struct arena)ARENA_INIT;
+	if (!l->indexes)
+		l->indexes = xcalloc(l->places->n, sizeof(struct run_index *));
+	for (size_t i = 0; i < l->places->n; i++)
+		library_index(l, i);
+	l->next_ns = clock_now_ns();
+	l->next_ns += LIST_AGE_NS + LIST_REST * (l->next_ns - began_ns);
 }
 
 /* Closes the record that was not used for the longest time, if many are open. */
@@ -183,4 +227,8 @@ void library_release(struct library *l)
 	for (size_t i = 0; i < l->n; i++)
 		library_free_run(&l->runs[i]);
 	free(l->runs);
+	for (size_t i = 0; l->indexes && i < l->places->n; i++)
+		run_index_close(l->indexes[i]);
+	free(l->indexes);
+	arena_release(&l->arena);
 }

@@ -3,6 +3,7 @@
 #define VIEW_LIBRARY_H
 
 #include "base/str.h"
+#include "report/index.h"
 #include "view/record.h"
 
 #define LIBRARY_ID_BYTES 17
@@ -13,8 +14,9 @@ struct library_run {
 	char *path, *name;
 	int64_t size, mtime_ns;
 	bool seen;
-	struct record *record; /* NULL: not opened yet */
-	int64_t used_ns;       /* when the record was used last */
+	const struct run_row *row; /* what the index has of the run; NULL: nothing */
+	struct record *record;     /* NULL: not opened yet */
+	int64_t used_ns;           /* when the record was used last */
 };
 
 /*
@@ -25,10 +27,13 @@ struct library {
 	const struct texts *places;
 	struct library_run *runs; /* sorted by path */
 	size_t n;
-	int64_t listed_ns; /* when the folders were read; 0: never */
+	/* an index for each place that is a folder and can have one; else NULL */
+	struct run_index **indexes;
+	struct arena arena; /* of the rows of the index */
+	int64_t next_ns;    /* when the folders are to be read again */
 };
 
-/* Lists the runs anew if the list is older than a second. Places that can't be read are skipped. */
+/* Lists the runs anew if the list is old. Places that can't be read are skipped. */
 void library_list(struct library *l);
 
 /* Opens a run and reads what was added to it. It is valid until the next call. NULL: there is no

@@ -300,7 +300,7 @@ int view_serve(const struct view_options *o, struct fh_error *err)
 {
 	struct view v = {
 		.options = o,
-		.library = { .places = &o->places },
+		.library = { .places = &o->places, .arena = ARENA_INIT },
 		.guard = { .token = o->token },
 	};
 	int r = lws_load(err);

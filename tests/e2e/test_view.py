@@ -41,7 +41,11 @@ class Viewer:
             return json.load(reply) if path.startswith("api/") else reply.read().decode()
 
     def ids(self) -> dict:
-        return {run["name"]: run["id"] for run in self.get("api/runs")["runs"]}
+        return {run["name"]: run["id"] for run in self.runs()}
+
+    def runs(self) -> list:
+        answer = self.get("api/runs")
+        return [dict(zip(answer["columns"], run, strict=False)) for run in answer["runs"]]
 
     def run(self) -> dict:
         """The only run."""
@@ -121,6 +125,19 @@ def test_run_of_ours(fumehood, view):
     assert step["observation"] == {"text": "hi\n", "bytes": 3}
     raw = viewer.get("api/text", run=run["id"], step=1, part="action")
     assert raw == {"text": "echo hi", "bytes": 7}
+
+
+def test_table_of_runs(view, tmp_path):
+    events = tmp_path / "runs" / "a" / "events.jsonl"
+    write_events(events, OPEN, {**STEP, "info": {**STEP["info"], "score": {"rmse": 2.5}}})
+    write_traj(tmp_path / "runs" / "m__rows__default__t-0.00_run_0" / "rows.traj")
+    viewer = view(tmp_path / "runs", events)
+    runs = {run["name"]: run for run in viewer.runs()}
+    one = runs["a"]
+    assert (one["task"], one["model"], one["steps"], one["best"]) == ("rows", "m", 1, 2.5)
+    assert (one["baseline"], one["maximize"], one["complete"]) == (3.0, 0, 0)
+    other = runs["m__rows__default__t-0.00_run_0/rows.traj"]
+    assert (other["model"], other["exit_status"], other["best"]) == ("m", "submitted", 1.5)
 
 
 def test_refusals(view, tmp_path):

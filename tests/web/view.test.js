@@ -69,7 +69,11 @@ afterEach(async () => {
 
 async function openRun(name) {
 	await page.goto(address);
-	await page.getByRole("option", { name }).click();
+	await page.getByText("3 of 3 runs").waitFor();
+	await press("/");
+	await page.keyboard.type(name);
+	await page.getByText("1 of 3 runs").waitFor();
+	await press("Enter", "Enter");
 	await page.locator(".step").waitFor();
 }
 
@@ -86,7 +90,7 @@ test("runs are listed, filtered and opened by keys", async () => {
 	await page.goto(address);
 	await page.getByText("3 of 3 runs").waitFor();
 	await press("/");
-	await page.keyboard.type("KIND");
+	await page.keyboard.type("task:rows steps>8 best<3 KIND");
 	await page.getByText("1 of 3 runs").waitFor();
 	await page.reload(); // the address has the filter
 	await page.getByText("1 of 3 runs").waitFor();
@@ -97,6 +101,30 @@ test("runs are listed, filtered and opened by keys", async () => {
 	await page.getByText("3 of 3 runs").waitFor();
 	await press("j", "j", "k");
 	await page.locator('[aria-posinset="2"][aria-selected="true"]').waitFor();
+});
+
+test("runs are sorted, columns are chosen, and new steps appear", async () => {
+	await page.goto(address);
+	const cells = () => page.locator(".row-run").evaluateAll((rows) => rows.map((row) => row.innerText.split("\n")));
+	await page.getByRole("button", { name: "Sort by Best" }).click();
+	await page.getByRole("button", { name: "Sort by Best" }).click();
+	await page.waitForFunction(() => document.querySelector('[aria-posinset="1"]').innerText.includes("4900"));
+	assert.match(page.url(), /sort=-best/);
+	const lefts = (selector) => page.locator(selector).evaluateAll((all) => all.map((e) => Math.round(e.getBoundingClientRect().left)));
+	assert.deepEqual(await lefts('[aria-posinset="1"] .cell'), await lefts(".table-head button"));
+	await page.getByText("Columns", { exact: true }).click();
+	await page.getByRole("checkbox", { name: "Run", exact: true }).check();
+	await page.getByRole("checkbox", { name: "Task" }).uncheck();
+	assert.match(page.url(), /columns=name%2Cmodel/);
+	await page.reload();
+	await page.getByText("3 of 3 runs").waitFor();
+	assert.equal((await cells())[0][0], "many");
+	const before = (await cells()).find((row) => row[0] === "live").length;
+	assert.ok(before > 1);
+	await page.goto(`${address}#/?filter=best:77&sort=steps`);
+	await page.getByText("0 of 3 runs").waitFor();
+	appendFileSync(live, lines([step(2, { action: "validate", info: { score: { Score: 77 } } })]));
+	await page.getByText("1 of 3 runs").waitFor();
 });
 
 test("keys jump between steps", async () => {
@@ -200,10 +228,11 @@ test("a run plays step by step", async () => {
 
 test("a run that goes on moves", async () => {
 	await openRun("live");
-	await atOnly(1);
-	appendFileSync(live, lines([step(2, { observation: "fresh" })]));
+	await atOnly(2);
+	await press("G");
+	appendFileSync(live, lines([step(3, { observation: "fresh" })]));
 	await page.locator(".part-observation", { hasText: "fresh" }).waitFor();
-	appendFileSync(live, lines([{ event: "end", exit_status: "submitted", steps: 2, over: true }]));
+	appendFileSync(live, lines([{ event: "end", exit_status: "submitted", steps: 3, over: true }]));
 	await page.locator(".run-facts", { hasText: /ended\s*submitted/ }).waitFor();
 });
 
@@ -261,8 +290,7 @@ for (const width of [1280, 400]) {
 			await page.goto(address);
 			await page.getByText("3 of 3 runs").waitFor();
 			await check();
-			await page.getByRole("option", { name: "kinds" }).click();
-			await page.locator(".step").waitFor();
+			await openRun("kinds");
 			await press("b");
 			await atStep(5);
 			await check();
