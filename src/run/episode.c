@@ -313,8 +313,7 @@ void episode_thought(struct episode *e, struct chat_call *call)
 {
 	struct episode_inside *in = e->inside;
 
-	/* Clear the last failed request's message first: the next request may fail at once and set
-	 * it again. */
+	/* Clear the last failure first: the next request may fail at once and set it again. */
 	free(take_ptr(e->trouble));
 	if (episode_take_thought(e, call) == 0)
 		return;
@@ -461,6 +460,7 @@ static void episode_take_step(struct episode *e)
 
 void episode_advance(struct episode *e)
 {
+	foreign_stop(e->inside->foreign);
 	if (e->phase == EPISODE_LEAVING)
 		episode_end(e);
 	else if (fh_env_end(e->inside->env, &e->inside->step, &e->error) < 0)

@@ -289,9 +289,9 @@ int foreign_check(const struct foreign_options *options, const struct run_agent 
 	return 0;
 }
 
-static void foreign_drop_all(struct foreign *f)
+void foreign_stop(struct foreign *f)
 {
-	for (size_t i = 0; i < CALLS_MAX; i++)
+	for (size_t i = 0; f && i < CALLS_MAX; i++)
 		if (f->calls[i].id)
 			foreign_drop(f, &f->calls[i]);
 }
@@ -300,7 +300,7 @@ void foreign_close(struct foreign *f)
 {
 	if (!f)
 		return;
-	foreign_drop_all(f);
+	foreign_stop(f);
 	foreign_messages_release(&f->said);
 	free(f);
 }
@@ -331,9 +331,8 @@ int foreign_begin(const struct foreign_request *request, const char *task, struc
 			err);
 }
 
-const char *foreign_finish(struct foreign *f, const struct fh_step *step)
+const char *foreign_finish(const struct foreign *f, const struct fh_step *step)
 {
-	foreign_drop_all(f);
 	switch (-f->last.code) {
 	case 0:
 		break;
@@ -345,7 +344,9 @@ const char *foreign_finish(struct foreign *f, const struct fh_step *step)
 	case EIO:
 		return "exit_api";
 	}
-	return step->outcome == FH_OUTCOME_OK && step->exit_code == 0 ? "submit" : "exit_error";
+	if (step->outcome != FH_OUTCOME_OK && step->outcome != FH_OUTCOME_OUTPUT_LIMIT)
+		return "exit_error";
+	return step->exit_code == 0 ? "submit" : "exit_error";
 }
 
 const struct fh_error *foreign_failure(const struct foreign *f)

@@ -51,11 +51,13 @@ void foreign_close(struct foreign *f);
  * the call can't be recorded. */
 int foreign_take(struct foreign *f, struct chat_call *chat, struct fh_error *err);
 
-/*
- * Drops calls that are under way, after the command's step. Returns the action that ends the
- * episode: `submit` if the command ended well, or an exit_... word.
- */
-const char *foreign_finish(struct foreign *f, const struct fh_step *step);
+/* Drops calls that are under way. Call it when the command's step has ended, before a thread uses
+ * the recorder. NULL is fine. */
+void foreign_stop(struct foreign *f);
+
+/* Returns the action that ends the episode after the command's step: `submit` if the command ended
+ * well, or an exit_... word. */
+const char *foreign_finish(const struct foreign *f, const struct fh_step *step);
 
 /* Returns why the last call failed, if the run shall fail for it. Reasons are a server that does
  * not reply, a wrong key, and the limit of all costs. NULL: none of these. */

@@ -181,6 +181,21 @@ def test_an_agent_that_fails(serve, play):  # noqa: F811
     assert mine["exit_status"] == "submitted" and mine["steps"] == 1
 
 
+def test_a_call_that_is_under_way_at_the_end(serve, play):  # noqa: F811
+    program = r"""
+import threading
+threading.Thread(target=call, args=({"messages": m},), daemon=True).start()
+import time
+time.sleep(0.2)
+print("x" * 200000, flush=True)
+os._exit(0)
+"""
+    server = serve([{"text": "late", "delay": 0.21}])
+    result = play(server, *command(program))
+    assert result["exit_status"] == "submission_not_found (submit)"
+    assert len(server.asked()) == 1 and result["api_calls"] <= 1
+
+
 HEAD = "POST /v1/chat/completions HTTP/1.1\r\n"
 BAD = {
     "\r\n\r\n": 400,
