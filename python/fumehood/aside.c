@@ -30,7 +30,7 @@ PyObject *aside_put_file(PyObject *module, PyObject *args)
 
 	if (!PyArg_ParseTuple(args, "O!sy#i:put_file", env_type, &env, &file.path, &data, &n_bytes,
 			    &file.mode) ||
-			!env_check(env))
+			!env_prepare(env, false))
 		return NULL;
 	file.data = data;
 	file.n_bytes = (size_t)n_bytes;

@@ -218,6 +218,7 @@ CTRL_C = """
     "call",
     [
         "pool.envs[0].step('sleep 30')",
+        "pool.envs[0].aside('sleep 20')",
         "pool.step_many(['sleep 30', 'sleep 30'])",
         "pool.send(['sleep 30', 'sleep 30']); pool.recv()",
     ],
@@ -337,8 +338,9 @@ def test_resets_and_steps_leak_nothing(gym):
 
 
 def test_asides_are_no_steps(env):
+    env.gym.step_many([env], ["true"])  # the gym polls the environment meanwhile
     done = env.aside("cd /tmp; echo hi; false")
-    assert (done.observation, done.exit_code, done.step) == ("hi\n", 1, 0)
+    assert (done.observation, done.exit_code, done.step) == ("hi\n", 1, 1)
     assert env.aside("sleep 9", timeout_s=0.1).outcome == "timeout"
     env.put_file("/home/agent/tool", b"#!/bin/sh\necho \xff tool", 0o755)
     assert env.step("pwd; ~/tool").observation == "/tmp\n\\xff tool\n"
