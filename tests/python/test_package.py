@@ -18,6 +18,9 @@ pytest.importorskip("fumehood._core", reason="the build has no Python extension"
 import fumehood  # noqa: E402
 
 TASK = "battleOfSexes"
+# How long some tests go on. The long form is PYTHON_RESETS=10000 PYTHON_ROUNDS=100.
+RESETS = int(os.environ.get("PYTHON_RESETS", "200"))  # with ten steps each
+ROUNDS = int(os.environ.get("PYTHON_ROUNDS", "12"))
 
 
 @pytest.fixture(scope="module")
@@ -326,12 +329,26 @@ def test_resets_and_steps_leak_nothing(gym):
             env.reset()
             env.step("echo x")
         memory, fds, threads = usage()
-        for _ in range(200):
+        for _ in range(RESETS):
             env.reset()
-            for _ in range(5):
+            for _ in range(10):
                 env.step("echo x")
         assert usage()[1] <= fds + 32 and usage()[2] == threads  # a pool keeps some groups
         assert usage()[0] - memory < 4 << 20
+
+
+@pytest.mark.once
+def test_forks_spawns_exceptions_and_ctrl_c():
+    program = os.path.join(os.path.dirname(__file__), "disturbed.py")
+    seed = str(time.time_ns())
+    done = subprocess.run(
+        [sys.executable, program, str(ROUNDS), seed],
+        capture_output=True,
+        text=True,
+        timeout=60 + 5 * ROUNDS,
+        check=False,
+    )
+    assert done.returncode == 0, f"seed {seed}: {done.stderr}"
 
 
 # --- many at once ---------------------------------------------------------------------------------
