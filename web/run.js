@@ -4,7 +4,7 @@ import { getJson, Refusal, Steps } from "./api.js";
 import { scoreChart } from "./chart.js";
 import { el, say, VirtualList } from "./dom.js";
 import { MARK, markSigns, number, seconds, stepView } from "./step.js";
-import { size } from "./text.js";
+import { size, textBlock } from "./text.js";
 
 const ROW_HEIGHT = 30;
 const LIVE_MS = 1000;
@@ -43,6 +43,7 @@ export class RunView {
 		["w  W", "next and previous edit"],
 		["v  V", "next and previous score"],
 		["p", "play the run step by step"],
+		["m", "the conversation with the model"],
 		["/", "search the actions"],
 		["Enter", "read the chosen step"],
 		["u", "all runs"],
@@ -101,6 +102,7 @@ export class RunView {
 			jump("Next error", "e", () => this.jump(MARK.error, 1)),
 			jump("Next edit", "w", () => this.jump(MARK.edit, 1)),
 			jump("Next score", "v", () => this.jump(MARK.validate | MARK.submit, 1)),
+			jump("Conversation", "m", () => this.showMessages(0)),
 			(this.player = jump("Play", "p", () => this.play())),
 		];
 	}
@@ -255,12 +257,38 @@ export class RunView {
 			v: () => this.jump(MARK.validate | MARK.submit, 1),
 			V: () => this.jump(MARK.validate | MARK.submit, -1),
 			p: () => this.play(),
+			m: () => this.showMessages(0),
 			"/": () => this.search.focus(),
 			Enter: () => this.detail.focus(),
 			u: () => (location.hash = "#/"),
 		};
 		acts[key]?.();
 		return key in acts;
+	}
+
+	// Shows the recorded messages from number `from` on, counted from 0.
+	async showMessages(from) {
+		const { n, messages } = await getJson("messages", { run: this.id, from });
+		const end = from + messages.length;
+		const page = (text, to) => el("button", { type: "button", click: () => this.showMessages(to) }, text);
+		this.detail.replaceChildren(
+			el("h2", {}, n ? `Messages ${from + 1} to ${end} of ${n}` : "No messages were recorded"),
+			...messages.map((message) =>
+				el(
+					"section",
+					{ class: "part part-message" },
+					el("h3", {}, message.is_demo ? `${message.role.text}, demonstration` : message.role.text),
+					textBlock(message.content),
+				),
+			),
+			el(
+				"p",
+				{ class: "jumps" },
+				from > 0 ? page("Earlier messages", Math.max(0, from - 20)) : null,
+				end < n ? page("Later messages", end) : null,
+			),
+		);
+		this.detail.scrollTop = 0;
 	}
 
 	// --- a run that goes on

@@ -88,7 +88,7 @@ export function size(bytes) {
 export function textBlock(t, { more = null, open = false, kind = "" } = {}) {
 	const box = el("pre", { class: `text ${kind}`, dir: "ltr" });
 	const whole = el("div", { class: "block" }, box);
-	let next = t.next;
+	let next = more ? t.next : undefined;
 	const button = el("button", { type: "button", class: "more" });
 	const cut = open ? t.text.length : foldAt(t.text);
 	let rest = t.text.slice(cut);

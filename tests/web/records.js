@@ -63,6 +63,7 @@ export function writeKinds(top) {
 	];
 	return writeRun(top, `${HOSTILE.slice(0, 8)}kinds`.replace(/[<>/]/g, "-"), [
 		opening(),
+		...Array.from({ length: 25 }, (_, i) => ({ event: "message", role: "user", content: `message ${i}` })),
 		...steps,
 		{ event: "end", exit_status: "submitted", steps: steps.length, over: true },
 	]);

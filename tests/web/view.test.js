@@ -218,6 +218,17 @@ test("a step's JSON is shown", async () => {
 	await page.locator(".raw .text", { hasText: '"event": "step"' }).waitFor();
 });
 
+test("the conversation is shown in pages", async () => {
+	await openRun("kinds");
+	await press("m");
+	await page.getByText("Messages 1 to 20 of 25").waitFor();
+	await page.getByRole("button", { name: "Later messages" }).click();
+	await page.getByText("Messages 21 to 25 of 25").waitFor();
+	assert.equal(await page.locator(".part-message .text").last().textContent(), "message 24");
+	await press("j");
+	await atStep(2);
+});
+
 test("a run plays step by step", async () => {
 	await openRun("kinds");
 	await press("p");
