@@ -69,10 +69,10 @@ class AsyncEnv:
         self.env.start_reset(seed)
         return await self._wait()
 
-    async def step(self, action: str, *, timeout_s: float = 0.0) -> Step:
+    async def step(self, action: str, *, timeout_s: float = 0.0, beside_bytes: int = 0) -> Step:
         """Runs an action: see Env.step()."""
         await self._ready()
-        self.env.start_step(action, timeout_s=timeout_s)
+        self.env.start_step(action, timeout_s=timeout_s, beside_bytes=beside_bytes)
         return await self._wait()
 
     async def validate(self) -> Step:

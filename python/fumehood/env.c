@@ -204,15 +204,17 @@ static PyObject *env_any_reset(
 static PyObject *env_any_step(
 		struct env_object *self, PyObject *args, PyObject *keywords, bool polled)
 {
-	static char *names[] = { "action", "timeout_s", NULL };
+	static char *names[] = { "action", "timeout_s", "beside_bytes", NULL };
 	struct fh_error err = FH_ERROR_INIT;
 	struct fh_action action = FH_ACTION();
+	long long beside = 0;
 	PyObject *text;
 
 	if (!PyArg_ParseTupleAndKeywords(
-			    args, keywords, "U|$d:step", names, &text, &action.timeout_s))
+			    args, keywords, "U|$dL:step", names, &text, &action.timeout_s, &beside))
 		return NULL;
 	action.text = env_text(text);
+	action.beside_bytes = beside;
 	if (!action.text || !env_prepare(self, polled))
 		return NULL;
 	return env_go(self, fh_env_step_start(self->env, &action, &err), &err);
@@ -333,9 +335,11 @@ static PyMethodDef env_methods[] = {
 			"reset(seed=0)\n--\n\n"
 			"Begins a new episode, and ends the last one. Returns its first Step." },
 	{ "step", WITH_KEYWORDS(env_step),
-			"step(action, *, timeout_s=0.0)\n--\n\n"
+			"step(action, *, timeout_s=0.0, beside_bytes=0)\n--\n\n"
 			"Runs an action: a shell command, or lines of commands. Returns a Step.\n\n"
-			"timeout_s: 0 takes the task's own timeout. Failures inside the sandbox are\n"
+			"timeout_s: 0 takes the task's own timeout. beside_bytes: bytes that the\n"
+			"caller records beside the action; they count for max_text_bytes, as those\n"
+			"of a Decision. Failures inside the sandbox are\n"
 			"outcomes, not errors. StateError: there is no episode, or it has ended." },
 	{ "validate", (PyCFunction)env_validate, METH_NOARGS,
 			"validate()\n--\n\nScores the submission, as the agent's `validate` does. "
@@ -349,7 +353,7 @@ static PyMethodDef env_methods[] = {
 			"start_reset(seed=0)\n--\n\nStarts a reset: Gym.wait() tells when it has "
 			"ended." },
 	{ "start_step", WITH_KEYWORDS(env_start_step),
-			"start_step(action, *, timeout_s=0.0)\n--\n\nStarts a step: Gym.wait() tells "
+			"start_step(action, *, timeout_s=0.0, beside_bytes=0)\n--\n\nStarts a step: Gym.wait() tells "
 			"when it has ended." },
 	{ "start_validate", (PyCFunction)env_start_validate, METH_NOARGS,
 			"start_validate()\n--\n\nStarts a validate: Gym.wait() tells when it has "

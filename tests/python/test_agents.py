@@ -219,6 +219,13 @@ def test_an_exception_breaks_the_record(env, tmp_path):
     assert not fumehood.Trajectory.read(folder).over
 
 
+def test_bytes_beside_an_action_count(gym):
+    with fumehood.Env("rows", gym=gym, max_text_bytes=5000) as env:
+        env.reset()
+        assert not env.step("true", beside_bytes=10).truncated
+        assert env.step("true", beside_bytes=6000).truncated
+
+
 def test_a_chat_outlives_its_recorder(env, agent, tmp_path):
     recorder = fumehood.Recorder(env, out=tmp_path, agent=agent)
     step = env.reset()
