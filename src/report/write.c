@@ -10,6 +10,7 @@
 /* Writers of text, Markdown, CSV and JSON. */
 
 #define CELL_COLUMNS 40
+#define CURVE_COLUMNS 40
 
 /* --- text --------------------------------------------------------------------------------------- */
 
@@ -108,6 +109,35 @@ static void write_text_bars(struct buf *out, const struct report_table *t)
 	}
 }
 
+/* A row of blocks for each curve, from 0 to the highest value of all, for a terminal. */
+static void write_text_curves(struct buf *out, const struct figure *f)
+{
+	static const char *const blocks[] = { "\u2581", "\u2582", "\u2583", "\u2584", "\u2585",
+		"\u2586", "\u2587", "\u2588" };
+	double most = 0;
+
+	for (size_t i = 0; i < f->n_lines; i++)
+		for (size_t k = 0; k < f->lines[i].n; k++)
+			most = fmax(most, f->lines[i].y[k]);
+	if (!(most > 0) || !isfinite(most))
+		return;
+	buf_add_char(out, '\n');
+	for (size_t i = 0; i < f->n_lines; i++) {
+		const struct figure_line *line = &f->lines[i];
+		auto_buf struct buf name = BUF_INIT(4096);
+
+		term_add_line(&name, line->name, 28);
+		buf_add_str(out, buf_str(&name));
+		term_add_pad(out, term_columns(buf_str(&name)), 30);
+		for (size_t k = 0; line->n && k < CURVE_COLUMNS; k++) {
+			double y = line->y[k * line->n / CURVE_COLUMNS];
+
+			buf_add_str(out, y > 0 ? blocks[(size_t)fmin(8 * y / most, 7)] : " ");
+		}
+		buf_add_char(out, '\n');
+	}
+}
+
 void doc_write_text(struct buf *out, const struct report_doc *doc, const struct doc_style *style)
 {
 	for (size_t i = 0; i < doc->notes.n; i++) {
@@ -126,6 +156,8 @@ void doc_write_text(struct buf *out, const struct report_doc *doc, const struct 
 		write_text_table(out, doc, t, style);
 		if (t->figure && t->figure->kind == FIGURE_BARS)
 			write_text_bars(out, t);
+		if (t->figure && t->figure->kind == FIGURE_LINES)
+			write_text_curves(out, t->figure);
 	}
 }
 

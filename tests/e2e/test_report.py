@@ -141,6 +141,13 @@ def test_forms(fumehood, runs, tmp_path, form, begin):
     assert begin in out.read_text()
 
 
+def test_curves_of_a_terminal(fumehood, runs):
+    """The profile of the best model is full from its beginning."""
+    text = fumehood("report", runs, "--tasks", "blotto").stdout
+    curves = [line for line in text.splitlines() if line.startswith("two") and "\u2588" in line]
+    assert curves and curves[0].split()[1] == 40 * "\u2588"
+
+
 def test_nothing_to_report(fumehood, tmp_path):
     done = fumehood("report", tmp_path, status=2)
     assert "no runs to report" in done.stderr
