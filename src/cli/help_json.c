@@ -8,6 +8,7 @@
 static const char *const kinds[] = {
 	[OPTION_FLAG] = "flag",
 	[OPTION_TEXT] = "text",
+	[OPTION_PATH] = "text",
 	[OPTION_INT] = "integer",
 	[OPTION_UINT64] = "integer",
 	[OPTION_NUMBER] = "number",

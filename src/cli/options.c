@@ -309,10 +309,8 @@ static int options_set_list(
 {
 	int r = options_list_split(p, s, text, err);
 
-	if (r < 0)
+	if (r < 0 || s->value || p->command->max_args)
 		return r;
-	if (s->value || p->command->max_args)
-		return 0;
 	while (options_value_follows(p)) {
 		r = options_list_split(p, s, p->words[p->at++], err);
 		if (r < 0)
@@ -328,7 +326,10 @@ static int options_set_value(
 	int64_t ms;
 
 	switch (s->option->kind) {
+	case OPTION_PATH:
 	case OPTION_TEXT:
+		if (!*text && s->option->kind == OPTION_PATH)
+			return options_bad_value(s, text, "a path", err);
 		*(const char **)field = text;
 		return 0;
 	case OPTION_INT:
@@ -336,9 +337,7 @@ static int options_set_value(
 	case OPTION_UINT64:
 		return options_set_uint64(s, text, field, err);
 	case OPTION_NUMBER:
-		if (!str_to_double(text, field))
-			return options_bad_value(s, text, "a number", err);
-		return 0;
+		return str_to_double(text, field) ? 0 : options_bad_value(s, text, "a number", err);
 	case OPTION_SECONDS:
 		if (!str_to_ms(text, &ms) || ms < 0)
 			return options_bad_value(s, text,

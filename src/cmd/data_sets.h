@@ -14,7 +14,7 @@ struct data_options {
 /* Row of a command's option table. The command's struct begins with a struct data_options. */
 #define DATA_TASKS_DIR_OPTION                                                                      \
 	{                                                                                          \
-		"tasks-dir", 0, OPTION_TEXT, offsetof(struct data_options, tasks_dir), "DIR",      \
+		"tasks-dir", 0, OPTION_PATH, offsetof(struct data_options, tasks_dir), "DIR",      \
 				"a folder with more tasks, looked up first"                        \
 	}
 

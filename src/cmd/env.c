@@ -49,7 +49,7 @@ static const struct cmd_option options[] = {
 	{ "gpus", 0, OPTION_LIST, FIELD(server.gpus), "N,...",
 			"NVIDIA GPUs of the episodes, 2 for /dev/nvidia2, which no other run has "
 			"meanwhile" },
-	{ "out", 0, OPTION_TEXT, FIELD(server.out), "DIR",
+	{ "out", 0, OPTION_PATH, FIELD(server.out), "DIR",
 			"record each episode in a folder beneath DIR", .heading = "Record" },
 	{ "suffix", 0, OPTION_TEXT, FIELD(server.suffix), "TEXT", "end of the folders' names" },
 	LOG_OPTIONS(FIELD(log)),

@@ -52,9 +52,9 @@ extern const struct warner cmd_warner;
 	{ "bind", 0, OPTION_REPEAT, EPISODE_FIELD(at, bind), "SRC[:DST]",                          \
 	  "show a file or folder of this machine in the sandbox, read-only; may be repeated" },    \
 	PYTHON_OPTION(EPISODE_FIELD(at, python)),                                                  \
-	{ "aliases-file", 0, OPTION_TEXT, EPISODE_FIELD(at, aliases), "FILE",                      \
+	{ "aliases-file", 0, OPTION_PATH, EPISODE_FIELD(at, aliases), "FILE",                      \
 	  "source this file first in each shell of an episode, with aliases enabled" },            \
-	{ "tasks-dir", 0, OPTION_TEXT, EPISODE_FIELD(at, tasks_dir), "DIR",                        \
+	{ "tasks-dir", 0, OPTION_PATH, EPISODE_FIELD(at, tasks_dir), "DIR",                        \
 	  "a folder with more tasks, looked up first" },                                           \
 	{ "web-hosts", 0, OPTION_TEXT, EPISODE_FIELD(at, web_hosts), "HOST,...",                   \
 	  "hosts that literature_search and parse_pdf_url may ask (docs/tools.md); `papers`: "     \

@@ -16,7 +16,7 @@ struct help_options {
 static const struct cmd_option options[] = {
 	{ "markdown", 0, OPTION_FLAG, FIELD(markdown),
 			.help = "print every command and option as one Markdown page" },
-	{ "man", 0, OPTION_TEXT, FIELD(man), "DIR",
+	{ "man", 0, OPTION_PATH, FIELD(man), "DIR",
 			"write fumehood.1 and a manual page of each command into this folder" },
 	{ "completion", 0, OPTION_CHOICE, FIELD(completion), .choices = completion_shells,
 			.help = "print the completion script of this shell" },

@@ -186,7 +186,7 @@ static const struct cmd_option options[] = {
 	{ "agent", 0, OPTION_TEXT, REPLAY(agent), "AGENT",
 			"agent configuration, for its commands and prompts (default: the recorded one)" },
 	EPISODE_TOOLS_OPTION(REPLAY(tools), REPLAY(tools_given)),
-	{ "out", 'o', OPTION_TEXT, REPLAY(out), "DIR",
+	{ "out", 'o', OPTION_PATH, REPLAY(out), "DIR",
 			"folder for the new run's folder (default: trajectories/<user>)" },
 	EPISODE_OPTIONS(REPLAY(episode)),
 	{ "gpus", 0, OPTION_LIST, REPLAY(gpus), "N,...",

@@ -9,7 +9,7 @@
 const struct cmd_option run_options[] = {
 	{ "task", 0, OPTION_LIST, RUN(tasks), "T[:V],...", "tasks to play, or all",
 			.heading = "Tasks" },
-	{ "sweep", 0, OPTION_TEXT, RUN(sweep), "FILE",
+	{ "sweep", 0, OPTION_PATH, RUN(sweep), "FILE",
 			"a YAML file of tasks, models, agents, temperatures and seeds, to play all "
 			"combinations (`fumehood config docs sweep`)" },
 	EPISODE_OPTIONS(RUN(episode)),
@@ -68,7 +68,7 @@ const struct cmd_option run_options[] = {
 			.given = RUN(agent.given.cost_limit) },
 	{ "total-cost-limit", 0, OPTION_NUMBER, RUN(agent.total_cost_limit), "USD",
 			"the same for all episodes together", "0" },
-	{ "prices", 0, OPTION_TEXT, RUN(agent.prices), "FILE",
+	{ "prices", 0, OPTION_PATH, RUN(agent.prices), "FILE",
 			"more prices of models (docs/models.md)" },
 	{ "context", 0, OPTION_INT, RUN(agent.context), "TOKENS",
 			"context window of the model, if it is not known", .min = 1,
@@ -84,7 +84,7 @@ const struct cmd_option run_options[] = {
 			"most times that a broken episode is begun again", "0", .max = 100 },
 	{ "resume", 0, OPTION_TEXT, RUN(resume), "RUN",
 			"continue a language model's run that was killed, stopped or broke, by its folder" },
-	{ "out", 'o', OPTION_TEXT, RUN(out), "DIR",
+	{ "out", 'o', OPTION_PATH, RUN(out), "DIR",
 			"folder for the runs' folders (default: trajectories/<user>)",
 			.heading = "Output" },
 	{ "suffix", 0, OPTION_TEXT, RUN(suffix), "TEXT", "end of the folders' names" },
@@ -94,7 +94,7 @@ const struct cmd_option run_options[] = {
 	LOG_OPTIONS(FIELD(log)),
 
 	/* MLGym's spellings of options. */
-	{ "task_config_path", 0, OPTION_TEXT, RUN(task_config), "FILE",
+	{ "task_config_path", 0, OPTION_PATH, RUN(task_config), "FILE",
 			.why = "a task by its file: `tasks/T.yaml` is `--task T`" },
 	{ "model_name", 0, OPTION_LIST, RUN(models), "M" },
 	{ "agent_config_path", 0, OPTION_TEXT, RUN(agent.config), "AGENT" },
@@ -112,7 +112,7 @@ const struct cmd_option run_options[] = {
 	{ "raise_exceptions", .kind = OPTION_NOTED, .why = "failures are always printed" },
 	{ "log_verbose_to_console", .kind = OPTION_NOTED,
 			.why = "--verbose prints every thought, action and output" },
-	{ "replay_path", 0, OPTION_TEXT, RUN(replay_path), "FILE",
+	{ "replay_path", 0, OPTION_PATH, RUN(replay_path), "FILE",
 			.why = "`--model replay --replay_path FILE` is `--model replay:FILE`" },
 	{ "container_mounts", 0, OPTION_LIST, RUN(mounts), "DIR",
 			.why = "`--container_mounts DIR` is `--bind DIR:/NAME`; a missing DIR is left out" },

@@ -52,10 +52,10 @@ static const char *const disks[] = { "memory", "disk", NULL };
 			{ "pids", 0, OPTION_INT, FIELD(pids), "N", "most processes", .min = 1,                  \
 				.max = 1 << 22 },                                                               \
 			{ "cpus", 0, OPTION_NUMBER, FIELD(cpus), "N", "most CPU time, in cores" },              \
-			{ "workdir", 'w', OPTION_TEXT, FIELD(workdir), "DIR",                                   \
+			{ "workdir", 'w', OPTION_PATH, FIELD(workdir), "DIR",                                   \
 				"folder in the sandbox to start in" },                                          \
 	{                                                                                                       \
-		"folder", 'C', OPTION_TEXT, FIELD(folder), "DIR",                                               \
+		"folder", 'C', OPTION_PATH, FIELD(folder), "DIR",                                               \
 				"show this folder of this machine, read-only, and start in it; "                \
 				"`here` is the current one"                                                     \
 	}

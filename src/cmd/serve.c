@@ -145,7 +145,7 @@ static const struct cmd_option options[] = {
 	{ "listen", 0, OPTION_TEXT, FIELD(listen), "ADDRESS:PORT",
 			"address to listen on; port 0 takes a free one", "127.0.0.1:8000",
 			.heading = "Server" },
-	{ "token-file", 0, OPTION_TEXT, FIELD(token_file), "FILE",
+	{ "token-file", 0, OPTION_PATH, FIELD(token_file), "FILE",
 			"file whose first line is the token that clients must show (default: "
 			"$FUMEHOOD_TOKEN, or a new one, which is printed)" },
 	{ "no-token", 0, OPTION_FLAG, FIELD(no_token), .help = "serve clients without a token" },
@@ -165,7 +165,7 @@ static const struct cmd_option options[] = {
 			"tasks that clients may play; the first is the default",
 			.heading = "Episodes" },
 	EPISODE_OPTIONS(FIELD(serve.episode)),
-	{ "out", 0, OPTION_TEXT, FIELD(serve.out), "DIR",
+	{ "out", 0, OPTION_PATH, FIELD(serve.out), "DIR",
 			"record each episode in a folder beneath DIR", .heading = "Record" },
 	{ "suffix", 0, OPTION_TEXT, FIELD(serve.suffix), "TEXT", "end of the folders' names" },
 	LOG_OPTIONS(FIELD(log)),

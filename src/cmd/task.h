@@ -19,7 +19,7 @@ struct task_options {
 
 /* Rows of a command's option table. The command's struct begins with a struct task_options. */
 #define TASKS_DIR_OPTION                                                                           \
-	{ "tasks-dir", 0, OPTION_TEXT, offsetof(struct task_options, tasks_dir), "DIR",            \
+	{ "tasks-dir", 0, OPTION_PATH, offsetof(struct task_options, tasks_dir), "DIR",            \
 		"a folder with more tasks, looked up first" },                                     \
 			MLGYM_ROOT_OPTION(offsetof(struct task_options, mlgym_root))
 

@@ -56,7 +56,7 @@ static const char *const kinds[] = { OWN_GRADER_KINDS, NULL };
 static const struct cmd_option options[] = {
 	{ "grader", 'g', OPTION_CHOICE, offsetof(struct new_options, grader), NULL,
 			"kind of grader (docs/graders.md)", .preset = "csv", .choices = kinds },
-	{ "tasks-dir", 0, OPTION_TEXT, offsetof(struct new_options, task.tasks_dir), "DIR",
+	{ "tasks-dir", 0, OPTION_PATH, offsetof(struct new_options, task.tasks_dir), "DIR",
 			"folder to make it in (default: the current one)" },
 	{},
 };

@@ -85,6 +85,8 @@ WRONG = [
     ("run", "--task is missing; `fumehood task list` shows what there is"),
     ("run --task", "--task wants a value (T[:V],...)"),
     ("run --task=", "--task has an empty value in its list"),
+    ("run --task rows --out=", "--out wants a path, not ''"),
+    ("help --man=", "--man wants a path, not ''"),
     ("run --task a,,b", "--task has an empty value in its list"),
     ("run --task a --runs 0", "--runs wants a whole number from 1 to 1000000, not '0'"),
     ("run --task a --runs 1.5", "--runs wants a whole number from 1 to 1000000, not '1.5'"),
