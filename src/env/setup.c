@@ -188,7 +188,8 @@ static void setup_take_state(struct setup *s, const struct buf *output)
 	s->state = buf_take(&text);
 }
 
-/* Reports a hang of the state command, because it costs seconds of each step. */
+/* Counts the state command's hangs in a row, because each costs seconds of a step. Reports the
+ * first. After the last one, the command is not asked again. */
 static void setup_note_hang(struct setup *s, bool hung)
 {
 	s->n_state_hangs = hung ? s->n_state_hangs + 1 : 0;

@@ -7,7 +7,7 @@
 
 #define STEP_BINS 10 /* rows of the table of actions by step */
 
-/* --- sums over the runs of a model -------------------------------------------------------------- */
+/* --- sums over the runs of a model ------------------------------------------------------------ */
 
 enum sum {
 	SUM_COST,
@@ -85,7 +85,7 @@ static double effort_mean(const struct sums *s, enum sum which)
 	return s->n[which] ? s->of[which] / (double)s->n[which] : NAN;
 }
 
-/* --- tables with a row for each model ----------------------------------------------------------- */
+/* --- tables with a row for each model --------------------------------------------------------- */
 
 static void effort_costs(const struct report *r)
 {
@@ -161,7 +161,7 @@ static void effort_errors(const struct report *r)
 	}
 }
 
-/* --- exit statuses ------------------------------------------------------------------------------- */
+/* --- exit statuses ---------------------------------------------------------------------------- */
 
 /* Kind of an exit status: without the error's text, which may be long. */
 static const char *effort_status(struct arena *a, const struct run_row *row)
@@ -219,7 +219,7 @@ static void effort_statuses(const struct report *r)
 	}
 }
 
-/* --- actions -------------------------------------------------------------------------------------- */
+/* --- actions ---------------------------------------------------------------------------------- */
 
 static size_t effort_kind(char letter)
 {
@@ -304,7 +304,7 @@ static void effort_actions_by_step(const struct report *r)
 				counts[bin]);
 }
 
-/* --- steps of training --------------------------------------------------------------------------- */
+/* --- steps of training ------------------------------------------------------------------------ */
 
 static int effort_compare_policies(const void *a, const void *b)
 {

@@ -12,7 +12,7 @@ bool report_is_better(const struct report_task *task, double a, double b)
 	return task->maximize ? a > b : a < b;
 }
 
-/* --- names ------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static ssize_t gather_find(const struct texts *names, const char *name)
 {
@@ -57,7 +57,7 @@ static const char *gather_task(struct arena *a, const struct run_row *row, bool 
 			gather_short(row->judge));
 }
 
-/* --- sorting runs into cells ------------------------------------------------------------------- */
+/* --- sorting runs into cells ------------------------------------------------------------------ */
 
 struct gathering {
 	struct report *report;
@@ -149,7 +149,7 @@ static void gather_summarize(struct report *r, size_t task)
 	}
 }
 
-/* --- warnings ---------------------------------------------------------------------------------- */
+/* --- warnings --------------------------------------------------------------------------------- */
 
 static const struct {
 	size_t offset;

@@ -19,7 +19,8 @@ struct report_task {
 	const char *name;
 	const char *metric;
 	bool maximize;
-	double baseline; /* score of the first run that has one, in the order of models; NAN: none */
+	/* score of the first run that has a baseline, in the order of models; NAN: none has */
+	double baseline;
 	size_t n_runs;
 };
 
@@ -42,7 +43,8 @@ struct report {
 struct report_choice {
 	/* models and tasks to take, in this order; n 0: all, by name */
 	struct texts models, tasks;
-	bool split; /* runs of different versions of a task, roots or judges are tasks of their own */
+	/* runs of different versions of a task, roots or judges count as different tasks */
+	bool split;
 };
 
 void report_gather(struct report *r, struct report_doc *doc, const struct run_rows *rows,

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A report as one HTML file without scripts. Its policy forbids any request. */
+/* A report as one HTML file without scripts. The page's policy forbids all requests. */
 
 static const char head[] =
 		"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"

@@ -39,7 +39,7 @@ static int index_exec(struct run_index *ix, const char *sql)
 	return sqlite3_exec(ix->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
-/* --- opening ----------------------------------------------------------------------------------- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 /* Returns the path for the index of a folder, in the folder itself or in the state folder. */
 static int index_place(const char *dir, char **out, struct fh_error *err)
@@ -173,7 +173,7 @@ void run_index_close(struct run_index *ix)
 	free(ix);
 }
 
-/* --- rows -------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static void index_bind(
 		sqlite3_stmt *q, int at, const struct row_field *f, const struct run_row *row)
@@ -242,7 +242,7 @@ int run_index_rows(
 	return sqlite3_finalize(q) == SQLITE_OK ? 0 : index_fail(ix, "read", err);
 }
 
-/* --- keeping it up to date ---------------------------------------------------------------------- */
+/* --- keeping it up to date -------------------------------------------------------------------- */
 
 /* Compares the folder with the index. Both lists are sorted by path. */
 struct index_changes {

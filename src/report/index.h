@@ -7,10 +7,10 @@
 
 /*
  * The index of the runs beneath a folder, an SQLite file. It lies in the folder, or in the state
- * folder if that can't be written. An index is a cache: a damaged one is made anew. Its name holds
- * the folder's device and inode, so that an index that came with copied runs is not used.
+ * folder if that can't be written. An index is a cache: a damaged one is made anew. The
+ * name holds the folder's device and inode. So an index that was copied with the runs is not used.
  *
- * One thread may use an index at a time. Several processes may update the same one.
+ * A single thread may use an index at a time. Several processes may update the same one.
  */
 struct run_index;
 

@@ -23,9 +23,9 @@ static const char *paper_name(const struct report *r, size_t who)
 	return who == r->models.n ? "baseline" : r->models.items[who];
 }
 
-/* --- scores ------------------------------------------------------------------------------------- */
+/* --- scores ----------------------------------------------------------------------------------- */
 
-/* Where a row's scores lie between its worst (0) and its best (1). */
+/* Places each score of a row between the row's worst (0) and best (1). */
 static void paper_shades(const struct report *r, enum score_kind kind, size_t task, double *out)
 {
 	const struct report_task *t = &r->tasks[task];
@@ -75,7 +75,7 @@ static void paper_scores(const struct report *r, enum score_kind kind)
 	t->figure = figure;
 }
 
-/* --- ranks --------------------------------------------------------------------------------------- */
+/* --- ranks ------------------------------------------------------------------------------------ */
 
 struct ranked {
 	size_t who;
@@ -108,8 +108,8 @@ static void paper_add_ranks(struct report_doc *doc, const struct report *r, stru
 		cells[i + 1] = cell_text(paper_name(r, list[i].who));
 }
 
-/* Sorts the competitors of one task. Adds positions to the sums: those without a score share the
- * mean of the positions that are left, because nothing orders them. */
+/* Sorts the competitors of one task. Adds positions to the sums. Competitors without a
+ * score share the mean of the positions that are left, because nothing orders them. */
 static void paper_rank_task(const struct report *r, enum score_kind kind, size_t task,
 		struct ranked *list, double *sums)
 {
@@ -168,7 +168,7 @@ static void paper_ranks(const struct report *r, enum score_kind kind)
 	*t->figure = (struct figure){ .kind = FIGURE_BARS, .bar_column = 2 };
 }
 
-/* --- performance profiles ------------------------------------------------------------------------ */
+/* --- performance profiles --------------------------------------------------------------------- */
 
 static double *paper_ratio_at(const struct report *r, double *ratios, enum score_kind kind,
 		size_t task, size_t who)

@@ -28,7 +28,7 @@ void scan_tasks_release(struct scan_tasks *tasks)
 	arena_release(&tasks->arena);
 }
 
-/* --- the metric of a record that does not name it ---------------------------------------------- */
+/* --- the metric of a record that does not name it --------------------------------------------- */
 
 static const struct scan_task *scan_find_task(struct scan_tasks *tasks, const char *name)
 {
@@ -99,7 +99,7 @@ static void scan_set_metric(struct scan *s, struct scan_tasks *tasks, const stru
 	s->row->guessed = 1;
 }
 
-/* --- names of MLGym's folders and files --------------------------------------------------------- */
+/* --- names of MLGym's folders and files ------------------------------------------------------- */
 
 /* Finds "<word><number>" in a name. -1: it is not there. */
 static int64_t scan_number_after(const char *name, const char *word)
@@ -143,7 +143,7 @@ static void scan_set_file(struct scan *s, const char *file)
 		s->row->model = step >= 0 ? "policy" : "unknown";
 }
 
-/* --- MLGym's files ------------------------------------------------------------------------------ */
+/* --- MLGym's files ---------------------------------------------------------------------------- */
 
 static void scan_traj_step(struct scan *s, const struct traj_step *from)
 {

@@ -5,8 +5,8 @@
 #include "report/row.h"
 
 /*
- * Reads one record into numbers: an events.jsonl, a .traj, a .json that holds either form of
- * MLGym's, or a results.json alone. The record is untrusted: sizes and counts are capped.
+ * Reads one record into numbers. It may be an events.jsonl, a .traj, a .json that holds either form
+ * of MLGym's, or a results.json alone. The record is untrusted: sizes and counts are capped.
  */
 
 /* Tasks that were looked up, so that each is read once. Initialise with zeros. */

@@ -10,7 +10,7 @@
 
 #define GRID 20 /* points of a curve over steps or cost */
 
-/* --- normalised scores --------------------------------------------------------------------------- */
+/* --- normalised scores ------------------------------------------------------------------------ */
 
 /* Best score of all runs of a task. NAN: none. */
 static double spread_best(const struct report *r, size_t task)
@@ -131,7 +131,7 @@ static void spread_iqm(const struct report *r)
 	spread_add_points(r, t);
 }
 
-/* --- spread of each cell ------------------------------------------------------------------------- */
+/* --- spread of each cell ---------------------------------------------------------------------- */
 
 /* With few runs the values themselves tell more than an interval. */
 static const char *spread_values(struct report_doc *doc, const double *values, size_t n)
@@ -190,7 +190,7 @@ static void spread_cells(const struct report *r)
 			spread_add_cell(r, t, task, m);
 }
 
-/* --- scores over steps and cost ------------------------------------------------------------------ */
+/* --- scores over steps and cost --------------------------------------------------------------- */
 
 enum axis { AXIS_STEPS, AXIS_COST };
 
@@ -324,7 +324,7 @@ void spread_tables(const struct report *r)
 	spread_over(r, AXIS_COST);
 }
 
-/* --- comparing two models ------------------------------------------------------------------------ */
+/* --- comparing two models --------------------------------------------------------------------- */
 
 static int spread_find(const struct report *r, const char *name, size_t *out, struct fh_error *err)
 {

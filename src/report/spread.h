@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "report/gather.h"
 
-/* Tables of how far runs differ: spread of each cell, IQM over tasks, scores over steps and cost. */
+/* Tables of the spread of runs: of each cell, IQM over tasks, scores over steps and cost. */
 void spread_tables(const struct report *r);
 
 /* Compares two models over the tasks that both have. -ENOENT: a model has no runs. */

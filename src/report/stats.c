@@ -81,7 +81,7 @@ static struct interval stats_percentiles(double *repeats)
 		stats_quantile(repeats, REPEATS, 0.975) };
 }
 
-/* --- interquartile mean -------------------------------------------------------------------------- */
+/* --- interquartile mean ----------------------------------------------------------------------- */
 
 struct stats_place {
 	double value;
@@ -141,7 +141,7 @@ struct interval stats_iqm_interval(const struct strata *s)
 	return stats_percentiles(repeats);
 }
 
-/* --- comparing two ------------------------------------------------------------------------------- */
+/* --- comparing two ---------------------------------------------------------------------------- */
 
 double stats_improvement(const double *x, size_t n_x, const double *y, size_t n_y)
 {

@@ -42,8 +42,8 @@ double stats_mean_improvement(const struct strata *x, const struct strata *y);
 struct interval stats_improvement_interval(const struct strata *x, const struct strata *y);
 
 /*
- * Two-sided p-value of a paired permutation test: how often the mean of the differences with random
- * signs is as far from 0. Exact for up to 16 differences.
+ * Two-sided p-value of a paired permutation test. It is the share of random signs with which the
+ * mean of the differences is as far from 0. Exact for up to 16 differences.
  */
 double stats_permutation(const double *differences, size_t n);
 

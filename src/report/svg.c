@@ -64,7 +64,7 @@ static void svg_label(struct buf *out, double x, double y, const char *anchor, c
 	buf_add_str(out, "</text>\n");
 }
 
-/* --- axes ---------------------------------------------------------------------------------------- */
+/* --- axes ------------------------------------------------------------------------------------- */
 
 struct svg_axes {
 	double x_low, x_high, y_low, y_high;
@@ -133,7 +133,7 @@ static void svg_frame(struct buf *out, const struct figure *f, const struct svg_
 	buf_add_str(out, "</text>\n");
 }
 
-/* --- lines and points ---------------------------------------------------------------------------- */
+/* --- lines and points ------------------------------------------------------------------------- */
 
 static const char *const dashes[] = { "", "7 3", "2 3", "10 3 2 3", "14 4", "4 4", "1 5" };
 static const char *const colours[] = { "#0b5cad", "#b3410e", "#1b7f4d", "#8a2a8f", "#6b5a00",
@@ -186,7 +186,7 @@ static void svg_add_line(struct buf *out, const struct svg_axes *a, const struct
 	for (size_t i = 0; i < line->n; i++) {
 		double x = svg_x(a, line->x[i]), y = svg_y(a, line->y[i]);
 
-		/* Of a step line, only its corners are written. */
+		/* Write only the corners of a step line. */
 		if (!isfinite(y) || (line->steps && y == before && i + 1 < line->n))
 			continue;
 		if (line->steps && !isnan(before))
@@ -232,7 +232,7 @@ static void svg_lines(struct buf *out, const struct report_table *t)
 	buf_add_str(out, "</svg>\n");
 }
 
-/* --- heat map and bars --------------------------------------------------------------------------- */
+/* --- heat map and bars ------------------------------------------------------------------------ */
 
 static void svg_heat(struct buf *out, const struct report_table *t)
 {

@@ -5,7 +5,7 @@
 #include "report/table.h"
 
 /*
- * Pictures of tables as SVG. They are readable without colour: lines differ in their dashes and
+ * Pictures of tables as SVG. They are readable without colour. Lines differ in their dashes and
  * marks, and cells of a heat map show their numbers.
  */
 void svg_write(struct buf *out, const struct report_table *t);

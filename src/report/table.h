@@ -80,7 +80,7 @@ struct cell cell_number(struct report_doc *doc, double value, int digits);
 /* The same, rounded as Python's round() does. */
 struct cell cell_rounded(struct report_doc *doc, double value, int digits);
 
-/* --- writers ----------------------------------------------------------------------------------- */
+/* --- writers ---------------------------------------------------------------------------------- */
 
 struct doc_style {
 	bool colours;

@@ -12,12 +12,12 @@
 #define CELL_COLUMNS 40
 #define CURVE_COLUMNS 40
 
-/* --- text --------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 struct text_layout {
 	struct buf *out;
 	const struct report_table *table;
-	int *widths;       /* of the columns */
+	int *widths;       /* widths of the columns, in characters */
 	size_t first, end; /* columns of this block, after the first of all */
 };
 
@@ -161,7 +161,7 @@ void doc_write_text(struct buf *out, const struct report_doc *doc, const struct 
 	}
 }
 
-/* --- Markdown ----------------------------------------------------------------------------------- */
+/* --- Markdown --------------------------------------------------------------------------------- */
 
 static void write_markdown_cell(struct buf *out, const char *text)
 {
@@ -210,7 +210,7 @@ void doc_write_markdown(struct buf *out, const struct report_doc *doc)
 	}
 }
 
-/* --- CSV ---------------------------------------------------------------------------------------- */
+/* --- CSV -------------------------------------------------------------------------------------- */
 
 static void write_csv_cell(struct buf *out, const char *text)
 {
@@ -230,7 +230,7 @@ static void write_csv_cell(struct buf *out, const char *text)
 	buf_add_char(out, '"');
 }
 
-/* One table of all cells, so that one file holds everything: table, row, column, value. */
+/* Writes all cells of all tables as one table: table, row, column, value. */
 void doc_write_csv(struct buf *out, const struct report_doc *doc)
 {
 	buf_add_str(out, "table,row,column,value\n");
@@ -253,7 +253,7 @@ void doc_write_csv(struct buf *out, const struct report_doc *doc)
 	}
 }
 
-/* --- JSON --------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static void write_json_cell(struct pyjson_writer *w, const struct cell *cell)
 {

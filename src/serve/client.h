@@ -13,8 +13,8 @@ enum client_form {
 };
 
 /*
- * A client of the server, apart from how its bytes travel: a WebSocket, an HTTP request, or
- * standard input and output. It sends one message at a time. `answered` is called for each message,
+ * A client of the server. The transport does not matter: a WebSocket, an HTTP request, or standard
+ * input and output. It sends one message at a time. `answered` is called for each message,
  * perhaps before the function returns that takes the message. `answer` is then to be sent, if it is
  * not empty.
  */

@@ -22,7 +22,7 @@ enum connection_door {
  * A connection of the server, with the client that sends over it. libwebsockets owns the socket and
  * calls the functions below, from one thread.
  *
- * A WebSocket's messages are answered one after the other: a message waits in the inbox until the
+ * A WebSocket's messages are answered one after the other. A message waits in the inbox until the
  * answer before it has been sent. When the inbox is full, the socket is not read.
  */
 struct connection {

@@ -13,8 +13,8 @@
 #define CHUNK_BYTES (32L << 10)
 #define HEAD_BYTES 1024
 #define SEND_TIMEOUT_S 30 /* a client that takes no data for this long is gone */
-/* A call that takes longer is answered as a stream of events. Comments in it keep clients from giving
- * up: many wait 5 s for data. */
+/* A call that takes longer is answered as a stream of events. Comments in the stream keep clients
+ * from giving up: many wait 5 s for data. */
 #define STREAM_AFTER_NS (2 * NS_PER_S)
 
 #define JSON "application/json"
@@ -376,7 +376,7 @@ static int http_finished(struct connection *c)
 	return lws_api.http_transaction_completed(c->wsi) ? -1 : 0;
 }
 
-/* Wraps the answer into an event. */
+/* Rewrites the answer to the client as a server-sent event, because this reply is a stream. */
 static void http_make_event(struct connection *c)
 {
 	static const char before[] = "event: message\ndata: ";

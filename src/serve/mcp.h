@@ -5,7 +5,7 @@
 #include "serve/client.h"
 
 /*
- * The Model Context Protocol, by JSON-RPC: tools with which an agent plays an episode, and
+ * The Model Context Protocol, by JSON-RPC. It has tools with which an agent plays an episode, and
  * OpenEnv's methods for sessions that outlive a connection (docs/serve.md).
  */
 

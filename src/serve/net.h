@@ -6,8 +6,8 @@
 #include "serve/host.h"
 
 /*
- * The server on the network: OpenEnv's protocol, MCP and metrics over HTTP and WebSockets. One
- * thread runs a loop of libwebsockets, which waits for sockets and sandboxes alike.
+ * The server on the network: OpenEnv's protocol, MCP and metrics over HTTP and WebSockets. A
+ * single thread runs a loop of libwebsockets, which waits for sockets and sandboxes alike.
  */
 
 struct net_options {

@@ -20,7 +20,7 @@ void openenv_refuse(struct client *c, const char *code, const char *message);
 void openenv_refuse_full(struct client *c);
 
 /* Take the bodies of POST /reset and /step. An episode is found by its episode_id, over any
- * connection; without one, it is the episode of the last reset without one. */
+ * connection. A request without an episode_id is for the last reset without one. */
 void openenv_post_reset(struct client *c, const char *text, size_t n);
 void openenv_post_step(struct client *c, const char *text, size_t n);
 

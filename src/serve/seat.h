@@ -52,8 +52,8 @@ struct seat {
 	char id[SEAT_ID_BYTES];
 	char episode_id[EPISODE_ID_BYTES]; /* client's name of the episode */
 	enum seat_phase phase;
-	/* No connection uses the seat: it is closed when it was idle for too long, if
-	 * `detached`, and now, if `closing`. */
+	/* No connection uses the seat. A `detached` seat is closed when it was idle for too long,
+	 * a `closing` one now. */
 	bool closing, detached;
 	bool going_on;     /* an episode has begun and not ended */
 	int64_t active_ns; /* time of the last request or answer */

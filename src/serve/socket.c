@@ -79,8 +79,8 @@ static int socket_send(struct connection *c)
 }
 
 /*
- * Sends a short answer at once if nothing else is to be done afterwards: to wait until the socket is
- * writable costs a look at all sockets. False: the answer is to be sent by socket_writable().
+ * Sends a short answer at once if nothing else is to be done afterwards. Waiting until the socket
+ * is writable would cost a look at all sockets. False: socket_writable() is to send the answer.
  */
 static bool socket_send_now(struct connection *c)
 {
@@ -269,7 +269,7 @@ void socket_tick(struct connection *c, int64_t now_ns)
 	const struct seat *s = c->client.seat;
 
 	if (c->stopped)
-		lws_api.validity_confirmed(c->wsi); /* its pongs are not read */
+		lws_api.validity_confirmed(c->wsi); /* the client's pongs are not read */
 	if (!s || c->client.busy || c->sending || c->close_status ||
 			s->active_ns > now_ns - (int64_t)(idle_s * (double)NS_PER_S))
 		return;

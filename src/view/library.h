@@ -14,7 +14,7 @@ struct library_run {
 	char *path, *name;
 	int64_t size, mtime_ns;
 	bool seen;
-	const struct run_row *row; /* what the index has of the run; NULL: nothing */
+	const struct run_row *row; /* row of the run in the index; NULL: none */
 	struct record *record;     /* NULL: not opened yet */
 	int64_t used_ns;           /* when the record was used last */
 };
@@ -29,7 +29,7 @@ struct library {
 	size_t n;
 	/* an index for each place that is a folder and can have one; else NULL */
 	struct run_index **indexes;
-	struct arena arena; /* of the rows of the index */
+	struct arena arena; /* memory of the index's rows */
 	int64_t next_ns;    /* when the folders are to be read again */
 };
 

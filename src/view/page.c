@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#define TEXT_BYTES (32L << 10)   /* of a text in a list; the rest is asked for by itself */
-#define PIECE_BYTES (256L << 10) /* of a long text */
+#define TEXT_BYTES (32L << 10)   /* most bytes of a text in a list; the page asks for the rest */
+#define PIECE_BYTES (256L << 10) /* most bytes of a piece of a long text */
 #define STEPS_MOST 50
 #define MESSAGES_MOST 20
 #define JSON "application/json; charset=utf-8"

@@ -7,8 +7,8 @@
 #define PAGE_VALUE_BYTES 64
 #define PAGE_ANSWER_BYTES_MAX (600L << 20)
 
-/* Gives the value of an argument "name=" in the request's URL. It lies somewhere in `room`. NULL: the
- * URL lacks the argument, or it is too long. */
+/* Gives the value of an argument "name=" in the request's URL. It lies somewhere in `room`. NULL:
+ * the URL lacks the argument, or it is too long. */
 typedef const char *page_argument(void *user, const char *name, char room[PAGE_VALUE_BYTES]);
 
 struct page_request {

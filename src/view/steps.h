@@ -8,9 +8,9 @@
 #include <sys/types.h>
 
 /*
- * A recorded run: an events.jsonl, or a .traj, also of MLGym. Only the places of its steps are kept,
- * and what the timeline shows of each. Texts are read again when they are asked for, so that a large
- * record takes little memory.
+ * A recorded run: an events.jsonl, or a .traj, also of MLGym. Only the places of its steps are
+ * kept, and what the timeline shows of each. Texts are read again when they are asked for, so that
+ * a large record takes little memory.
  */
 
 enum record_mark {
@@ -48,7 +48,7 @@ struct record {
 	char *path;
 	bool events; /* an events.jsonl */
 	bool whole;  /* the run has its end */
-	bool opened; /* its first events were read */
+	bool opened; /* the first events were read */
 	/* grows when steps that were read before are no longer part of the run */
 	unsigned epoch;
 	struct record_step *steps;

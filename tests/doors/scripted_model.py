@@ -45,8 +45,8 @@ class _Handler(BaseHTTPRequestHandler):
 class ScriptedModel:
     """A running server. It closes at the end of a `with` block.
 
-    script: replies, chosen by the number of replies that a conversation already has; or a function
-    from messages to a reply.
+    script: replies, chosen by the number of replies that a conversation already has. Or it is a
+    function from messages to a reply.
     """
 
     def __init__(self, script: Script) -> None:

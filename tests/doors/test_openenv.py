@@ -18,7 +18,7 @@ def port(tmp_path_factory):
 
 
 def test_validate_passes_all_six(port):
-    # What `openenv validate --url` calls; the command itself imports much more.
+    # `openenv validate --url` calls this function. The command itself imports much more.
     report = validate_running_environment(f"http://127.0.0.1:{port}")
     assert report["passed"] and report["summary"]["passed_count"] == 6, report
 

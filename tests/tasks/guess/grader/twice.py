@@ -1,4 +1,7 @@
-"""Two players guess the coins of one game and of two. `twice.py early` asks the second too early."""
+"""Two players guess the coins of one game and of two.
+
+`twice.py early` asks the second too early.
+"""
 
 import sys
 
