@@ -1,176 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/page.h"
 
-#include "base/json_text.h"
 #include "base/scope.h"
 #include "view/files.h"
-#include "view/run.h"
+#include "view/page_runs.h"
 
-#include <math.h>
 #include <string.h>
 
-#define TEXT_BYTES (32L << 10)   /* most bytes of a text in a list; the page asks for the rest */
 #define PIECE_BYTES (256L << 10) /* most bytes of a piece of a long text */
 #define STEPS_MOST 50
 #define MESSAGES_MOST 20
-#define JSON "application/json; charset=utf-8"
-
-struct page {
-	struct library *library;
-	const struct page_request *request;
-	struct page_answer *answer;
-	struct pyjson_writer json;
-	struct library_run *run;
-};
-
-static const char *page_argument_of(const struct page *p, const char *name, char value[])
-{
-	return p->request->argument(p->request->user, name, value);
-}
-
-/* Reads a number that is not negative. False: the argument is missing or wrong. */
-static bool page_number(const struct page *p, const char *name, int64_t *out)
-{
-	char value[PAGE_VALUE_BYTES];
-	const char *text = page_argument_of(p, name, value);
-	int64_t n;
-
-	if (!text || !str_to_i64(text, &n) || n < 0)
-		return false;
-	*out = n;
-	return true;
-}
-
-static void page_refuse(struct page *p, int status, const char *why)
-{
-	buf_clear(&p->answer->text);
-	p->answer->status = status;
-	p->answer->mime = JSON;
-	buf_printf(&p->answer->text, "{\"error\":\"%s\"}", why);
-}
-
-static bool page_find_run(struct page *p)
-{
-	char value[PAGE_VALUE_BYTES];
-	const char *id = page_argument_of(p, "run=", value);
-
-	p->run = id ? library_open(p->library, id) : NULL;
-	if (!p->run)
-		page_refuse(p, 404, "there is no such run");
-	return p->run;
-}
-
-/* --- values ----------------------------------------------------------------------------------- */
-
-static void page_put_real(struct pyjson_writer *w, const char *key, double v)
-{
-	if (isfinite(v))
-		pyjson_put_double(w, key, v);
-	else
-		pyjson_put_null(w, key);
-}
-
-/* Puts n bytes that may be any. */
-static void page_put_bytes(struct pyjson_writer *w, const char *key, const char *s, size_t n)
-{
-	auto_buf struct buf text = BUF_INIT(PAGE_ANSWER_BYTES_MAX);
-
-	json_text_add(&text, s, n, JSON_TEXT_BYTES);
-	pyjson_put_written(w, key, buf_str(&text));
-}
-
-/* Puts the beginning of a text and its whole length. */
-static void page_put_cut(struct pyjson_writer *w, const char *key, struct run_text t)
-{
-	size_t n = t.n > TEXT_BYTES ? str_utf8_cut(t.text, t.n, TEXT_BYTES) : t.n;
-
-	pyjson_put_object(w, key);
-	page_put_bytes(w, "text", t.text, n);
-	if (n < t.n)
-		pyjson_put_i64(w, "next", (int64_t)n);
-	pyjson_put_i64(w, "bytes", (int64_t)t.n);
-	pyjson_end_object(w);
-}
-
-/* --- the list of runs ------------------------------------------------------------------------- */
-
-/* Columns of the index that the list has. */
-static const char *const page_columns[] = { "task", "model", "agent", "exit_status", "complete",
-	"steps", "best", "last", "baseline", "metric", "maximize", "cost", "tokens_sent",
-	"tokens_received", "seconds", "failed", "timeouts", "format_errors", "integrity",
-	"policy_step", "started", "problem" };
-
-static const struct row_field *page_field(const char *name)
-{
-	const struct row_field *f = row_fields;
-
-	while (f->name && !str_eq(f->name, name))
-		f++;
-	return f;
-}
-
-static void page_put_field(
-		struct pyjson_writer *w, const struct run_row *row, const struct row_field *f)
-{
-	const char *at = (const char *)row + f->offset;
-	const char *text;
-	int64_t count;
-	double number;
-
-	switch (f->kind) {
-	case ROW_TEXT:
-		memcpy(&text, at, sizeof(text));
-		if (text)
-			page_put_bytes(w, NULL, text, strlen(text));
-		else
-			pyjson_put_null(w, NULL);
-		return;
-	case ROW_COUNT:
-		memcpy(&count, at, sizeof(count));
-		if (count < 0)
-			pyjson_put_null(w, NULL);
-		else
-			pyjson_put_i64(w, NULL, count);
-		return;
-	case ROW_NUMBER:
-		memcpy(&number, at, sizeof(number));
-		page_put_real(w, NULL, number);
-		return;
-	}
-}
-
-/* Puts a run as an array, because there are thousands. */
-static void page_put_run(struct pyjson_writer *w, const struct library_run *r)
-{
-	pyjson_put_array(w, NULL);
-	pyjson_put_text(w, NULL, r->id);
-	page_put_bytes(w, NULL, r->name, strlen(r->name));
-	pyjson_put_i64(w, NULL, r->size);
-	pyjson_put_i64(w, NULL, r->mtime_ns / 1000000);
-	for (size_t i = 0; r->row && i < ARRAY_SIZE(page_columns); i++)
-		page_put_field(w, r->row, page_field(page_columns[i]));
-	pyjson_end_array(w);
-}
-
-static void page_runs(struct page *p)
-{
-	static const char *const own[] = { "id", "name", "bytes", "changed" };
-	struct pyjson_writer *w = &p->json;
-
-	library_list(p->library);
-	pyjson_put_object(w, NULL);
-	pyjson_put_array(w, "columns");
-	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
-		pyjson_put_text(w, NULL, own[i]);
-	for (size_t i = 0; i < ARRAY_SIZE(page_columns); i++)
-		pyjson_put_text(w, NULL, page_columns[i]);
-	pyjson_end_array(w);
-	pyjson_put_array(w, "runs");
-	for (size_t i = 0; i < p->library->n; i++)
-		page_put_run(w, &p->library->runs[i]);
-	pyjson_end_array(w);
-	pyjson_end_object(w);
-}
 
 /* --- a run ------------------------------------------------------------------------------------ */
 
@@ -404,7 +243,7 @@ void page_answer(struct library *l, const struct page_request *q, struct page_an
 		.json = PYJSON_WRITER_INIT(&out->text, PYJSON_LINE) };
 
 	out->status = 200;
-	out->mime = JSON;
+	out->mime = PAGE_JSON;
 	for (const struct page_file *f = page_files; f->path; f++) {
 		if (!str_eq(f->path, q->path))
 			continue;

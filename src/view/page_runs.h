@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef VIEW_PAGE_RUNS_H
+#define VIEW_PAGE_RUNS_H
+
+#include "view/request.h"
+
+/* Answers with the list of runs. */
+void page_runs(struct page *p);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef VIEW_REQUEST_H
+#define VIEW_REQUEST_H
+
+#include "python/pyjson.h"
+#include "view/library.h"
+#include "view/run.h"
+
+#include <stdbool.h>
+
+/* A request of the page, and its answer, for the files that answer requests. */
+
+#define PAGE_VALUE_BYTES 512
+#define PAGE_JSON "application/json; charset=utf-8"
+#define PAGE_ANSWER_BYTES_MAX (600L << 20)
+
+/* Gives the value of an argument "name=" in the request's URL. It lies somewhere in `room`. NULL:
+ * the URL lacks the argument, or it is too long. */
+typedef const char *page_argument(void *user, const char *name, char room[PAGE_VALUE_BYTES]);
+
+struct page_request {
+	const char *path; /* without the token: "", "app.js", "api/runs" */
+	page_argument *argument;
+	void *user;
+};
+
+struct page_answer {
+	int status; /* HTTP status */
+	const char *mime;
+	struct buf text;
+};
+
+struct page {
+	struct library *library;
+	const struct page_request *request;
+	struct page_answer *answer;
+	struct pyjson_writer json;
+	struct library_run *run;
+};
+
+/* Gives the value of the argument "name=". NULL: there is none. */
+const char *page_argument_of(const struct page *p, const char *name, char value[]);
+
+/* Reads a number that is not negative. False: the argument is missing or wrong. */
+bool page_number(const struct page *p, const char *name, int64_t *out);
+
+/* Replaces the answer by a refusal in JSON. `why` needs no escapes. */
+void page_refuse(struct page *p, int status, const char *why);
+
+/* Finds the run that the request names. False: there is none, and the request is refused. */
+bool page_find_run(struct page *p);
+
+/* Puts a number; null if it is not finite. */
+void page_put_real(struct pyjson_writer *w, const char *key, double v);
+
+/* Puts n bytes that may be any. */
+void page_put_bytes(struct pyjson_writer *w, const char *key, const char *s, size_t n);
+
+/* Puts the beginning of a text and its whole length. */
+void page_put_cut(struct pyjson_writer *w, const char *key, struct run_text t);
+
+#endif
