@@ -22,7 +22,7 @@ struct find_folder {
 	size_t n_folders;
 };
 
-static bool find_is_policy_json(const char *name)
+bool found_is_policy(const char *name)
 {
 	const char *at = strstr(name, "_pi");
 
@@ -58,7 +58,7 @@ static void find_read_names(struct arena *a, DIR *dir, struct find_folder *f)
 			f->events = true;
 		else if (str_eq(name, EXPORT_RESULTS))
 			f->results = true;
-		else if (str_ends(name, ".traj") || find_is_policy_json(name))
+		else if (str_ends(name, ".traj") || found_is_policy(name))
 			find_add_name(a, &f->trajs, &f->n_trajs, name);
 		else if (find_is_folder(dir, entry))
 			find_add_name(a, &f->folders, &f->n_folders, name);

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A record beneath a folder, with what tells whether it has changed. */
@@ -18,6 +19,9 @@ struct found_records {
 	struct found_record *items; /* sorted by path */
 	size_t n;
 };
+
+/* True for the name <task>_pi<N>_*.json, a record of an episode of a policy. */
+bool found_is_policy(const char *name);
 
 #define FOUND_RECORDS_MAX 1000000
 #define FOUND_DEPTH_MAX 16

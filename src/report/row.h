@@ -30,6 +30,7 @@ struct run_row {
 	int64_t complete; /* 1: the episode ended by itself */
 	int64_t steps;
 	double baseline, best, last; /* scores by the metric */
+	double reward;               /* sum of the steps' rewards */
 	double cost;                 /* dollars */
 	int64_t tokens_sent, tokens_received, calls;
 	/* seconds: in all, of the model, of commands, of steps that were scored */
@@ -51,10 +52,10 @@ struct run_rows {
 #define RUN_ROW_INIT                                                                               \
 	{                                                                                          \
 		.maximize = 1, .number = -1, .policy_step = -1, .complete = -1, .steps = -1,       \
-		.baseline = NAN, .best = NAN, .last = NAN, .cost = NAN, .tokens_sent = -1,         \
-		.tokens_received = -1, .calls = -1, .seconds = NAN, .model_s = NAN, .tool_s = NAN, \
-		.graded_s = NAN, .failed = -1, .timeouts = -1, .format_errors = -1, .refused = -1, \
-		.integrity = -1                                                                    \
+		.baseline = NAN, .best = NAN, .last = NAN, .reward = NAN, .cost = NAN,             \
+		.tokens_sent = -1, .tokens_received = -1, .calls = -1, .seconds = NAN,             \
+		.model_s = NAN, .tool_s = NAN, .graded_s = NAN, .failed = -1, .timeouts = -1,      \
+		.format_errors = -1, .refused = -1, .integrity = -1                                \
 	}
 
 enum row_field_kind { ROW_TEXT, ROW_COUNT, ROW_NUMBER };

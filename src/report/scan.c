@@ -213,6 +213,18 @@ static int scan_mlgym_traj(struct scan *s, struct scan_tasks *tasks, const char 
 	return 0;
 }
 
+/* The record names its task with the variant, "titanic:micro". */
+static void scan_policy_json(struct scan *s, struct scan_tasks *tasks, const struct pyjson *root)
+{
+	const char *name = scan_text(s, pyjson_get(root, "task")), *whole;
+
+	whole = name ? name : s->row->task;
+	s->row->task = arena_strndup(s->arena, whole, strcspn(whole, ":"));
+	scan_set_metric(s, tasks, NULL, NULL);
+	s->row->task = whole;
+	scan_policy(s, root);
+}
+
 static int scan_mlgym(
 		struct scan *s, struct scan_tasks *tasks, const char *path, struct fh_error *err)
 {
@@ -231,6 +243,10 @@ static int scan_mlgym(
 		scan_results(beside, &s->own, &results, NULL);
 	if (r < 0)
 		return r;
+	if (scan_is_policy(results)) {
+		scan_policy_json(s, tasks, results);
+		return 0;
+	}
 	if (is_traj && !pyjson_get(results, "agent") && str_ends(file, ".json"))
 		results = NULL;
 	if (is_traj && (!str_ends(file, ".json") || !results))

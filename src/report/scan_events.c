@@ -91,6 +91,7 @@ static void events_step(struct events *e, const struct pyjson *event)
 	step->score = scan_value(score, e->scan->row->metric);
 	step->cost = e->paid ? e->scan->row->cost : NAN;
 	pyjson_double(pyjson_get(info, "duration_s"), &step->duration_s);
+	pyjson_double(pyjson_get(event, "reward"), &step->reward);
 	if (final)
 		e->final = scan_value(pyjson_get(final, "score"), e->scan->row->metric);
 }

@@ -15,6 +15,7 @@ struct scan_step {
 	double score; /* NAN: no score by the metric */
 	double cost;  /* cost of the run after this step; NAN: not known */
 	double duration_s;
+	double reward; /* NAN: not recorded */
 };
 
 struct scan {
@@ -33,6 +34,9 @@ void scan_set_stats(struct scan *s, const struct pyjson *stats);
 /* Value of the metric in an object of scores, whose name may differ in case. NAN: none. */
 double scan_value(const struct pyjson *scores, const char *metric);
 
+/* The better of two scores. A NAN is never better. */
+double scan_better(const struct run_row *row, double a, double b);
+
 /* Sets best and last from the list of all scores of a run. */
 void scan_set_scores(struct scan *s, const struct pyjson *scores);
 
@@ -41,6 +45,12 @@ void scan_sum_steps(struct scan *s);
 
 /* Copies a text that a record holds, with a cap on its length. */
 const char *scan_text(struct scan *s, const struct pyjson *v);
+
+/* True for the record of an episode that a trainer of a policy wrote as JSON. */
+bool scan_is_policy(const struct pyjson *root);
+
+/* Reads such a record. The row has its task and metric, if they are known. */
+void scan_policy(struct scan *s, const struct pyjson *root);
 
 /* Reads an events.jsonl. */
 int scan_events(struct scan *s, const char *path, struct fh_error *err);

@@ -15,7 +15,7 @@ struct scan_step *scan_add_step(struct scan *s)
 
 	s->steps = arena_grow(&s->own, s->steps, s->n_steps, sizeof(*s->steps));
 	step = &s->steps[s->n_steps++];
-	*step = (struct scan_step){ .kind = 'B', .score = NAN, .cost = NAN };
+	*step = (struct scan_step){ .kind = 'B', .score = NAN, .cost = NAN, .reward = NAN };
 	return step;
 }
 
@@ -42,7 +42,7 @@ double scan_value(const struct pyjson *scores, const char *metric)
 	return value;
 }
 
-static double scan_better(const struct run_row *row, double a, double b)
+double scan_better(const struct run_row *row, double a, double b)
 {
 	if (isnan(a) || isnan(b))
 		return isnan(a) ? b : a;
@@ -89,6 +89,8 @@ void scan_sum_steps(struct scan *s)
 		row->timeouts += step->timed_out;
 		row->refused += step->refused;
 		row->integrity += step->tampered;
+		if (!isnan(step->reward))
+			row->reward = step->reward + (isnan(row->reward) ? 0 : row->reward);
 		if (!step->scored || isnan(step->score))
 			continue;
 		buf_printf(&points, "%zu %.17g ", i + 1, step->score);

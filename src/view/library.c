@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "base/sha256.h"
 #include "base/walk.h"
+#include "report/find.h"
 #include "trajectory/export.h"
 
 #include <limits.h>
@@ -91,7 +92,7 @@ static bool library_wants(const FTSENT *file)
 
 	if (str_eq(file->fts_name, EXPORT_EVENTS))
 		return true;
-	if (!str_ends(file->fts_name, ".traj"))
+	if (!str_ends(file->fts_name, ".traj") && !found_is_policy(file->fts_name))
 		return false;
 	if (file->fts_level == 0)
 		return true;

@@ -94,7 +94,10 @@ static void page_put_step(struct page *p, size_t i, struct buf *text)
 	pyjson_put_i64(w, "step", (int64_t)i + 1);
 	if (v) {
 		page_put_cut(w, "thought", run_text_of(v, "thought"));
-		page_put_cut(w, "response", run_text_of(v, "response"));
+		page_put_cut(w, "response",
+				run_text_of(v,
+						pyjson_get(v, "response") ? "response"
+									  : "completion"));
 		page_put_cut(w, "action", run_text_of(v, "action"));
 		page_put_cut(w, "observation", run_text_of(v, "observation"));
 		info = pyjson_get(v, "info");

@@ -10,7 +10,7 @@
 static const char *const page_columns[] = { "task", "model", "agent", "exit_status", "complete",
 	"steps", "best", "last", "baseline", "metric", "maximize", "cost", "tokens_sent",
 	"tokens_received", "seconds", "failed", "timeouts", "format_errors", "integrity",
-	"policy_step", "started", "problem" };
+	"policy_step", "reward", "started", "problem" };
 
 static const struct row_field *page_field(const char *name)
 {

@@ -184,6 +184,11 @@ static void run_add_step(struct record *r, const struct run_part *p, const struc
 			s.marks |= run_info_marks(info, &s.exit_code);
 			pyjson_double(pyjson_get(info, "duration_s"), &s.duration_s);
 			s.score = run_score(r, pyjson_get(info, "score"));
+		} else if (pyjson_get(step, "outcome")) {
+			/* A turn of a policy's episode has its numbers beside its texts. */
+			s.marks |= run_info_marks(step, &s.exit_code);
+			pyjson_double(pyjson_get(step, "duration_s"), &s.duration_s);
+			s.score = run_score(r, pyjson_get(step, "score"));
 		} else {
 			s.marks |= run_observation_marks(seen);
 			pyjson_double(pyjson_get(step, "execution_time"), &s.duration_s);
@@ -314,6 +319,7 @@ static void run_take_scores(struct record *r, const struct pyjson *scores)
 
 static void run_take_info(struct record *r, const struct pyjson *info)
 {
+	pyjson_double(pyjson_get(info, "baseline_score"), &r->baseline);
 	run_set(&r->exit_status, info, "exit_status");
 	run_take_spent(r, pyjson_get(info, "model_stats"));
 	run_take_scores(r, pyjson_get(info, "score"));

@@ -32,6 +32,7 @@ static unsigned scan_depth(const struct scan *s, enum scan_part *out_part)
 		{ "trajectory", SCAN_STEP, 2 },
 		{ "history", SCAN_MESSAGE, 2 },
 		{ "info", SCAN_INFO, 1 },
+		{ "metrics", SCAN_INFO, 1 },
 	};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {

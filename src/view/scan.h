@@ -14,7 +14,7 @@ enum scan_part {
 	SCAN_EVENT,   /* a line of an events.jsonl, without its newline */
 	SCAN_STEP,    /* an object in the "trajectory" of a .traj */
 	SCAN_MESSAGE, /* an object in its "history" */
-	SCAN_INFO,    /* the "info" of a .traj */
+	SCAN_INFO,    /* the "info" of a .traj, or the "metrics" of a policy's record */
 };
 
 /* Takes a part: bytes from `begin` to before `end` of the record. */

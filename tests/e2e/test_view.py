@@ -47,6 +47,12 @@ class Viewer:
         answer = self.get("api/runs")
         return [dict(zip(answer["columns"], run, strict=False)) for run in answer["runs"]]
 
+    def listed(self, n: int) -> list:
+        """All runs, which are so many, once they are indexed."""
+        runs = self.runs()
+        assert len(runs) == n
+        return runs
+
     def run(self) -> dict:
         """The only run."""
         (one,) = self.ids().values()
@@ -296,3 +302,45 @@ def test_bad_tokens(fumehood, tmp_path, token):
 
 def test_missing_place(fumehood, tmp_path):
     assert "does not exist" in fumehood("view", tmp_path / "none", status=2).stderr
+
+
+def write_episode(folder, step: int, number: int, score: float, task="rows:micro") -> None:
+    """Writes an episode of a policy, as fumehood-verifiers does."""
+    turn = {"completion": "go", "action": "ls", "observation": "out", "reward": 0.0}
+    turn |= {"exit_code": 1, "outcome": "ok", "score": None, "duration_s": 0.5}
+    graded = turn | {"action": "validate", "exit_code": 0, "reward": 0.25, "score": {"m": score}}
+    record = {
+        "task": task,
+        "example_id": number,
+        "policy_step": step,
+        "trajectory": [turn, graded],
+        "metrics": {
+            "baseline_score": 3.0,
+            "final_score": score,
+            "improvement": 3.0 - score,
+            "validation_history": [[2, score]],
+        },
+        "info": {"exit_status": "submitted", "errors": 1},
+        "timestamp": "20260131_120000",
+    }
+    folder.mkdir(exist_ok=True)
+    name = f"{task.replace(':', '-')}_pi{step}_20260131_120000_{number}.json"
+    (folder / name).write_text(json.dumps(record, indent=1))
+
+
+def test_episodes_of_a_policy(fumehood, view, tmp_path):
+    for step in (0, 10):
+        write_episode(tmp_path, step, 1, 2.5 - step / 10)
+    viewer = view(tmp_path)
+    first, second = viewer.listed(2)
+    assert [first["policy_step"], second["policy_step"]] == [0, 10]
+    assert second["task"] == "rows:micro" and second["model"] == "policy"
+    assert (second["reward"], second["best"], second["baseline"]) == (0.25, 1.5, 3.0)
+    assert second["maximize"] == 0 and second["failed"] == 1 and second["problem"] is None
+    run = viewer.get("api/run", run=second["id"])
+    assert run["whole"] and run["exit_status"] == "submitted" and run["baseline"] == 3.0
+    assert [row[3] for row in run["steps"]] == [None, 1.5]
+    assert run["steps"][0][1] == 4, "a failed command is an error"
+    step = viewer.get("api/steps", run=second["id"])["steps"][0]
+    assert step["response"]["text"] == "go"
+    assert "guessed" in fumehood("report", tmp_path).stdout
