@@ -2,11 +2,15 @@
 //
 //   #/                  all runs          #/?filter=WORDS&sort=COLUMN&columns=NAMES
 //   #/run/ID            a run             #/run/ID/STEP
+//   #/training          policies over their steps
 
 import { Refusal } from "./api.js";
 import { el, say } from "./dom.js";
 import { RunView } from "./run.js";
 import { RunsView } from "./runs.js";
+import { TrainingView } from "./training.js";
+
+const VIEWS = { run: RunView, training: TrainingView };
 
 const main = document.getElementById("main");
 const trail = document.getElementById("trail");
@@ -14,9 +18,10 @@ const help = document.getElementById("help");
 let view = null;
 
 async function show() {
-	const [path, query] = location.hash.slice(1).split("?");
+	const [, path, query] = location.hash.match(/^#?([^?]*)[?]?(.*)$/);
 	const words = path.split("/").filter(Boolean);
 	const step = Number(words[2]) || 0;
+	const View = VIEWS[words[0]] ?? RunsView;
 
 	if (words[0] === "run" && view instanceof RunView && view.id === words[1] && view.run) {
 		view.go(step || 1, false);
@@ -24,10 +29,10 @@ async function show() {
 	}
 	view?.close();
 	main.replaceChildren(el("p", {}, "Loading\u2026"));
-	const shown = words[0] === "run" ? new RunView(main, words[1]) : new RunsView(main);
+	const shown = new View(main, ...words.slice(1));
 	view = shown;
 	try {
-		const place = await shown.open(words[0] === "run" ? step : query);
+		const place = await shown.open(View === RunView ? step : query);
 		trail.replaceChildren(place ? el("a", { href: place[1] }, place[0]) : "");
 		document.title = place ? `${place[0]} - Fumehood` : "Fumehood";
 	} catch (error) {

@@ -100,3 +100,17 @@ export class VirtualList {
 		this.watch.disconnect();
 	}
 }
+
+// A table whose cells are texts or elements.
+export function plainTable(label, head, rows) {
+	return el(
+		"div",
+		{ class: "wide", tabindex: "0", role: "region", "aria-label": label },
+		el(
+			"table",
+			{},
+			el("thead", {}, el("tr", {}, head.map((title) => el("th", { scope: "col" }, title)))),
+			el("tbody", {}, rows.map((cells) => el("tr", {}, cells.map((cell) => el("td", {}, cell ?? ""))))),
+		),
+	);
+}

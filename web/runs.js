@@ -1,7 +1,7 @@
 // The table of all runs.
 
-import { getJson } from "./api.js";
 import { el, say, VirtualList } from "./dom.js";
+import { loadRuns } from "./list.js";
 import { number, seconds } from "./step.js";
 import { size } from "./text.js";
 
@@ -31,6 +31,7 @@ const COLUMNS = [
 	["format_errors", "Formats", 1.3, String],
 	["integrity", "Tampering", 1.5, String],
 	["policy_step", "Policy step", 1.6, String],
+	["reward", "Reward", 1.5, number],
 	["bytes", "Size", 1.5, size],
 	["started", "Started", 2.2, date],
 ];
@@ -42,9 +43,9 @@ const NARROW = ["task", "model", "best"];
 function filterOf(text) {
 	const tests = text
 		.toLowerCase()
-		.split(/\s+/)
-		.filter(Boolean)
-		.map((word) => {
+		.match(/(?:[^\s"]|"[^"]*"?)+/g)
+		?.map((quoted) => {
+			const word = quoted.replaceAll('"', "");
 			const [, name, sign, value] = word.match(/^([a-z_]+)(<=|>=|<|>|=|:)(.+)$/) ?? [];
 			if (!COLUMNS.some(([column]) => column === name)) return (run) => run.text.includes(word);
 			if (sign === ":") return (run) => String(run[name] ?? "").toLowerCase().includes(value);
@@ -57,7 +58,7 @@ function filterOf(text) {
 			};
 			return (run) => run[name] !== null && compare[sign](run[name]);
 		});
-	return (run) => tests.every((test) => test(run));
+	return (run) => !tests || tests.every((test) => test(run));
 }
 
 function compareBy(name, sign) {
@@ -83,6 +84,7 @@ export class RunsView {
 		["Enter", "open the run"],
 		["/", "filter"],
 		["s", "sort by the next column"],
+		["p", "the training of a policy"],
 		["r", "look for new runs"],
 	];
 
@@ -108,9 +110,10 @@ export class RunsView {
 			choose: (index) => this.choose(index),
 		});
 		this.head = el("div", { class: "table-head" });
+		this.training = el("a", { class: "button", href: "#/training", hidden: true }, "Training");
 		this.main.replaceChildren(
 			el("h1", {}, "Runs"),
-			el("div", { class: "jumps" }, this.filter, this.columnsMenu()),
+			el("div", { class: "jumps" }, this.filter, this.columnsMenu(), this.training),
 			el("div", { class: "runs" }, this.head, this.list.box),
 		);
 		await this.load();
@@ -119,14 +122,16 @@ export class RunsView {
 	}
 
 	async load() {
-		const { columns, runs } = await getJson("runs");
-		this.runs = runs.map((values) => {
-			const run = Object.fromEntries(columns.map((name, i) => [name, values[i] ?? null]));
-			run.text = [run.name, run.task, run.model, run.agent, run.exit_status].join(" ").toLowerCase();
-			return run;
-		});
-		this.latest = JSON.stringify(runs);
+		this.take(await loadRuns());
 		if (!this.closed) this.apply();
+	}
+
+	take(runs) {
+		this.latest = JSON.stringify(runs);
+		this.runs = runs;
+		for (const run of runs)
+			run.text = [run.name, run.task, run.model, run.agent, run.exit_status].join(" ").toLowerCase();
+		this.training.hidden = !runs.some((run) => run.policy_step !== null);
 	}
 
 	// --- columns
@@ -220,9 +225,10 @@ export class RunsView {
 	}
 
 	async loadChanged() {
-		const before = this.latest;
-		const { runs } = await getJson("runs");
-		if (!this.closed && JSON.stringify(runs) !== before) await this.load();
+		const runs = await loadRuns();
+		if (this.closed || JSON.stringify(runs) === this.latest) return;
+		this.take(runs);
+		this.apply();
 	}
 
 	choose(index) {
@@ -249,6 +255,7 @@ export class RunsView {
 			"/": () => this.filter.focus(),
 			s: () => this.sortBy(names[(names.indexOf(this.sort.replace(/^-/, "")) + 1) % names.length]),
 			r: () => this.load(),
+			p: () => (location.hash = "#/training"),
 		};
 		acts[key]?.();
 		return key in acts;

@@ -6,11 +6,14 @@
 #include "src/view/page-chart.js.h"
 #include "src/view/page-dom.js.h"
 #include "src/view/page-index.html.h"
+#include "src/view/page-list.js.h"
+#include "src/view/page-plot.js.h"
 #include "src/view/page-run.js.h"
 #include "src/view/page-runs.js.h"
 #include "src/view/page-step.js.h"
 #include "src/view/page-style.css.h"
 #include "src/view/page-text.js.h"
+#include "src/view/page-training.js.h"
 
 #include <stddef.h>
 
@@ -22,10 +25,13 @@ const struct page_file page_files[] = {
 	{ "app.js", SCRIPT, page_app_js },
 	{ "chart.js", SCRIPT, page_chart_js },
 	{ "dom.js", SCRIPT, page_dom_js },
+	{ "list.js", SCRIPT, page_list_js },
+	{ "plot.js", SCRIPT, page_plot_js },
 	{ "run.js", SCRIPT, page_run_js },
 	{ "runs.js", SCRIPT, page_runs_js },
 	{ "step.js", SCRIPT, page_step_js },
 	{ "style.css", "text/css; charset=utf-8", page_style_css },
 	{ "text.js", SCRIPT, page_text_js },
+	{ "training.js", SCRIPT, page_training_js },
 	{ NULL, NULL, NULL },
 };

@@ -68,3 +68,19 @@ export function writeKinds(top) {
 		{ event: "end", exit_status: "submitted", steps: steps.length, over: true },
 	]);
 }
+
+// An episode of a policy, as fumehood-verifiers writes it.
+export function writeEpisode(top, policyStep, number, score, reward, task = "rows") {
+	const turn = (more) => ({ completion: "I try", action: "ls", observation: "out", reward: 0, exit_code: 0, outcome: "ok", score: null, duration_s: 0.1, ...more });
+	const record = {
+		task,
+		example_id: number,
+		policy_step: policyStep,
+		trajectory: [turn(), turn({ action: "validate", reward, score: { Score: score } })],
+		metrics: { baseline_score: 1, final_score: score, improvement: score - 1, validation_history: [[2, score]] },
+		info: { exit_status: "submitted", errors: 0 },
+		timestamp: "20260131_120000",
+	};
+	mkdirSync(top, { recursive: true });
+	writeFileSync(join(top, `${task.replace(/\W/g, "-")}_pi${policyStep}_20260131_120000_${number}.json`), JSON.stringify(record, null, 1));
+}

@@ -1,0 +1,261 @@
+// Plots of lines and points over two axes. Lines differ by colour, dashes and marks, so that they
+// can be told apart without colour. Arrow keys move between points, and Enter or a click opens one.
+
+import { el, say, svg } from "./dom.js";
+import { number } from "./step.js";
+
+const LEFT = 58;
+const RIGHT = 14;
+const TOP = 10;
+const BOTTOM = 36;
+const COLOURS = 8;
+const DASHES = ["", "7 3", "2 3", "10 3 2 3", "14 4", "4 4", "1 5"];
+// Marks as paths around a point.
+const MARKS = [
+	"m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0",
+	"m-3-3h6v6h-6z",
+	"m0-4l4 7h-8z",
+	"m0-4.5l4.5 4.5l-4.5 4.5l-4.5-4.5z",
+	"m0 4l4-7h-8z",
+	"m-4-1h3v-3h2v3h3v2h-3v3h-2v-3h-3z",
+	"m-4 0l2-4h4l2 4l-2 4h-4z",
+	"m-4-2h8v4h-8z",
+];
+
+const colour = (style) => `plot-${style % COLOURS}`;
+const dash = (style) => DASHES[style % DASHES.length];
+const mark = (style) => MARKS[(style + Math.floor(style / MARKS.length)) % MARKS.length];
+
+// Numbers at equal, round distances that cover a range.
+function ticks(low, high, most) {
+	const rough = (high - low) / most;
+	const power = 10 ** Math.floor(Math.log10(rough));
+	const distance = power * ([1, 2, 5, 10].find((n) => n * power >= rough) ?? 10);
+	const all = [];
+	for (let i = Math.ceil(low / distance - 1e-9); i * distance <= high + distance * 1e-9; i++) all.push(i * distance);
+	return all;
+}
+
+function range(lists) {
+	let low = Infinity;
+	let high = -Infinity;
+	for (const list of lists)
+		for (const value of list) {
+			if (!Number.isFinite(value)) continue;
+			if (value < low) low = value;
+			if (value > high) high = value;
+		}
+	if (low > high) return [0, 1];
+	return low === high ? [low - Math.abs(low || 1) / 2, high + Math.abs(high || 1) / 2] : [low, high];
+}
+
+const finite = (value) => value !== null && value !== undefined && Number.isFinite(value);
+
+// A sample of a line for legends.
+export function sample(style, lines = true) {
+	return svg(
+		"svg",
+		{ class: `plot-sample ${colour(style)}`, viewBox: "0 0 34 12", "aria-hidden": "true" },
+		lines ? svg("path", { class: "plot-line", d: "M0 6H34", "stroke-dasharray": dash(style) }) : null,
+		svg("path", { class: "plot-mark", d: `M17 6${mark(style)}` }),
+	);
+}
+
+// `lines` are {name, style, x, y, low, high, steps, bare, text(i)}: x, y, low and high are arrays,
+// and y may have gaps (null). `steps` keeps y until the next x. `bare` leaves out the marks.
+// `choose(line, i)` opens a point.
+export class Plot {
+	constructor({ label, x, y, lines, level = null, from = null, points = false, choose }) {
+		Object.assign(this, { label, titles: { x, y }, lines, level, from, points, choose });
+		this.at = null;
+		this.width = 0;
+		this.box = el("div", {
+			class: "plot",
+			tabindex: "0",
+			role: "application",
+			"aria-roledescription": "plot",
+			"aria-label": `${label}. Arrow keys move between points, Enter opens one.`,
+			keydown: (event) => this.key(event),
+			click: (event) => this.press(event),
+			pointermove: (event) => this.point(event),
+			pointerleave: () => this.setAt(null),
+		});
+		this.watch = new ResizeObserver(() => this.fit());
+		this.watch.observe(this.box);
+	}
+
+	setLines(lines, level = this.level) {
+		Object.assign(this, { lines, level, at: null });
+		if (this.width) this.draw();
+	}
+
+	fit() {
+		const width = Math.round(this.box.clientWidth);
+		if (!width || width === this.width) return;
+		this.width = width;
+		this.height = Math.min(380, Math.max(200, Math.round(width * 0.42)));
+		this.draw();
+	}
+
+	// --- drawing
+
+	draw() {
+		const { lines, width, height } = this;
+		const xs = range(lines.map((line) => line.x).concat(this.from === null ? [] : [[this.from]]));
+		const ys = range(lines.flatMap((line) => [line.y, line.low ?? [], line.high ?? []]).concat(finite(this.level) ? [[this.level]] : []));
+		this.x = (value) => LEFT + ((width - LEFT - RIGHT) * (value - xs[0])) / (xs[1] - xs[0]);
+		this.y = (value) => height - BOTTOM - ((height - TOP - BOTTOM) * (value - ys[0])) / (ys[1] - ys[0]);
+		this.cursor = svg("path", { class: "plot-cursor", d: "" });
+		this.svg = svg(
+			"svg",
+			{ viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" },
+			this.axes(xs, ys),
+			finite(this.level)
+				? svg("path", { class: "plot-level", d: `M${LEFT} ${this.y(this.level)}H${width - RIGHT}` })
+				: null,
+			lines.map((line) => this.band(line)),
+			lines.map((line) => this.line(line)),
+			this.cursor,
+		);
+		this.box.replaceChildren(this.svg);
+		this.setAt(this.at);
+	}
+
+	axes(xs, ys) {
+		const { width, height } = this;
+		const bottom = height - BOTTOM;
+		const text = (x, y, anchor, value) => svg("text", { x, y, "text-anchor": anchor }, value);
+		return svg(
+			"g",
+			{ class: "plot-axes" },
+			ticks(...xs, Math.max(2, Math.floor(width / 110))).map((v) => text(this.x(v), bottom + 15, "middle", number(v))),
+			ticks(...ys, 5).map((v) => [
+				svg("path", { d: `M${LEFT} ${this.y(v)}H${width - RIGHT}` }),
+				text(LEFT - 6, this.y(v) + 4, "end", number(v)),
+			]),
+			text((LEFT + width - RIGHT) / 2, height - 4, "middle", this.titles.x),
+			svg("text", { transform: `translate(12 ${(TOP + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, this.titles.y),
+		);
+	}
+
+	place(x, y) {
+		return `${this.x(x).toFixed(1)} ${this.y(y).toFixed(1)}`;
+	}
+
+	band(line) {
+		if (!line.low) return null;
+		const known = line.x.map((_, i) => i).filter((i) => finite(line.low[i]) && finite(line.high[i]));
+		const there = known.map((i) => this.place(line.x[i], line.high[i]));
+		const back = known.reverse().map((i) => this.place(line.x[i], line.low[i]));
+		if (!known.length) return null;
+		return svg("path", { class: `plot-band ${colour(line.style)}`, d: `M${there.concat(back).join("L")}Z` });
+	}
+
+	line(line) {
+		let path = "";
+		let marks = "";
+		for (let i = 0; i < line.x.length; i++) {
+			if (!finite(line.y[i])) continue;
+			const at = this.place(line.x[i], line.y[i]);
+			const [px, py] = at.split(" ");
+			path += !path ? `M${at}` : line.steps ? `H${px}V${py}` : `L${at}`;
+			if (!line.bare) marks += `M${at}${mark(line.style)}`;
+		}
+		if (line.until && path) path += `H${this.x(line.until).toFixed(1)}`;
+		return svg(
+			"g",
+			{ class: colour(line.style) },
+			this.points ? null : svg("path", { class: "plot-line", d: path, "stroke-dasharray": dash(line.style) }),
+			svg("path", { class: "plot-mark", d: marks }),
+		);
+	}
+
+	// --- choosing a point
+
+	setAt(at) {
+		this.at = at;
+		const [line, i] = at ?? [];
+		this.cursor?.setAttribute("d", line && finite(line.y[i]) ? `M${this.place(line.x[i], line.y[i])}m-8 0a8 8 0 1 0 16 0a8 8 0 1 0-16 0` : "");
+		this.box.classList.toggle("plot-found", at !== null);
+		if (at) say(line.text ? line.text(i) : `${line.name}: ${number(line.x[i])}, ${number(line.y[i])}`);
+	}
+
+	// The point that is nearest to the pointer.
+	find(event) {
+		if (!this.svg) return null;
+		const box = this.svg.getBoundingClientRect();
+		const px = event.clientX - box.left;
+		const py = event.clientY - box.top;
+		let found = null;
+		let least = Infinity;
+		for (const line of this.lines)
+			for (let i = 0; i < line.x.length; i++) {
+				if (!finite(line.y[i])) continue;
+				const away = (this.x(line.x[i]) - px) ** 2 + (this.y(line.y[i]) - py) ** 2;
+				if (away >= least) continue;
+				least = away;
+				found = [line, i];
+			}
+		return found;
+	}
+
+	point(event) {
+		if (this.pointing) return;
+		this.pointing = requestAnimationFrame(() => {
+			this.pointing = 0;
+			this.setAt(this.find(event));
+		});
+	}
+
+	press(event) {
+		const at = this.find(event);
+		if (at) this.choose(...at);
+	}
+
+	key(event) {
+		const moves = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+		if (event.key === "Enter" && this.at) this.choose(...this.at);
+		else if (event.key in moves) this.move(...moves[event.key]);
+		else return;
+		event.preventDefault();
+		event.stopPropagation();
+	}
+
+	move(over, along) {
+		const lines = this.lines.filter((line) => line.y.some(finite));
+		if (!lines.length) return;
+		let [line, i] = this.at ?? [lines[0], -1];
+		if (over) {
+			const x = line.x[Math.max(0, i)];
+			line = lines[(lines.indexOf(line) + over + lines.length) % lines.length];
+			i = line.x.findLastIndex((value, k) => finite(line.y[k]) && value <= x);
+			if (i < 0) i = line.y.findIndex(finite);
+		} else {
+			do i += along;
+			while (i >= 0 && i < line.x.length && !finite(line.y[i]));
+		}
+		if (i >= 0 && i < line.x.length) this.setAt([line, i]);
+	}
+
+	close() {
+		this.watch.disconnect();
+		cancelAnimationFrame(this.pointing);
+	}
+}
+
+// A list of names with their samples. `items` are {name, style, href, press}.
+export function legend(items, lines = true) {
+	return el(
+		"ul",
+		{ class: "legend" },
+		items.map((item) =>
+			el(
+				"li",
+				{},
+				item.press
+					? el("button", { type: "button", "aria-pressed": String(item.on), click: item.press }, sample(item.style, lines), item.name)
+					: el("a", { href: item.href }, sample(item.style, lines), item.name),
+			),
+		),
+	);
+}
