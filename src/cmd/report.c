@@ -27,7 +27,7 @@ static const char *const formats[] = { "text", "csv", "json", "html", "md", NULL
 struct report_options {
 	int format;
 	const char *out, *tasks_dir;
-	struct texts compare;
+	struct texts compare, tables;
 	struct report_choice choice;
 };
 
@@ -42,6 +42,8 @@ static const struct cmd_option options[] = {
 			"only these models, in this order" },
 	{ "tasks", 0, OPTION_LIST, FIELD(choice.tasks), "T,...",
 			"only these tasks, in this order" },
+	{ "tables", 't', OPTION_LIST, FIELD(tables), "ID,...",
+			"only these tables, or `all` [text: those that answer most questions]" },
 	{ "split", 0, OPTION_FLAG, FIELD(choice.split), NULL,
 			"don't mix versions of a task, root file systems or judges" },
 	{ "tasks-dir", 0, OPTION_PATH, FIELD(tasks_dir), "DIR",
@@ -110,6 +112,74 @@ static void report_write(struct buf *out, const struct report_doc *doc, enum rep
 	}
 }
 
+/* --- which tables ----------------------------------------------------------------------------- */
+
+/* Tables that text has without --tables: who is better, is it noise, what did it cost. */
+static const char *const brief[] = { "compare", "compare-total", "iqm", "scores-attempt", "spread",
+	"over-steps", "policy-steps", "costs", "errors" };
+
+static bool report_names_table(const char *const *ids, size_t n, const char *id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(ids[i], id) || str_eq(ids[i], "all"))
+			return true;
+	return false;
+}
+
+/* Refuses an id that no table has. */
+static int report_check_tables(
+		const struct report_doc *doc, const struct texts *chosen, struct fh_error *err)
+{
+	auto_buf struct buf ids = BUF_INIT(4096);
+
+	for (size_t i = 0; i < doc->n_tables; i++)
+		buf_printf(&ids, "%s%s", i ? ", " : "", doc->tables[i]->id);
+	for (size_t i = 0; i < chosen->n; i++) {
+		bool known = str_eq(chosen->items[i], "all");
+
+		for (size_t t = 0; t < doc->n_tables && !known; t++)
+			known = str_eq(chosen->items[i], doc->tables[t]->id);
+		if (!known)
+			return error_say(err, ENOENT,
+					"--tables: this report has no table '%s'; it has %s",
+					chosen->items[i], buf_str(&ids));
+	}
+	return 0;
+}
+
+/* Keeps the named tables. Returns how many are left out. */
+static size_t report_keep_tables(struct report_doc *doc, const char *const *ids, size_t n_ids)
+{
+	size_t n = 0, all = doc->n_tables;
+
+	for (size_t i = 0; i < all; i++)
+		if (report_names_table(ids, n_ids, doc->tables[i]->id))
+			doc->tables[n++] = doc->tables[i];
+	doc->n_tables = n;
+	return all - n;
+}
+
+/* Applies --tables, or the choice that the format has without it. */
+static int report_choose_tables(const struct report_options *o, enum report_format format,
+		struct report_doc *doc, struct fh_error *err)
+{
+	size_t left;
+	int r = report_check_tables(doc, &o->tables, err);
+
+	if (r < 0)
+		return r;
+	if (o->tables.n) {
+		report_keep_tables(doc, o->tables.items, o->tables.n);
+		return 0;
+	}
+	left = format == REPORT_TEXT ? report_keep_tables(doc, brief, ARRAY_SIZE(brief)) : 0;
+	if (left)
+		doc->more = arena_printf(doc->arena,
+				"%zu more tables: --tables all, or --format html --out report.html",
+				left);
+	return 0;
+}
+
 static int report_print(const struct report_options *o, struct buf *text, enum report_format format)
 {
 	struct fh_error err;
@@ -158,6 +228,8 @@ static int report_main(struct command_context *ctx)
 	paper_tables(&report);
 	spread_tables(&report);
 	effort_tables(&report);
+	if (report_choose_tables(o, format, &doc, &err) < 0)
+		return cmd_refuse(&err);
 	report_write(&text, &doc, format, !o->out);
 	return report_print(o, &text, format);
 }
@@ -174,6 +246,7 @@ const struct command command_report = {
 		 "MLGym's paper and more. An index of the runs is kept in each folder, or in the state "
 		 "folder if that can't be written. docs/report.md explains the tables.",
 	.examples = "fumehood report trajectories/me\n"
+		    "fumehood report --tables all trajectories/me\n"
 		    "fumehood report --format csv --out report.csv trajectories/me",
 	.options = options,
 	.options_size = sizeof(struct report_options),

@@ -20,7 +20,13 @@ static double paper_score(const struct report *r, enum score_kind kind, size_t t
 
 static const char *paper_name(const struct report *r, size_t who)
 {
-	return who == r->models.n ? "baseline" : r->models.items[who];
+	if (who < r->models.n)
+		return r->models.items[who];
+	/* the model `baseline` plays the tasks' baselines, and keeps its name */
+	for (size_t i = 0; i < r->models.n; i++)
+		if (str_eq(r->models.items[i], "baseline"))
+			return "task's baseline";
+	return "baseline";
 }
 
 /* --- scores ----------------------------------------------------------------------------------- */
@@ -55,7 +61,7 @@ static void paper_scores(const struct report *r, enum score_kind kind)
 			arena_array(doc->arena, (r->models.n + 1) * r->n_tasks + 1, sizeof(double));
 	struct report_table *t;
 
-	names.items[0] = "baseline";
+	names.items[0] = paper_name(r, r->models.n);
 	memcpy(names.items + 1, r->models.items, r->models.n * sizeof(char *));
 	t = doc_add_named(doc, arena_printf(doc->arena, "scores-%s", kind_ids[kind]),
 			arena_printf(doc->arena, "Scores, %s", kind_names[kind]),

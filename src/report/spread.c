@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GRID 20 /* points of a curve over steps or cost */
+#define GRID 20 /* most points of a curve over steps or cost */
 
 /* --- normalised scores ------------------------------------------------------------------------ */
 
@@ -267,6 +267,7 @@ static void spread_over(const struct report *r, enum axis axis)
 {
 	struct report_doc *doc = r->doc;
 	double most = spread_longest(r, axis), *values, *grid;
+	size_t n_grid = axis == AXIS_STEPS && most < GRID ? (size_t)most : GRID;
 	struct figure *figure = arena_alloc(doc->arena, sizeof(*figure));
 	struct figure_line *lines = arena_array(doc->arena, r->models.n, sizeof(*lines));
 	struct report_table *t;
@@ -274,19 +275,20 @@ static void spread_over(const struct report *r, enum axis axis)
 	if (!(most > 0))
 		return;
 	values = arena_array(doc->arena, r->n_runs + 1, sizeof(double));
-	grid = arena_array(doc->arena, GRID, sizeof(double));
+	grid = arena_array(doc->arena, n_grid, sizeof(double));
 	t = doc_add_named(doc, axis == AXIS_STEPS ? "over-steps" : "over-cost",
 			axis == AXIS_STEPS ? "Score over steps" : "Score over cost",
 			"Interquartile mean of the best normalised scores so far. The band of the "
 			"picture is the middle half of the runs. A run that has ended keeps its score.",
 			axis == AXIS_STEPS ? "Steps" : "$", &r->models);
-	for (size_t g = 0; g < GRID; g++) {
+	for (size_t g = 0; g < n_grid; g++) {
 		struct cell *cells = table_add_row(doc, t);
 
-		grid[g] = most * (double)(g + 1) / GRID;
+		grid[g] = most * (double)(g + 1) / (double)n_grid;
 		if (axis == AXIS_STEPS)
 			grid[g] = ceil(grid[g]);
-		cells[0] = cell_number(doc, grid[g], 3);
+		cells[0] = axis == AXIS_STEPS ? cell_count(doc, grid[g])
+					      : cell_number(doc, grid[g], 3);
 		for (size_t m = 0; m < r->models.n; m++) {
 			size_t n = spread_reached(r, m, axis, grid[g], values);
 			struct figure_line *line = &lines[m];
@@ -295,10 +297,10 @@ static void spread_over(const struct report *r, enum axis axis)
 			if (!line->y)
 				*line = (struct figure_line){ .name = r->models.items[m],
 					.x = grid,
-					.y = arena_array(doc->arena, GRID, sizeof(double)),
-					.low = arena_array(doc->arena, GRID, sizeof(double)),
-					.high = arena_array(doc->arena, GRID, sizeof(double)),
-					.n = GRID };
+					.y = arena_array(doc->arena, n_grid, sizeof(double)),
+					.low = arena_array(doc->arena, n_grid, sizeof(double)),
+					.high = arena_array(doc->arena, n_grid, sizeof(double)),
+					.n = n_grid };
 			y = line->y, low = line->low, high = line->high;
 			y[g] = stats_iqm(values, n);
 			low[g] = n ? stats_quantile(values, n, 0.25) : NAN;

@@ -58,6 +58,7 @@ struct report_doc {
 	struct report_table **tables;
 	size_t n_tables;
 	struct texts notes; /* warnings about what the tables compare */
+	const char *more;   /* line below the tables of a text; NULL: none */
 };
 
 /* Adds a table with these columns, ended by NULL. */

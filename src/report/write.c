@@ -61,16 +61,43 @@ static void write_text_line(struct text_layout *l, const struct cell *cells)
 	buf_add_char(l->out, '\n');
 }
 
+static bool write_is_empty(const struct report_table *t, size_t column)
+{
+	for (size_t row = 0; row < t->n_rows; row++)
+		if (*t->cells[row * t->n_columns + column].text)
+			return false;
+	return true;
+}
+
+/* Returns a copy of a table without its empty columns, such as costs where no run cost anything. */
+static struct report_table write_drop_empty(struct arena *a, const struct report_table *t)
+{
+	struct report_table copy = { .n_rows = t->n_rows };
+	struct cell *to = arena_array(a, t->n_rows * t->n_columns + 1, sizeof(*to));
+
+	copy.columns = arena_array(a, t->n_columns, sizeof(*copy.columns));
+	copy.cells = to;
+	for (size_t column = 0; column < t->n_columns; column++)
+		if (column == 0 || !write_is_empty(t, column))
+			copy.columns[copy.n_columns++] = t->columns[column];
+	for (size_t cell = 0; cell < t->n_rows * t->n_columns; cell++)
+		if (cell % t->n_columns == 0 || !write_is_empty(t, cell % t->n_columns))
+			*to++ = t->cells[cell];
+	return copy;
+}
+
 /* Breaks a table that is too wide into blocks of columns. Each repeats the first column. */
 static void write_text_table(struct buf *out, const struct report_doc *doc,
-		const struct report_table *t, const struct doc_style *style)
+		const struct report_table *whole, const struct doc_style *style)
 {
+	struct report_table copy = write_drop_empty(doc->arena, whole), *t = &copy;
 	struct text_layout l = { .out = out, .table = t };
 
 	l.widths = arena_array(doc->arena, t->n_columns, sizeof(int));
 	for (size_t i = 0; i < t->n_columns; i++)
 		l.widths[i] = write_width(t, i);
-	for (l.first = 1; l.first == 1 || l.first < t->n_columns; l.first = l.end) {
+	l.first = 1;
+	do {
 		int width = l.widths[0];
 
 		for (l.end = l.first; l.end < t->n_columns; l.end++) {
@@ -82,7 +109,8 @@ static void write_text_table(struct buf *out, const struct report_doc *doc,
 		write_text_line(&l, NULL);
 		for (size_t row = 0; row < t->n_rows; row++)
 			write_text_line(&l, t->cells + row * t->n_columns);
-	}
+		l.first = l.end;
+	} while (l.first < t->n_columns);
 }
 
 /* A bar of `#` for each row, for a terminal. */
@@ -159,6 +187,8 @@ void doc_write_text(struct buf *out, const struct report_doc *doc, const struct 
 		if (t->figure && t->figure->kind == FIGURE_LINES)
 			write_text_curves(out, t->figure);
 	}
+	if (doc->more)
+		buf_printf(out, "\n%s\n", doc->more);
 }
 
 /* --- Markdown --------------------------------------------------------------------------------- */

@@ -143,9 +143,39 @@ def test_forms(fumehood, runs, tmp_path, form, begin):
 
 def test_curves_of_a_terminal(fumehood, runs):
     """The profile of the best model is full from its beginning."""
-    text = fumehood("report", runs, "--tasks", "blotto").stdout
+    text = fumehood("report", runs, "--tasks", "blotto", "--tables", "profile-attempt").stdout
     curves = [line for line in text.splitlines() if line.startswith("two") and "\u2588" in line]
     assert curves and curves[0].split()[1] == 40 * "\u2588"
+
+
+def test_choice_of_tables(fumehood, runs):
+    """Text has a few tables, without columns that are empty everywhere, and tells of the others."""
+    text = fumehood("report", runs).stdout
+    assert "Spread over runs" in text and "Performance profile" not in text
+    assert "Low  High" not in text  # no model has eight runs
+    assert "more tables: --tables all" in text
+    whole = fumehood("report", runs, "--tables", "all").stdout
+    assert "Performance profile" in whole and "more tables" not in whole
+    found = tables(fumehood("report", runs, "--tables", "aup,iqm", "--json"))
+    assert list(found) == ["aup", "iqm"]
+    done = fumehood("report", runs, "--tables", "aup,nope", status=2)
+    assert "no table 'nope'" in done.stderr and "scores-attempt" in done.stderr
+
+
+def test_model_called_baseline(fumehood, tmp_path):
+    """The model `baseline` and the baselines of tasks have different columns."""
+    mlgym_run(tmp_path, "baseline", "blotto", 0, [1.25])
+    found = tables(fumehood("report", tmp_path, "--json"))
+    assert cells(found["scores-attempt"])["blotto"] == {"task's baseline": 1.0, "baseline": 1.25}
+
+
+def test_score_over_steps(fumehood, tmp_path):
+    """A short run has a row for each step, and no step twice."""
+    script = tmp_path / "actions"
+    script.write_text('"true"\n"true"\n"submit"\n')
+    fumehood("run", "--task", "battleOfSexes", "--model", f"actions:{script}", "--out", tmp_path)
+    rows = tables(fumehood("report", tmp_path, "--json"))["over-steps"]["rows"]
+    assert [row[0] for row in rows] == [1, 2, 3]
 
 
 def test_nothing_to_report(fumehood, tmp_path):
