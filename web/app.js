@@ -2,15 +2,19 @@
 //
 //   #/                  all runs          #/?filter=WORDS&sort=COLUMN&columns=NAMES
 //   #/run/ID            a run             #/run/ID/STEP
+//   #/compare/A/B/ROW   two runs          #/compare/A/B/ROW?by=score
+//   #/task/NAME         runs of a task    #/task/NAME?scores=each
 //   #/training          policies over their steps
 
 import { Refusal } from "./api.js";
+import { CompareView } from "./compare.js";
 import { el, say } from "./dom.js";
 import { RunView } from "./run.js";
 import { RunsView } from "./runs.js";
+import { TaskView } from "./task.js";
 import { TrainingView } from "./training.js";
 
-const VIEWS = { run: RunView, training: TrainingView };
+const VIEWS = { compare: CompareView, run: RunView, task: TaskView, training: TrainingView };
 
 const main = document.getElementById("main");
 const trail = document.getElementById("trail");
@@ -28,21 +32,22 @@ async function show() {
 		return;
 	}
 	view?.close();
+	view = null;
 	main.replaceChildren(el("p", {}, "Loading\u2026"));
-	const shown = new View(main, ...words.slice(1));
-	view = shown;
 	try {
+		const shown = new View(main, ...words.slice(1).map(decodeURIComponent));
+		view = shown;
 		const place = await shown.open(View === RunView ? step : query);
 		trail.replaceChildren(place ? el("a", { href: place[1] }, place[0]) : "");
 		document.title = place ? `${place[0]} - Fumehood` : "Fumehood";
 	} catch (error) {
-		if (!(error instanceof Refusal)) throw error;
+		if (!(error instanceof Refusal || error instanceof URIError)) throw error;
 		main.replaceChildren(el("h1", {}, "Not found"), el("p", {}, error.message));
 	}
 }
 
 function showHelp() {
-	const rows = [...view.constructor.keys, ["?", "this list"]];
+	const rows = [...(view?.constructor.keys ?? []), ["?", "this list"]];
 	document
 		.getElementById("help-keys")
 		.replaceChildren(

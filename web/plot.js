@@ -129,7 +129,7 @@ export class Plot {
 			"g",
 			{ class: "plot-axes" },
 			ticks(...xs, Math.max(2, Math.floor(width / 110))).map((v) => text(this.x(v), bottom + 15, "middle", number(v))),
-			ticks(...ys, 5).map((v) => [
+			ticks(...ys, 5).flatMap((v) => [
 				svg("path", { d: `M${LEFT} ${this.y(v)}H${width - RIGHT}` }),
 				text(LEFT - 6, this.y(v) + 4, "end", number(v)),
 			]),

@@ -10,7 +10,7 @@ const ROW_HEIGHT = 30;
 const LIVE_MS = 1000;
 const PLAY_MS = 1200;
 
-function rowOf([head, marks, duration, score, exit, sent, received, cost], before) {
+export function rowOf([head, marks, duration, score, exit, sent, received, cost], before) {
 	return {
 		head,
 		marks,

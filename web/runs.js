@@ -1,7 +1,7 @@
 // The table of all runs.
 
 import { el, say, VirtualList } from "./dom.js";
-import { loadRuns } from "./list.js";
+import { loadRuns, taskAddress } from "./list.js";
 import { number, seconds } from "./step.js";
 import { size } from "./text.js";
 
@@ -84,6 +84,8 @@ export class RunsView {
 		["Enter", "open the run"],
 		["/", "filter"],
 		["s", "sort by the next column"],
+		["c", "compare the run with the next one that is marked"],
+		["t", "the picture of the run's task"],
 		["p", "the training of a policy"],
 		["r", "look for new runs"],
 	];
@@ -109,11 +111,12 @@ export class RunsView {
 			make: (index) => this.makeRow(this.shown[index]),
 			choose: (index) => this.choose(index),
 		});
+		this.list.box.addEventListener("click", (event) => this.clickMarks(event), { capture: true });
 		this.head = el("div", { class: "table-head" });
 		this.training = el("a", { class: "button", href: "#/training", hidden: true }, "Training");
 		this.main.replaceChildren(
 			el("h1", {}, "Runs"),
-			el("div", { class: "jumps" }, this.filter, this.columnsMenu(), this.training),
+			el("div", { class: "jumps" }, this.filter, this.columnsMenu(), this.buttons()),
 			el("div", { class: "runs" }, this.head, this.list.box),
 		);
 		await this.load();
@@ -132,6 +135,12 @@ export class RunsView {
 		for (const run of runs)
 			run.text = [run.name, run.task, run.model, run.agent, run.exit_status].join(" ").toLowerCase();
 		this.training.hidden = !runs.some((run) => run.policy_step !== null);
+	}
+
+	buttons() {
+		const button = (text, key, act) =>
+			el("button", { type: "button", title: `${text} (${key})`, click: () => act(this.shown[this.list.current]) }, text);
+		return [button("Compare", "c", (run) => this.mark(run)), button("Task", "t", (run) => this.picture(run)), this.training];
 	}
 
 	// --- columns
@@ -182,7 +191,7 @@ export class RunsView {
 	makeRow(run) {
 		return el(
 			"div",
-			{ class: "row row-run" },
+			{ class: run.id === this.marked ? "row row-run row-marked" : "row row-run" },
 			this.used().map(([name, , , format]) => {
 				const value = run[name] ?? null;
 				const text = value === null ? "" : format ? format(value) : value;
@@ -235,6 +244,31 @@ export class RunsView {
 		if (this.shown[index]) location.hash = `#/run/${this.shown[index].id}`;
 	}
 
+	// Marks a run for a comparison. The second one that is marked opens it.
+	mark(run) {
+		if (!run) return;
+		if (this.marked && this.marked !== run.id) {
+			location.hash = `#/compare/${this.marked}/${run.id}`;
+			return;
+		}
+		this.marked = this.marked ? null : run.id;
+		this.list.setCount(this.shown.length);
+		this.list.setCurrent(this.list.current, false);
+		say(this.marked ? `${run.name} is marked. Choose another run and press c to compare them.` : "No run is marked.");
+	}
+
+	clickMarks(event) {
+		const row = event.target.closest("[data-index]");
+		if (!event.shiftKey || !row) return;
+		event.stopPropagation();
+		this.mark(this.shown[Number(row.dataset.index)]);
+	}
+
+	picture(run) {
+		if (run?.task) location.hash = taskAddress(run.task);
+		else say("The run names no task.");
+	}
+
 	move(to) {
 		const index = Math.max(0, Math.min(this.shown.length - 1, to));
 		this.chosen = this.shown[index]?.id;
@@ -255,6 +289,8 @@ export class RunsView {
 			"/": () => this.filter.focus(),
 			s: () => this.sortBy(names[(names.indexOf(this.sort.replace(/^-/, "")) + 1) % names.length]),
 			r: () => this.load(),
+			c: () => this.mark(this.shown[at]),
+			t: () => this.picture(this.shown[at]),
 			p: () => (location.hash = "#/training"),
 		};
 		acts[key]?.();

@@ -4,6 +4,7 @@
 #include "src/view/page-api.js.h"
 #include "src/view/page-app.js.h"
 #include "src/view/page-chart.js.h"
+#include "src/view/page-compare.js.h"
 #include "src/view/page-dom.js.h"
 #include "src/view/page-index.html.h"
 #include "src/view/page-list.js.h"
@@ -12,6 +13,7 @@
 #include "src/view/page-runs.js.h"
 #include "src/view/page-step.js.h"
 #include "src/view/page-style.css.h"
+#include "src/view/page-task.js.h"
 #include "src/view/page-text.js.h"
 #include "src/view/page-training.js.h"
 
@@ -24,6 +26,7 @@ const struct page_file page_files[] = {
 	{ "api.js", SCRIPT, page_api_js },
 	{ "app.js", SCRIPT, page_app_js },
 	{ "chart.js", SCRIPT, page_chart_js },
+	{ "compare.js", SCRIPT, page_compare_js },
 	{ "dom.js", SCRIPT, page_dom_js },
 	{ "list.js", SCRIPT, page_list_js },
 	{ "plot.js", SCRIPT, page_plot_js },
@@ -31,6 +34,7 @@ const struct page_file page_files[] = {
 	{ "runs.js", SCRIPT, page_runs_js },
 	{ "step.js", SCRIPT, page_step_js },
 	{ "style.css", "text/css; charset=utf-8", page_style_css },
+	{ "task.js", SCRIPT, page_task_js },
 	{ "text.js", SCRIPT, page_text_js },
 	{ "training.js", SCRIPT, page_training_js },
 	{ NULL, NULL, NULL },

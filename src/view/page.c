@@ -231,6 +231,7 @@ static const struct {
 	void (*answer)(struct page *p);
 } page_calls[] = {
 	{ "api/runs", page_runs },
+	{ "api/points", page_points },
 	{ "api/run", page_run },
 	{ "api/steps", page_steps },
 	{ "api/text", page_text },

@@ -4,6 +4,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Columns of the index that the list has. */
@@ -81,5 +82,51 @@ void page_runs(struct page *p)
 	for (size_t i = 0; i < p->library->n; i++)
 		page_put_run(w, &p->library->runs[i]);
 	pyjson_end_array(w);
+	pyjson_end_object(w);
+}
+
+/* Puts the scored steps of a run: an array of steps and scores, in turns. */
+static void page_put_points(struct pyjson_writer *w, const char *id, const char *points)
+{
+	pyjson_put_array(w, id);
+	while (points && *points) {
+		const char *end = strchr(points, '\n');
+		char *rest;
+
+		pyjson_put_i64(w, NULL, strtoll(points, &rest, 10));
+		page_put_real(w, NULL, strtod(rest, NULL));
+		points = end ? end + 1 : NULL;
+	}
+	pyjson_end_array(w);
+}
+
+/* Finds the task of the run that the request names. NULL: unknown. */
+static const char *page_task(const struct page *p)
+{
+	char value[PAGE_VALUE_BYTES];
+	const char *id = page_argument_of(p, "run=", value);
+
+	for (size_t i = 0; i < p->library->n; i++)
+		if (str_eq(p->library->runs[i].id, id))
+			return p->library->runs[i].row ? p->library->runs[i].row->task : NULL;
+	return NULL;
+}
+
+void page_points(struct page *p)
+{
+	struct pyjson_writer *w = &p->json;
+	const char *task;
+
+	library_list(p->library);
+	task = page_task(p);
+	pyjson_put_object(w, NULL);
+	pyjson_put_object(w, "runs");
+	for (size_t i = 0; task && i < p->library->n; i++) {
+		const struct library_run *r = &p->library->runs[i];
+
+		if (r->row && str_eq(r->row->task, task))
+			page_put_points(w, r->id, r->row->points);
+	}
+	pyjson_end_object(w);
 	pyjson_end_object(w);
 }

@@ -7,4 +7,7 @@
 /* Answers with the list of runs. */
 void page_runs(struct page *p);
 
+/* Answers with the scored steps of all runs of a run's task. */
+void page_points(struct page *p);
+
 #endif

@@ -1,0 +1,158 @@
+// Tests the pages of two runs, and of all runs of a task, in Chromium.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { viewer } from "./browser.js";
+import { HOSTILE, opening, step, writeRun } from "./records.js";
+
+// Writes a run with these scores; null: a step without one.
+function writeScores(top, name, model, scores) {
+	const steps = scores.map((score, i) => step(i + 1, score === null ? {} : { action: "validate", info: { score: { Score: score } } }));
+	return writeRun(top, name, [opening({ model }), ...steps, { event: "end", exit_status: "submitted", steps: steps.length, over: true }]);
+}
+
+const v = viewer((top) => {
+	writeScores(top, "a", "one", [null, 2, 1.5, 3, null]);
+	writeScores(top, "b", "two", [1.5, null, 2.5]);
+	writeScores(top, "c", "two", [null, null, 4]);
+	writeRun(top, "d", [opening({ model: HOSTILE.slice(0, 120), task: HOSTILE.slice(0, 120) }), step(1, { action: HOSTILE, info: { score: { Score: 1 } } })]);
+});
+
+async function openPair() {
+	await v.go("#/?sort=name");
+	await v.status("4 of 4 runs");
+	await v.press("g", "c");
+	await v.status(/is marked/);
+	await v.press("j", "c");
+	await v.page.locator(".pair-half .step").first().waitFor();
+}
+
+const heads = () => v.page.locator(".pair-half").evaluateAll((all) => all.map((e) => (e.querySelector("h2") ?? e).innerText.trim().split(" ").slice(0, 2).join(" ")));
+const shows = (a, b) => v.page.waitForFunction(
+	([x, y]) => {
+		const all = [...document.querySelectorAll(".pair-half")].map((e) => e.innerText.trim());
+		return all.length === 2 && all[0].startsWith(x) && all[1].startsWith(y);
+	},
+	[a, b],
+);
+
+test("two runs are chosen by keys, and aligned by step", async () => {
+	await openPair();
+	assert.deepEqual(await heads(), ["Step 1", "Step 1"]);
+	assert.equal(await v.page.locator(".row").count(), 5);
+	const facts = await v.page.locator(".pair-facts tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.innerText)));
+	assert.deepEqual(facts[0], ["Run", "a", "b"]);
+	assert.deepEqual(facts.find(([name]) => name === "Best score"), ["Best score", "3", "2.5"]);
+	await v.press("G");
+	await shows("Step 5", "B has no such step.");
+	await v.press("k", "k");
+	await shows("Step 3", "Step 3");
+	const address = v.page.url();
+	assert.match(address, /#\/compare\/[0-9a-f]{16}\/[0-9a-f]{16}\/3$/);
+	await v.page.goto("about:blank");
+	await v.page.goto(address);
+	await shows("Step 3", "Step 3");
+	await v.press("2");
+	await v.page.locator(".run-name", { hasText: /^b$/ }).waitFor();
+	await v.page.locator(".step h2", { hasText: "Step 3" }).waitFor();
+});
+
+test("two runs are aligned by the scores that they reached", async () => {
+	await openPair();
+	await v.page.getByRole("button", { name: "Align by score" }).click();
+	// Levels are 1.5, 2, 2.5 and 3.
+	await v.press("g");
+	await v.status("Score 1.5: A at step 2, B at step 1");
+	await v.press("j");
+	await v.status("Score 2: A at step 2, B at step 3");
+	await v.press("j");
+	await v.status("Score 2.5: A at step 4, B at step 3");
+	await v.press("j");
+	await v.status("Score 3: A at step 4, B never");
+	await shows("Step 4", "B never got this far.");
+	assert.match(v.page.url(), /\/4\?by=score$/);
+	await v.page.reload();
+	await shows("Step 4", "B never got this far.");
+	await v.press("x");
+	await shows("A never got this far.", "Step 4");
+	await v.press("a");
+	await v.page.getByRole("button", { name: "Align by score" }).waitFor();
+});
+
+test("a point of the picture goes to its step", async () => {
+	await openPair();
+	await v.page.locator(".plot").focus();
+	await v.press("ArrowRight", "ArrowRight", "ArrowRight", "Enter");
+	await shows("Step 4", "B has no such step.");
+	await v.page.locator(".plot").focus();
+	await v.press("ArrowDown");
+	await v.status(/^B, step 3/);
+});
+
+test("Shift and a click marks a run", async () => {
+	await v.go("#/?sort=name");
+	await v.status("4 of 4 runs");
+	await v.page.locator('[aria-posinset="1"]').click({ modifiers: ["Shift"] });
+	await v.page.locator(".row-marked").waitFor();
+	await v.page.locator('[aria-posinset="3"]').click({ modifiers: ["Shift"] });
+	await shows("Step 1", "Step 1");
+});
+
+test("runs of a task are lines that open", async () => {
+	await v.go("#/?sort=name");
+	await v.status("4 of 4 runs");
+	await v.press("g", "t");
+	await v.status("3 of 3 runs have scores");
+	assert.match(v.page.url(), /#\/task\/rows$/);
+	assert.equal(await v.page.locator(".plot .plot-line").count(), 3);
+	// Models differ in their dashes and marks, not only in colour.
+	const styles = await v.page.locator(".legend svg").evaluateAll((all) => all.map((e) => [...e.children].map((c) => c.getAttribute("stroke-dasharray") ?? c.getAttribute("d"))));
+	assert.equal(styles.length, 2);
+	for (const part of [0, 1]) assert.notEqual(styles[0][part], styles[1][part]);
+	await v.press("ArrowRight", "ArrowRight");
+	await v.status("one, a: step 3, score 1.5");
+	await v.press("ArrowDown");
+	await v.status("two, b: step 3, score 2.5");
+	await v.press("Enter");
+	await v.page.locator(".run-name", { hasText: /^b$/ }).waitFor();
+	assert.match(v.page.url(), /\/3$/);
+});
+
+test("a click opens a run, and models are hidden", async () => {
+	await v.go("#/task/rows");
+	await v.status("3 of 3 runs have scores");
+	await v.page.getByRole("button", { name: "two" }).click();
+	await v.status("1 of 3 runs have scores");
+	assert.equal(await v.page.locator(".plot .plot-line").count(), 1);
+	await v.press("a");
+	await v.page.getByRole("button", { name: "Show best scores so far" }).waitFor();
+	assert.match(v.page.url(), /scores=each/);
+	const box = await v.page.locator(".plot").boundingBox();
+	await v.page.locator(".plot").click({ position: { x: box.width - 20, y: 20 } });
+	await v.page.locator(".run-name", { hasText: /^a$/ }).waitFor();
+	assert.match(v.page.url(), /\/4$/);
+});
+
+test("hostile names are only text", async () => {
+	await v.go("#/?sort=name");
+	await v.status("4 of 4 runs");
+	await v.press("G", "t");
+	await v.status("1 of 1 runs have scores");
+	assert.match(await v.page.locator("h1").innerText(), /<script>/);
+	await v.go("#/task/%E0%A4%A");
+	await v.page.getByText("Not found").waitFor();
+	await v.go("#/compare/0000000000000000/x");
+	await v.page.getByText("there is no such run").waitFor();
+	v.faults = v.faults.filter((fault) => !fault.includes("404"));
+});
+
+v.checkAxe(async () => {
+	const runs = await v.page.request.get(`${v.address}api/runs`).then((reply) => reply.json());
+	const [a, b] = runs.runs.map((run) => run[0]);
+	return [
+		["#/task/rows", ".plot svg"],
+		[`#/compare/${a}/${b}/2`, ".pair-half .step"],
+		[`#/compare/${a}/${b}/2?by=score`, ".pair-half .step"],
+	];
+});
