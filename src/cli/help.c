@@ -12,13 +12,13 @@
 
 #define HELP_COLUMN 30 /* column of a page where explanations begin */
 
-struct page {
+struct help_page {
 	struct buf *out;
 	bool colours;
 	int width;
 };
 
-static void help_add_heading(const struct page *p, const char *text)
+static void help_add_heading(const struct help_page *p, const char *text)
 {
 	buf_printf(p->out, "\n%s%s%s\n", term_style(p->colours, TERM_BOLD), text,
 			term_style(p->colours, TERM_RESET));
@@ -44,7 +44,7 @@ void help_add_value(struct buf *out, const struct cmd_option *o)
 }
 
 /* Appends "  name   explanation". A long explanation is wrapped within its column. */
-static void help_add_pair(const struct page *p, const char *left, const char *right)
+static void help_add_pair(const struct help_page *p, const char *left, const char *right)
 {
 	int used = term_columns(left);
 
@@ -58,7 +58,7 @@ static void help_add_pair(const struct page *p, const char *left, const char *ri
 	buf_add_char(p->out, '\n');
 }
 
-static void help_add_option(const struct page *p, const struct cmd_option *o)
+static void help_add_option(const struct help_page *p, const struct cmd_option *o)
 {
 	auto_buf struct buf left = BUF_INIT(1024);
 	auto_buf struct buf right = BUF_INIT(4096);
@@ -74,7 +74,8 @@ static void help_add_option(const struct page *p, const struct cmd_option *o)
 	help_add_pair(p, buf_str(&left), buf_str(&right));
 }
 
-static void help_add_table(const struct page *p, const struct cmd_option *table, const char *title)
+static void help_add_table(
+		const struct help_page *p, const struct cmd_option *table, const char *title)
 {
 	for (const struct cmd_option *o = table; o && o->kind; o++) {
 		if (!o->help)
@@ -86,7 +87,7 @@ static void help_add_table(const struct page *p, const struct cmd_option *table,
 	}
 }
 
-static void help_add_commands(const struct page *p, const struct command *group)
+static void help_add_commands(const struct help_page *p, const struct command *group)
 {
 	help_add_heading(p, "Commands");
 	for (size_t i = 0; group->commands[i]; i++) {
@@ -98,7 +99,7 @@ static void help_add_commands(const struct page *p, const struct command *group)
 }
 
 /* Appends a text, with each of its lines wrapped to the page's width. */
-static void help_add_paragraphs(const struct page *p, const char *text)
+static void help_add_paragraphs(const struct help_page *p, const char *text)
 {
 	while (*text) {
 		size_t n = strcspn(text, "\n");
@@ -111,7 +112,7 @@ static void help_add_paragraphs(const struct page *p, const char *text)
 	}
 }
 
-static void help_add_examples(const struct page *p, const char *examples)
+static void help_add_examples(const struct help_page *p, const char *examples)
 {
 	help_add_heading(p, "Examples");
 	while (*examples) {
@@ -122,7 +123,7 @@ static void help_add_examples(const struct page *p, const char *examples)
 	}
 }
 
-static void help_add_statuses(const struct page *p, const struct cmd_status *statuses)
+static void help_add_statuses(const struct help_page *p, const struct cmd_status *statuses)
 {
 	help_add_heading(p, "Exit status");
 	for (const struct cmd_status *s = statuses; s->status; s++) {
@@ -145,7 +146,7 @@ void help_add_usage(struct buf *out, const struct command *c, const char *path)
 
 void cmd_help(struct buf *out, const struct command *c, const char *path, bool colours, int width)
 {
-	struct page p = { .out = out, .colours = colours, .width = width };
+	struct help_page p = { .out = out, .colours = colours, .width = width };
 	auto_buf struct buf usage = BUF_INIT(1024);
 
 	help_add_usage(&usage, c, path);

@@ -53,7 +53,15 @@ static bool run_view_goes_on(const struct episode *e)
 
 /* Cells of an episode's line: "titanic:micro #0   openai:m   12/50   0.76 -> 0.81   41.2 s
  * python3 train.py". */
-enum cell { CELL_EPISODE, CELL_PLAYER, CELL_STEP, CELL_SCORES, CELL_TIME, CELL_ACTION, N_CELLS };
+enum view_cell {
+	CELL_EPISODE,
+	CELL_PLAYER,
+	CELL_STEP,
+	CELL_SCORES,
+	CELL_TIME,
+	CELL_ACTION,
+	N_CELLS
+};
 
 struct view_line {
 	char *cells[N_CELLS];

@@ -14,7 +14,7 @@
 #define SEEDS_MAX 1000
 
 /* Result of the check of one task. */
-struct outcome {
+struct checked_task {
 	const char *spec;
 	struct task_check check;
 	json_t *played; /* result of trial_play(); NULL: not played */
@@ -31,7 +31,7 @@ static json_t *task_check_remarks_json(const struct task_check *check, bool prob
 	return list;
 }
 
-static json_t *task_check_report(const struct outcome *o)
+static json_t *task_check_report(const struct checked_task *o)
 {
 	return json_pack("{s:o, s:b, s:o, s:o, s:O?}", "task", json_text(o->spec), "ok",
 			o->status == CMD_OK, "problems", task_check_remarks_json(&o->check, true),
@@ -40,7 +40,7 @@ static json_t *task_check_report(const struct outcome *o)
 
 /* Checks one task, and plays it with --run. False if there is no such task. */
 static bool task_check_check_one(const struct task_places *places, const struct python_env *python,
-		const struct check_options *options, struct outcome *o, struct fh_error *err)
+		const struct check_options *options, struct checked_task *o, struct fh_error *err)
 {
 	struct trial trial = {
 		.places = places, .spec = o->spec, .python = python->spec, .n_seeds = options->seeds
@@ -73,7 +73,7 @@ static int task_check_named(struct command_context *ctx, const struct task_place
 	int status = CMD_OK;
 
 	for (size_t i = 0; i < ctx->n_args; i++) {
-		struct outcome o = { .spec = ctx->args[i] };
+		struct checked_task o = { .spec = ctx->args[i] };
 		auto_json json_t *report = NULL;
 		struct fh_error err;
 

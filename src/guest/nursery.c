@@ -361,7 +361,7 @@ static void nursery_handle(
  * Ends the nursery once all its sandboxes have ended. Runs when the owner has ended, or when it has
  * closed the socket and its open sandboxes live on. It polls, and never waits for a single sandbox.
  */
-_Noreturn static void nursery_retire(struct nursery *n)
+_Noreturn static void nursery_outlive(struct nursery *n)
 {
 	bool gone = false;
 
@@ -392,7 +392,7 @@ static void nursery_receive(struct nursery *n)
 			n->socket, message, sizeof(message), fds, PLAN_FDS_MAX, &n_fds, 0);
 
 	if (size <= 0)
-		nursery_retire(n);
+		nursery_outlive(n);
 	nursery_handle(n, message, (size_t)size, fds, n_fds);
 	explicit_bzero(message, (size_t)size);
 }
@@ -443,7 +443,7 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 		if (r < 0)
 			continue;
 		if (fds[1].revents)
-			nursery_retire(&n); /* the owner's process has ended */
+			nursery_outlive(&n); /* the owner's process has ended */
 		if (fds[0].revents)
 			nursery_receive(&n);
 		else if (r == 0)

@@ -225,7 +225,7 @@ static size_t effort_kind(char letter)
 {
 	size_t i = 0;
 
-	while (action_kinds[i].letter && action_kinds[i].letter != letter)
+	while (action_letters[i].letter && action_letters[i].letter != letter)
 		i++;
 	return i;
 }
@@ -235,8 +235,8 @@ static struct report_table *effort_action_table(
 {
 	struct texts names = { 0 };
 
-	for (size_t i = 0; action_kinds[i].letter; i++)
-		effort_index(r->doc->arena, &names, action_kinds[i].name);
+	for (size_t i = 0; action_letters[i].letter; i++)
+		effort_index(r->doc->arena, &names, action_letters[i].name);
 	return doc_add_named(r->doc, id, title, NULL, first, &names);
 }
 

@@ -94,7 +94,7 @@ void doc_write_html(struct buf *out, const struct report_doc *doc)
 			svg_add_text(out, t->note);
 			buf_add_str(out, "</p>\n");
 		}
-		if (t->figure) {
+		if (t->chart) {
 			buf_add_str(out, "<div class=\"picture\">");
 			svg_write(out, t);
 			buf_add_str(out, "</div>\n");

@@ -56,7 +56,7 @@ static void paper_scores(const struct report *r, enum score_kind kind)
 	struct report_doc *doc = r->doc;
 	struct texts names = { arena_array(doc->arena, r->models.n + 1, sizeof(char *)),
 		r->models.n + 1 };
-	struct figure *figure = arena_alloc(doc->arena, sizeof(*figure));
+	struct chart *chart = arena_alloc(doc->arena, sizeof(*chart));
 	double *shades =
 			arena_array(doc->arena, (r->models.n + 1) * r->n_tasks + 1, sizeof(double));
 	struct report_table *t;
@@ -77,8 +77,8 @@ static void paper_scores(const struct report *r, enum score_kind kind)
 			cells[m + 2] = cell_number(doc, report_at(r, task, m)->best[kind], DIGITS);
 		paper_shades(r, kind, task, shades + task * (r->models.n + 1));
 	}
-	*figure = (struct figure){ .kind = FIGURE_HEAT, .shades = shades };
-	t->figure = figure;
+	*chart = (struct chart){ .kind = CHART_HEAT, .shades = shades };
+	t->chart = chart;
 }
 
 /* --- ranks ------------------------------------------------------------------------------------ */
@@ -170,8 +170,8 @@ static void paper_ranks(const struct report *r, enum score_kind kind)
 		cells[1] = cell_number(doc, sum / (double)r->n_tasks, 2);
 		cells[2] = cell_number(doc, (double)(n * r->n_tasks) - sum, 1);
 	}
-	t->figure = arena_alloc(doc->arena, sizeof(struct figure));
-	*t->figure = (struct figure){ .kind = FIGURE_BARS, .bar_column = 2 };
+	t->chart = arena_alloc(doc->arena, sizeof(struct chart));
+	*t->chart = (struct chart){ .kind = CHART_BARS, .bar_column = 2 };
 }
 
 /* --- performance profiles --------------------------------------------------------------------- */
@@ -234,8 +234,8 @@ static void paper_profiles(const struct report *r, double *ratios, double most,
 	struct report_doc *doc = r->doc;
 	size_t n = r->models.n + 1;
 	double *grid = arena_array(doc->arena, GRID_POINTS, sizeof(*grid));
-	struct figure_line *lines = arena_array(doc->arena, n, sizeof(*lines));
-	struct figure *figure = arena_alloc(doc->arena, sizeof(*figure));
+	struct chart_line *lines = arena_array(doc->arena, n, sizeof(*lines));
+	struct chart *chart = arena_alloc(doc->arena, sizeof(*chart));
 	static const char *const columns[] = { "Model", "1x", "1.1x", "1.25x", "1.5x", "2x", "4x",
 		"10x", NULL };
 	static const double factors[] = { 1, 1.1, 1.25, 1.5, 2, 4, 10 };
@@ -260,18 +260,18 @@ static void paper_profiles(const struct report *r, double *ratios, double most,
 			if (i + 1 < GRID_POINTS)
 				areas[who] += y[i] * most / (GRID_POINTS - 1);
 		}
-		lines[who] = (struct figure_line){ .name = paper_name(r, who),
+		lines[who] = (struct chart_line){ .name = paper_name(r, who),
 			.x = grid,
 			.y = y,
 			.n = GRID_POINTS,
 			.steps = true };
 	}
-	*figure = (struct figure){ .kind = FIGURE_LINES,
+	*chart = (struct chart){ .kind = CHART_LINES,
 		.x_title = "log10 of the ratio to the best",
 		.y_title = "share of tasks",
 		.lines = lines,
 		.n_lines = n };
-	t->figure = figure;
+	t->chart = chart;
 }
 
 static void paper_areas(const struct report *r)

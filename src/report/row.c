@@ -52,7 +52,7 @@ const struct row_field row_fields[] = {
 	{ NULL },
 };
 
-const struct action_kind action_kinds[] = {
+const struct action_letter action_letters[] = {
 	{ 'E', "edit" },
 	{ 'V', "view" },
 	{ 'S', "search" },
@@ -101,7 +101,7 @@ static const char *row_first_word(const char *action)
 	return rest && rest < end ? rest + 2 + strspn(rest + 2, " \t\n") : action;
 }
 
-char action_kind_of(const char *action)
+char action_letter_of(const char *action)
 {
 	const char *word = row_first_word(action);
 	size_t n = strcspn(word, " \t\n;|&<>");

@@ -40,7 +40,7 @@ struct run_row {
 	int64_t format_errors; /* replies of the model that led to no step */
 	int64_t refused;       /* validates and submits that gave no score */
 	int64_t integrity;     /* events of tampering */
-	const char *kinds;     /* a letter for each step: enum action_kind */
+	const char *kinds;     /* a letter for each step: struct action_letter */
 	const char *points;    /* lines "<step> <score> <cost>", one a scored step */
 };
 
@@ -69,14 +69,14 @@ struct row_field {
 extern const struct row_field row_fields[];
 
 /* Kinds of actions, by letter in `kinds`, as MLGym's paper has them. */
-struct action_kind {
+struct action_letter {
 	char letter;
 	const char *name;
 };
-extern const struct action_kind action_kinds[]; /* ended by the letter 0 */
+extern const struct action_letter action_letters[]; /* ended by the letter 0 */
 
 /* The letter of an action's kind. It goes by the first word, after any `cd ... &&`. */
-char action_kind_of(const char *action);
+char action_letter_of(const char *action);
 
 /* Adds an empty row. The pointer is valid until the next call. */
 struct run_row *run_rows_add(struct arena *a, struct run_rows *rows);

@@ -151,7 +151,7 @@ static void scan_traj_step(struct scan *s, const struct traj_step *from)
 	const char *observation = pyjson_text(from->observation);
 	const char *seconds = pyjson_string(from->execution_time);
 
-	step->kind = action_kind_of(pyjson_text(from->action));
+	step->kind = action_letter_of(pyjson_text(from->action));
 	step->timed_out = strstr(observation, "TIMED OUT") != NULL;
 	step->scored = step->graded = strstr(observation, "Evaluation Score: ") != NULL;
 	if (!pyjson_double(from->execution_time, &step->duration_s) && seconds)

@@ -80,7 +80,7 @@ static void events_step(struct events *e, const struct pyjson *event)
 	if (e->scan->n_steps >= STEPS_MAX)
 		return;
 	step = scan_add_step(e->scan);
-	step->kind = action_kind_of(pyjson_text(pyjson_get(event, "action")));
+	step->kind = action_letter_of(pyjson_text(pyjson_get(event, "action")));
 	pyjson_i64(pyjson_get(info, "exit_code"), &exit_code);
 	step->failed = exit_code != 0;
 	step->timed_out = str_eq(pyjson_string(pyjson_get(info, "outcome")), "timeout");

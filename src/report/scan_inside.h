@@ -10,7 +10,7 @@
 /* For the readers of the forms of records: what one record has told so far. */
 
 struct scan_step {
-	char kind; /* enum action_kind */
+	char kind; /* struct action_letter */
 	bool failed, timed_out, refused, tampered, scored, graded;
 	double score; /* NAN: no score by the metric */
 	double cost;  /* cost of the run after this step; NAN: not known */

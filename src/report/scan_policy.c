@@ -33,7 +33,7 @@ static void policy_turn(struct scan *s, const struct pyjson *turn)
 	const struct pyjson *score = pyjson_get(turn, "score");
 	int64_t exit_code = 0;
 
-	step->kind = action_kind_of(pyjson_text(pyjson_get(turn, "action")));
+	step->kind = action_letter_of(pyjson_text(pyjson_get(turn, "action")));
 	pyjson_i64(pyjson_get(turn, "exit_code"), &exit_code);
 	step->failed = exit_code != 0;
 	step->timed_out = str_eq(pyjson_string(pyjson_get(turn, "outcome")), "timeout");

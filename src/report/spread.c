@@ -83,11 +83,11 @@ static double spread_mean_cost(const struct report *r, size_t model)
 static void spread_add_points(const struct report *r, struct report_table *t)
 {
 	struct arena *a = r->doc->arena;
-	struct figure_line *lines = arena_array(a, r->models.n, sizeof(*lines));
+	struct chart_line *lines = arena_array(a, r->models.n, sizeof(*lines));
 	bool paid = false;
 
 	for (size_t m = 0; m < r->models.n; m++) {
-		lines[m] = (struct figure_line){ .name = r->models.items[m],
+		lines[m] = (struct chart_line){ .name = r->models.items[m],
 			.x = arena_array(a, 1, sizeof(double)),
 			.y = arena_array(a, 1, sizeof(double)),
 			.n = 1 };
@@ -97,8 +97,8 @@ static void spread_add_points(const struct report *r, struct report_table *t)
 	}
 	if (!paid)
 		return;
-	t->figure = arena_alloc(a, sizeof(*t->figure));
-	*t->figure = (struct figure){ .kind = FIGURE_POINTS,
+	t->chart = arena_alloc(a, sizeof(*t->chart));
+	*t->chart = (struct chart){ .kind = CHART_POINTS,
 		.x_title = "mean cost of a run, $",
 		.y_title = "IQM",
 		.lines = lines,
@@ -268,8 +268,8 @@ static void spread_over(const struct report *r, enum axis axis)
 	struct report_doc *doc = r->doc;
 	double most = spread_longest(r, axis), *values, *grid;
 	size_t n_grid = axis == AXIS_STEPS && most < GRID ? (size_t)most : GRID;
-	struct figure *figure = arena_alloc(doc->arena, sizeof(*figure));
-	struct figure_line *lines = arena_array(doc->arena, r->models.n, sizeof(*lines));
+	struct chart *chart = arena_alloc(doc->arena, sizeof(*chart));
+	struct chart_line *lines = arena_array(doc->arena, r->models.n, sizeof(*lines));
 	struct report_table *t;
 
 	if (!(most > 0))
@@ -291,11 +291,11 @@ static void spread_over(const struct report *r, enum axis axis)
 					      : cell_number(doc, grid[g], 3);
 		for (size_t m = 0; m < r->models.n; m++) {
 			size_t n = spread_reached(r, m, axis, grid[g], values);
-			struct figure_line *line = &lines[m];
+			struct chart_line *line = &lines[m];
 			double *y, *low, *high;
 
 			if (!line->y)
-				*line = (struct figure_line){ .name = r->models.items[m],
+				*line = (struct chart_line){ .name = r->models.items[m],
 					.x = grid,
 					.y = arena_array(doc->arena, n_grid, sizeof(double)),
 					.low = arena_array(doc->arena, n_grid, sizeof(double)),
@@ -308,12 +308,12 @@ static void spread_over(const struct report *r, enum axis axis)
 			cells[m + 1] = cell_number(doc, y[g], 3);
 		}
 	}
-	*figure = (struct figure){ .kind = FIGURE_LINES,
+	*chart = (struct chart){ .kind = CHART_LINES,
 		.x_title = axis == AXIS_STEPS ? "steps" : "dollars of a run",
 		.y_title = "normalised score",
 		.lines = lines,
 		.n_lines = r->models.n };
-	t->figure = figure;
+	t->chart = chart;
 }
 
 void spread_tables(const struct report *r)

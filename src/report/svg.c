@@ -79,12 +79,12 @@ static void svg_widen(double *low, double *high, const double *values, size_t n)
 		}
 }
 
-static struct svg_axes svg_range(const struct figure *f)
+static struct svg_axes svg_range(const struct chart *f)
 {
 	struct svg_axes a = { 0, NAN, NAN, NAN };
 
 	for (size_t i = 0; i < f->n_lines; i++) {
-		const struct figure_line *line = &f->lines[i];
+		const struct chart_line *line = &f->lines[i];
 
 		svg_widen(&a.x_low, &a.x_high, line->x, line->n);
 		svg_widen(&a.y_low, &a.y_high, line->y, line->n);
@@ -113,7 +113,7 @@ static double svg_y(const struct svg_axes *a, double y)
 	return HEIGHT - BOTTOM - fmax(at, 0) * (HEIGHT - TOP - BOTTOM);
 }
 
-static void svg_frame(struct buf *out, const struct figure *f, const struct svg_axes *a)
+static void svg_frame(struct buf *out, const struct chart *f, const struct svg_axes *a)
 {
 	for (int i = 0; i <= TICKS; i++) {
 		double x = a->x_low + (a->x_high - a->x_low) * i / TICKS;
@@ -153,7 +153,7 @@ static void svg_add_mark(struct buf *out, size_t i, double x, double y)
 			y + 4, colours[i % ARRAY_SIZE(colours)], svg_mark(i));
 }
 
-static void svg_add_band(struct buf *out, const struct svg_axes *a, const struct figure_line *line,
+static void svg_add_band(struct buf *out, const struct svg_axes *a, const struct chart_line *line,
 		const char *colour)
 {
 	char command = 'M';
@@ -174,7 +174,7 @@ static void svg_add_band(struct buf *out, const struct svg_axes *a, const struct
 	buf_add_str(out, "\"/>\n");
 }
 
-static void svg_add_line(struct buf *out, const struct svg_axes *a, const struct figure_line *line,
+static void svg_add_line(struct buf *out, const struct svg_axes *a, const struct chart_line *line,
 		size_t index)
 {
 	const char *colour = colours[index % ARRAY_SIZE(colours)];
@@ -204,7 +204,7 @@ static void svg_add_line(struct buf *out, const struct svg_axes *a, const struct
 
 static void svg_lines(struct buf *out, const struct report_table *t)
 {
-	const struct figure *f = t->figure;
+	const struct chart *f = t->chart;
 	struct svg_axes a = svg_range(f);
 	int height = HEIGHT;
 
@@ -213,14 +213,14 @@ static void svg_lines(struct buf *out, const struct report_table *t)
 	svg_begin(out, t, WIDTH, height);
 	svg_frame(out, f, &a);
 	for (size_t i = 0; i < f->n_lines; i++) {
-		const struct figure_line *line = &f->lines[i];
+		const struct chart_line *line = &f->lines[i];
 		double y = TOP + 10 + 18.0 * (double)i;
 
-		if (f->kind == FIGURE_LINES)
+		if (f->kind == CHART_LINES)
 			svg_add_line(out, &a, line, i);
 		else if (line->n && isfinite(line->x[0]) && isfinite(line->y[0]))
 			svg_add_mark(out, i, svg_x(&a, line->x[0]), svg_y(&a, line->y[0]));
-		if (f->kind == FIGURE_LINES)
+		if (f->kind == CHART_LINES)
 			buf_printf(out,
 					"<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" "
 					"d=\"M%d %.1fh28\"/>",
@@ -253,7 +253,7 @@ static void svg_heat(struct buf *out, const struct report_table *t)
 
 		svg_label(out, names_px - 8, y + 15, "end", cells[0].text);
 		for (size_t c = 0; c < columns; c++) {
-			double shade = t->figure->shades[row * columns + c];
+			double shade = t->chart->shades[row * columns + c];
 			int x = names_px + (int)c * column_px;
 			int grey = isnan(shade) ? 255 : 245 - (int)(200 * shade);
 
@@ -277,11 +277,11 @@ static void svg_bars(struct buf *out, const struct report_table *t)
 	double most = 0;
 
 	for (size_t row = 0; row < t->n_rows; row++)
-		most = fmax(most, t->cells[row * t->n_columns + t->figure->bar_column].value);
+		most = fmax(most, t->cells[row * t->n_columns + t->chart->bar_column].value);
 	svg_begin(out, t, WIDTH, (int)t->n_rows * row_px + 6);
 	for (size_t row = 0; most > 0 && row < t->n_rows; row++) {
 		const struct cell *cells = t->cells + row * t->n_columns;
-		double value = cells[t->figure->bar_column].value;
+		double value = cells[t->chart->bar_column].value;
 		double width = (WIDTH - names_px - 70) * fmax(value, 0) / most;
 		int y = (int)row * row_px;
 
@@ -289,22 +289,22 @@ static void svg_bars(struct buf *out, const struct report_table *t)
 		buf_printf(out, "<rect class=\"bar\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>",
 				names_px, y + 2, width, row_px - 5);
 		svg_label(out, names_px + width + 6, y + 14, "start",
-				cells[t->figure->bar_column].text);
+				cells[t->chart->bar_column].text);
 	}
 	buf_add_str(out, "</svg>\n");
 }
 
 void svg_write(struct buf *out, const struct report_table *t)
 {
-	switch (t->figure->kind) {
-	case FIGURE_LINES:
-	case FIGURE_POINTS:
+	switch (t->chart->kind) {
+	case CHART_LINES:
+	case CHART_POINTS:
 		svg_lines(out, t);
 		break;
-	case FIGURE_HEAT:
+	case CHART_HEAT:
 		svg_heat(out, t);
 		break;
-	case FIGURE_BARS:
+	case CHART_BARS:
 		svg_bars(out, t);
 		break;
 	}

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /*
- * Tables and figures of a report, without a format. The writers make text, CSV, JSON, HTML or
+ * Tables and charts of a report, without a format. The writers make text, CSV, JSON, HTML or
  * Markdown of the same tables, so no number differs between formats. Everything lives in the arena.
  */
 struct cell {
@@ -26,30 +26,30 @@ struct report_table {
 	size_t n_columns;
 	struct cell *cells; /* n_rows * n_columns */
 	size_t n_rows;
-	struct figure *figure; /* picture of the table; NULL: none */
+	struct chart *chart; /* picture of the table; NULL: none */
 };
 
-enum figure_kind {
-	FIGURE_LINES,  /* curves over x, with a band where `low` and `high` are known */
-	FIGURE_POINTS, /* a mark for each point */
-	FIGURE_HEAT,   /* the table's numbers as shades, row by row from 0 to 1 */
-	FIGURE_BARS,   /* a bar for each row of the table */
+enum chart_kind {
+	CHART_LINES,  /* curves over x, with a band where `low` and `high` are known */
+	CHART_POINTS, /* a mark for each point */
+	CHART_HEAT,   /* the table's numbers as shades, row by row from 0 to 1 */
+	CHART_BARS,   /* a bar for each row of the table */
 };
 
-struct figure_line {
+struct chart_line {
 	const char *name;
 	double *x, *y, *low, *high; /* low, high: NULL: no band */
 	size_t n;
 	bool steps; /* y stays until the next x */
 };
 
-struct figure {
-	enum figure_kind kind;
+struct chart {
+	enum chart_kind kind;
 	const char *x_title, *y_title;
-	const struct figure_line *lines;
+	const struct chart_line *lines;
 	size_t n_lines;
-	const double *shades; /* FIGURE_HEAT: for each cell after the row's name; NAN: none */
-	size_t bar_column;    /* FIGURE_BARS: column of the lengths */
+	const double *shades; /* CHART_HEAT: for each cell after the row's name; NAN: none */
+	size_t bar_column;    /* CHART_BARS: column of the lengths */
 };
 
 struct report_doc {

@@ -119,13 +119,13 @@ static void write_text_bars(struct buf *out, const struct report_table *t)
 	double most = 0;
 
 	for (size_t row = 0; row < t->n_rows; row++)
-		most = fmax(most, t->cells[row * t->n_columns + t->figure->bar_column].value);
+		most = fmax(most, t->cells[row * t->n_columns + t->chart->bar_column].value);
 	if (!(most > 0))
 		return;
 	buf_add_char(out, '\n');
 	for (size_t row = 0; row < t->n_rows; row++) {
 		const struct cell *cells = t->cells + row * t->n_columns;
-		double value = cells[t->figure->bar_column].value;
+		double value = cells[t->chart->bar_column].value;
 		auto_buf struct buf name = BUF_INIT(4096);
 
 		term_add_line(&name, cells[0].text, 28);
@@ -138,7 +138,7 @@ static void write_text_bars(struct buf *out, const struct report_table *t)
 }
 
 /* A row of blocks for each curve, from 0 to the highest value of all, for a terminal. */
-static void write_text_curves(struct buf *out, const struct figure *f)
+static void write_text_curves(struct buf *out, const struct chart *f)
 {
 	static const char *const blocks[] = { "\u2581", "\u2582", "\u2583", "\u2584", "\u2585",
 		"\u2586", "\u2587", "\u2588" };
@@ -151,7 +151,7 @@ static void write_text_curves(struct buf *out, const struct figure *f)
 		return;
 	buf_add_char(out, '\n');
 	for (size_t i = 0; i < f->n_lines; i++) {
-		const struct figure_line *line = &f->lines[i];
+		const struct chart_line *line = &f->lines[i];
 		auto_buf struct buf name = BUF_INIT(4096);
 
 		term_add_line(&name, line->name, 28);
@@ -182,10 +182,10 @@ void doc_write_text(struct buf *out, const struct report_doc *doc, const struct 
 			buf_printf(out, "%s\n", t->note);
 		buf_add_char(out, '\n');
 		write_text_table(out, doc, t, style);
-		if (t->figure && t->figure->kind == FIGURE_BARS)
+		if (t->chart && t->chart->kind == CHART_BARS)
 			write_text_bars(out, t);
-		if (t->figure && t->figure->kind == FIGURE_LINES)
-			write_text_curves(out, t->figure);
+		if (t->chart && t->chart->kind == CHART_LINES)
+			write_text_curves(out, t->chart);
 	}
 	if (doc->more)
 		buf_printf(out, "\n%s\n", doc->more);

@@ -234,12 +234,12 @@ static bool trial_try_solution(struct trying *t, struct attempt *a, bool first, 
 static int trial_look_for_hidden(struct attempt *a)
 {
 	auto_buf struct buf command = BUF_INIT(FH_ACTION_BYTES_MAX);
-	struct trial_secrets *secrets = trial_secrets_new(a->task, &command);
+	struct trial_hidden *hidden = trial_hidden_new(a->task, &command);
 	int r = attempt_step(a, buf_str(&command), SEARCH_TIMEOUT_S);
 
 	if (r >= 0)
-		r = trial_secrets_compare(secrets, a->step.observation, &a->err);
-	trial_secrets_free(secrets);
+		r = trial_hidden_compare(hidden, a->step.observation, &a->err);
+	trial_hidden_free(hidden);
 	return r;
 }
 

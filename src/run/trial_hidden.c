@@ -19,23 +19,23 @@
  * a hidden file has another path, so that files are compared by size and hash here.
  */
 
-#define SECRETS_MAX 500 /* most hidden files of a task to look for */
+#define HIDDEN_MAX 500 /* most hidden files of a task to look for */
 /* files with fewer bytes are not searched: they may be equal by chance */
-#define SECRET_BYTES_MIN 16
+#define HIDDEN_BYTES_MIN 16
 
-struct secret {
+struct hidden_file {
 	char *path;
 	int64_t size;
 };
 
-struct trial_secrets {
-	struct secret items[SECRETS_MAX];
+struct trial_hidden {
+	struct hidden_file items[HIDDEN_MAX];
 	size_t n;
 };
 
 /* Returns true if the task itself shows the agent this file. If that is a mistake, task_check()
  * reports it. */
-static bool secret_is_given(const struct task *task, const char *path)
+static bool hidden_is_shown(const struct task *task, const char *path)
 {
 	for (size_t i = 0; i < task->n_starter; i++)
 		if (path_is_within(path, task->starter[i].source))
@@ -48,7 +48,7 @@ static bool secret_is_given(const struct task *task, const char *path)
 
 /* Adds a file, or all files of a folder, to the list of hidden files. Skips those that the task
  * shows the agent. */
-static void secrets_add(struct trial_secrets *s, const struct task *task, const char *path)
+static void hidden_add(struct trial_hidden *s, const struct task *task, const char *path)
 {
 	const char *const paths[] = { path, NULL };
 	FTS *fts = path ? fts_open(exec_list(paths), FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR,
@@ -56,33 +56,33 @@ static void secrets_add(struct trial_secrets *s, const struct task *task, const 
 			: NULL;
 	FTSENT *entry;
 
-	while (fts && s->n < SECRETS_MAX && (entry = fts_read(fts)))
-		if (entry->fts_info == FTS_F && !secret_is_given(task, entry->fts_path))
-			s->items[s->n++] = (struct secret){ .path = xstrdup(entry->fts_path),
+	while (fts && s->n < HIDDEN_MAX && (entry = fts_read(fts)))
+		if (entry->fts_info == FTS_F && !hidden_is_shown(task, entry->fts_path))
+			s->items[s->n++] = (struct hidden_file){ .path = xstrdup(entry->fts_path),
 				.size = entry->fts_statp->st_size };
 	if (fts)
 		fts_close(fts);
 }
 
-static void secrets_add_files(struct trial_secrets *s, const struct task *task,
+static void hidden_add_files(struct trial_hidden *s, const struct task *task,
 		const struct task_file *files, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		secrets_add(s, task, files[i].source);
+		hidden_add(s, task, files[i].source);
 }
 
-static void secrets_find(struct trial_secrets *s, const struct task *task)
+static void hidden_find(struct trial_hidden *s, const struct task *task)
 {
-	secrets_add(s, task, task->grader.answers);
-	secrets_add(s, task, task->grader.program);
-	secrets_add(s, task, task->grader.player);
-	secrets_add(s, task, task->demo);
-	secrets_add_files(s, task, task->hidden, task->n_hidden);
-	secrets_add_files(s, task, task->solution, task->n_solution);
-	secrets_add_files(s, task, task->baseline_files, task->n_baseline_files);
+	hidden_add(s, task, task->grader.answers);
+	hidden_add(s, task, task->grader.program);
+	hidden_add(s, task, task->grader.player);
+	hidden_add(s, task, task->demo);
+	hidden_add_files(s, task, task->hidden, task->n_hidden);
+	hidden_add_files(s, task, task->solution, task->n_solution);
+	hidden_add_files(s, task, task->baseline_files, task->n_baseline_files);
 }
 
-void trial_secrets_free(struct trial_secrets *s)
+void trial_hidden_free(struct trial_hidden *s)
 {
 	for (size_t i = 0; i < s->n; i++)
 		free(s->items[i].path);
@@ -91,13 +91,13 @@ void trial_secrets_free(struct trial_secrets *s)
 
 /* Makes the shell command that searches for hidden files. It prints "HASH  PATH" for files with the
  * size of a hidden file. It also prints the paths of hidden files that exist. */
-static void secrets_add_command(const struct trial_secrets *s, struct buf *out)
+static void hidden_add_command(const struct trial_hidden *s, struct buf *out)
 {
 	buf_add_str(out,
 			"{ find / \\( -path /proc -o -path /sys -o -path /dev \\) -prune -o "
 			"-type f \\( -size -0");
 	for (size_t i = 0; i < s->n; i++)
-		if (s->items[i].size >= SECRET_BYTES_MIN)
+		if (s->items[i].size >= HIDDEN_BYTES_MIN)
 			buf_printf(out, " -o -size %lldc", (long long)s->items[i].size);
 	buf_add_str(out, " \\) -exec sha256sum {} + ; ls -d --");
 	for (size_t i = 0; i < s->n; i++) {
@@ -111,26 +111,25 @@ static void secrets_add_command(const struct trial_secrets *s, struct buf *out)
  * Compares a hidden file with the lines that the search command printed. -EPERM: the agent sees the
  * file or a copy.
  */
-static int secret_compare(const struct secret *secret, char *const *lines, struct fh_error *err)
+static int hidden_compare(const struct hidden_file *file, char *const *lines, struct fh_error *err)
 {
 	char hex[SHA256_HEX_BYTES];
-	int r = sha256_file(secret->path, hex, err);
+	int r = sha256_file(file->path, hex, err);
 
 	if (r < 0)
 		return r;
 	for (; *lines; lines++) {
-		if (str_eq(*lines, secret->path))
-			return error_say(err, EPERM, "the agent sees %s", secret->path);
-		if (secret->size >= SECRET_BYTES_MIN && str_starts(*lines, hex))
-			return error_say(err, EPERM, "the agent sees a copy of %s: %s",
-					secret->path,
+		if (str_eq(*lines, file->path))
+			return error_say(err, EPERM, "the agent sees %s", file->path);
+		if (file->size >= HIDDEN_BYTES_MIN && str_starts(*lines, hex))
+			return error_say(err, EPERM, "the agent sees a copy of %s: %s", file->path,
 					*lines + strlen(hex) + strspn(*lines + strlen(hex), " "));
 	}
 	return 0;
 }
 
 /* Splits a text at newlines, in place. Returns a heap array of the lines, ended by NULL. */
-static char **secret_lines(char *text)
+static char **hidden_lines(char *text)
 {
 	size_t n = 0;
 	char **lines;
@@ -143,23 +142,23 @@ static char **secret_lines(char *text)
 	return lines;
 }
 
-struct trial_secrets *trial_secrets_new(const struct task *task, struct buf *command)
+struct trial_hidden *trial_hidden_new(const struct task *task, struct buf *command)
 {
-	struct trial_secrets *secrets = xcalloc(1, sizeof(*secrets));
+	struct trial_hidden *hidden = xcalloc(1, sizeof(*hidden));
 
-	secrets_find(secrets, task);
-	secrets_add_command(secrets, command);
-	return secrets;
+	hidden_find(hidden, task);
+	hidden_add_command(hidden, command);
+	return hidden;
 }
 
-int trial_secrets_compare(
-		const struct trial_secrets *secrets, const char *output, struct fh_error *err)
+int trial_hidden_compare(
+		const struct trial_hidden *hidden, const char *output, struct fh_error *err)
 {
 	auto_free char *text = xstrdup(output);
-	auto_free char **lines = secret_lines(text);
+	auto_free char **lines = hidden_lines(text);
 
-	for (size_t i = 0; i < secrets->n; i++) {
-		int r = secret_compare(&secrets->items[i], lines, err);
+	for (size_t i = 0; i < hidden->n; i++) {
+		int r = hidden_compare(&hidden->items[i], lines, err);
 
 		if (r < 0)
 			return r;

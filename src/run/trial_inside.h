@@ -45,17 +45,17 @@ int attempt_grade_twice(struct attempt *a, bool *out_same);
  * programs and answers, task.hidden, the solution, the demonstration and `baseline_files`. Their
  * paths are compared, and size and hash of all files that the agent can read.
  */
-struct trial_secrets;
+struct trial_hidden;
 
 /* Finds the task's hidden files. Appends the shell command that looks for them to `command`. */
-struct trial_secrets *trial_secrets_new(const struct task *task, struct buf *command);
+struct trial_hidden *trial_hidden_new(const struct task *task, struct buf *command);
 
 /* Compares the hidden files with the command's output. -EPERM: the agent sees one; the error names
  * it. */
-int trial_secrets_compare(
-		const struct trial_secrets *secrets, const char *output, struct fh_error *err);
+int trial_hidden_compare(
+		const struct trial_hidden *hidden, const char *output, struct fh_error *err);
 
-void trial_secrets_free(struct trial_secrets *secrets);
+void trial_hidden_free(struct trial_hidden *hidden);
 
 /* Scores of the baseline or the solution with different seeds. */
 struct trial_side {

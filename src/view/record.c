@@ -22,7 +22,7 @@ struct record *record_new(const char *path)
 	r->path = xstrdup(path);
 	r->events = str_ends(path, ".jsonl");
 	r->baseline = NAN;
-	scan_init(&r->scan, r->events);
+	splitter_init(&r->splitter, r->events);
 	return r;
 }
 
@@ -44,7 +44,7 @@ static void record_restart(struct record *r)
 
 	run_release(r);
 	*r = fresh;
-	scan_init(&r->scan, r->events);
+	splitter_init(&r->splitter, r->events);
 }
 
 static int record_read_fd(int fd, int64_t begin, int64_t end, struct buf *out, struct fh_error *err)
@@ -83,12 +83,12 @@ struct record_reading {
 };
 
 /* Reads a part of the record again, now that its end is known. */
-static void record_take(void *user, enum scan_part part, int64_t begin, int64_t end)
+static void record_take(void *user, enum record_part part, int64_t begin, int64_t end)
 {
 	struct record_reading *q = user;
 	struct run_part taken = { .part = part, .begin = begin, .end = end };
 
-	if (part == SCAN_MESSAGE) {
+	if (part == PART_MESSAGE) {
 		run_add_message(q->record, begin, end);
 		return;
 	}
@@ -108,15 +108,15 @@ static int record_read_more(struct record *r, int fd, int64_t size, struct fh_er
 	};
 	int status = 0;
 
-	while (r->scan.at < size && status >= 0) {
-		int64_t left = size - r->scan.at;
+	while (r->splitter.at < size && status >= 0) {
+		int64_t left = size - r->splitter.at;
 
 		buf_clear(&piece);
-		status = record_read_fd(fd, r->scan.at,
-				r->scan.at + (left < PIECE_BYTES ? left : PIECE_BYTES), &piece,
+		status = record_read_fd(fd, r->splitter.at,
+				r->splitter.at + (left < PIECE_BYTES ? left : PIECE_BYTES), &piece,
 				err);
 		if (status >= 0)
-			scan_bytes(&r->scan, piece.data, piece.len, record_take, &q);
+			splitter_bytes(&r->splitter, piece.data, piece.len, record_take, &q);
 	}
 	buf_release(&q.part);
 	return status;
@@ -138,15 +138,15 @@ int record_refresh(struct record *r, struct fh_error *err)
 	same = r->opened && st.st_ino == r->inode && st.st_dev == r->device;
 	if (same && st.st_size == r->size && mtime_ns == r->mtime_ns)
 		return 0;
-	grew = same && r->events && st.st_size >= r->scan.at;
+	grew = same && r->events && st.st_size >= r->splitter.at;
 	if (r->opened && !grew)
 		record_restart(r);
 	status = record_read_more(r, fd, st.st_size, err);
 	if (!r->opened)
-		run_opened(r);
+		run_add_others(r);
 	r->opened = true;
 	if (!r->events)
-		r->whole = scan_is_whole(&r->scan);
+		r->whole = splitter_is_whole(&r->splitter);
 	r->device = st.st_dev;
 	r->inode = st.st_ino;
 	r->size = st.st_size;

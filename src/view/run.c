@@ -364,7 +364,7 @@ static void run_find_metric(struct record *r)
 		run_find_task(r, shorter);
 }
 
-void run_opened(struct record *r)
+void run_add_others(struct record *r)
 {
 	auto_free char *folder = path_dirname(r->path);
 	auto_free char *results = path_join(folder, EXPORT_RESULTS);
@@ -398,9 +398,9 @@ void run_take(struct record *r, const struct run_part *p)
 	}
 	if (p->data && pyjson_read(&arena, &source, &v, NULL) < 0)
 		v = NULL;
-	if (p->part == SCAN_EVENT)
+	if (p->part == PART_EVENT)
 		run_take_event(r, p, v);
-	else if (p->part == SCAN_STEP)
+	else if (p->part == PART_STEP)
 		run_add_step(r, p, v);
 	else if (v)
 		run_take_info(r, v);

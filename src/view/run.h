@@ -7,7 +7,7 @@
 /* Makes a run of the parts of its record. */
 
 struct run_part {
-	enum scan_part part;
+	enum record_part part;
 	int64_t begin, end;
 	const char *data; /* NULL: the part is too long to be read */
 	size_t n;
@@ -23,7 +23,7 @@ void run_keep_steps(struct record *r, size_t n);
 void run_release(struct record *r);
 
 /* Adds what other files say of the run, after its record was read for the first time. */
-void run_opened(struct record *r);
+void run_add_others(struct record *r);
 
 /* Returns the text of a recorded member, with its length: strings may contain NULs. */
 struct run_text {

@@ -3,7 +3,7 @@
 #define VIEW_STEPS_H
 
 #include "python/pyjson.h"
-#include "view/scan.h"
+#include "view/splitter.h"
 
 #include <sys/types.h>
 
@@ -64,7 +64,7 @@ struct record {
 	struct record_spent spent;
 
 	/* how far the file was read */
-	struct scan scan;
+	struct splitter splitter;
 	dev_t device;
 	ino_t inode;
 	int64_t size, mtime_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "../../tools/aci/http_request.h"
+#include "../../tools/aci/request_reader.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -24,27 +24,27 @@ struct result {
 static struct result read_all(const uint8_t *data, size_t n, size_t piece)
 {
 	struct buf in = BUF_INIT(1 << 20);
-	struct http_request r;
+	struct request_reader r;
 	struct result out = { 0 };
 
-	http_request_init(&r);
+	request_reader_init(&r);
 	while (n && out.status < 400) {
 		size_t size = n < piece ? n : piece;
 
 		buf_add(&in, data, size);
 		data += size;
 		n -= size;
-		while ((out.status = http_request_feed(&r, &in)) == 1) {
+		while ((out.status = request_reader_feed(&r, &in)) == 1) {
 			check(r.has_head && strlen(r.line) < sizeof(r.line) && strchr(r.line, '/'));
 			check(r.is_chunked || r.body.len == r.n_body);
 			out.n_requests++;
 			out.n_bytes += r.body.len;
-			http_request_release(&r);
-			http_request_init(&r);
+			request_reader_release(&r);
+			request_reader_init(&r);
 		}
 		check(out.status == 0 || (out.status >= 400 && out.status < 600));
 	}
-	http_request_release(&r);
+	request_reader_release(&r);
 	buf_release(&in);
 	return out;
 }

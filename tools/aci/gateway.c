@@ -7,7 +7,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "gateway_stream.h"
-#include "http_request.h"
+#include "request_reader.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -33,19 +33,19 @@
 /* most bytes of an answer to an HTTP client: a stream of events repeats some members */
 #define OUT_BYTES_MAX (2 * GATEWAY_ANSWER_MAX + 65536)
 
-struct client {
+struct caller {
 	int fd;      /* -1: this entry is free */
 	uint32_t id; /* number of the call that the client waits for; 0: none */
 	bool streams, wants_usage, is_anthropic, closes;
-	struct http_request request;
+	struct request_reader request;
 	struct buf in, out;
 	size_t n_sent; /* bytes of `out` that were sent */
 };
 
-struct gateway {
+struct gateway_server {
 	int listener;
 	uint32_t last_id;
-	struct client clients[GATEWAY_CALLS_MAX];
+	struct caller clients[GATEWAY_CALLS_MAX];
 	struct buf answers; /* bytes from the environment that were not handled yet */
 };
 
@@ -61,7 +61,7 @@ static void gateway_tell(uint32_t id, const struct buf *text)
 
 /* --- answers to clients ----------------------------------------------------------------------- */
 
-static void client_close(struct client *c)
+static void caller_close(struct caller *c)
 {
 	struct buf none = BUF_INIT(0);
 
@@ -70,12 +70,12 @@ static void client_close(struct client *c)
 	close_fd(&c->fd);
 	c->id = 0;
 	c->n_sent = 0;
-	http_request_release(&c->request);
+	request_reader_release(&c->request);
 	buf_release(&c->in);
 	buf_release(&c->out);
 }
 
-static const char *client_reason(unsigned status)
+static const char *caller_reason(unsigned status)
 {
 	static const struct {
 		unsigned status;
@@ -92,30 +92,30 @@ static const char *client_reason(unsigned status)
 	return "Error";
 }
 
-static void client_say(struct client *c, unsigned status, const char *type, const struct buf *body)
+static void caller_say(struct caller *c, unsigned status, const char *type, const struct buf *body)
 {
 	buf_printf(&c->out, "HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s\r\n",
-			status, client_reason(status), type, body->len,
+			status, caller_reason(status), type, body->len,
 			c->closes ? "Connection: close\r\n" : "");
 	buf_add(&c->out, buf_str(body), body->len);
-	http_request_release(&c->request);
-	http_request_init(&c->request);
+	request_reader_release(&c->request);
+	request_reader_init(&c->request);
 }
 
 /* Refuses what can't be read as a request. The connection ends, because its next bytes may belong
  * to the same request. */
-static void client_refuse(struct client *c, unsigned status)
+static void caller_refuse(struct caller *c, unsigned status)
 {
 	auto_buf struct buf body = BUF_INIT(256);
 
 	buf_printf(&body, "{\"error\": {\"message\": \"%s\", \"type\": \"invalid_request_error\"}}",
-			client_reason(status));
+			caller_reason(status));
 	c->closes = true;
 	buf_clear(&c->in);
-	client_say(c, status, "application/json", &body);
+	caller_say(c, status, "application/json", &body);
 }
 
-static void client_answer(struct client *c, unsigned status, const char *text, size_t n)
+static void caller_answer(struct caller *c, unsigned status, const char *text, size_t n)
 {
 	auto_buf struct buf body = BUF_INIT(OUT_BYTES_MAX);
 	auto_json json_t *answer = NULL;
@@ -129,16 +129,16 @@ static void client_answer(struct client *c, unsigned status, const char *text, s
 		gateway_stream_anthropic(&body, answer);
 	else
 		gateway_stream_openai(&body, answer, c->wants_usage);
-	client_say(c, status, streams ? "text/event-stream" : "application/json", &body);
+	caller_say(c, status, streams ? "text/event-stream" : "application/json", &body);
 }
 
-static void client_send(struct client *c)
+static void caller_send(struct caller *c)
 {
 	ssize_t n = send(c->fd, c->out.data + c->n_sent, c->out.len - c->n_sent,
 			MSG_NOSIGNAL | MSG_DONTWAIT);
 
 	if (n < 0 && errno != EAGAIN && errno != EINTR) {
-		client_close(c);
+		caller_close(c);
 		return;
 	}
 	c->n_sent += n > 0 ? (size_t)n : 0;
@@ -147,13 +147,13 @@ static void client_send(struct client *c)
 	c->n_sent = 0;
 	buf_release(&c->out);
 	if (c->closes)
-		client_close(c);
+		caller_close(c);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
 
 /* Reads from a request's body how its answer is wanted. False: the body is no JSON object. */
-static bool client_read_wish(struct client *c)
+static bool caller_read_wish(struct caller *c)
 {
 	const struct buf *body = &c->request.body;
 	auto_json json_t *root = NULL;
@@ -172,14 +172,14 @@ static bool client_read_wish(struct client *c)
 	return true;
 }
 
-static void client_call(struct gateway *g, struct client *c)
+static void caller_call(struct gateway_server *g, struct caller *c)
 {
 	auto_buf struct buf text = BUF_INIT(GATEWAY_CALL_MAX);
-	struct http_request *r = &c->request;
+	struct request_reader *r = &c->request;
 
 	c->closes = c->closes || r->closes;
-	if (!client_read_wish(c)) {
-		client_refuse(c, 400);
+	if (!caller_read_wish(c)) {
+		caller_refuse(c, 400);
 		return;
 	}
 	if (++g->last_id == 0)
@@ -192,24 +192,24 @@ static void client_call(struct gateway *g, struct client *c)
 }
 
 /* Goes on with the bytes that have come. A client may send the next request before the answer. */
-static void client_advance(struct gateway *g, struct client *c)
+static void caller_advance(struct gateway_server *g, struct caller *c)
 {
 	int status;
 
 	if (c->id || c->out.len)
 		return;
-	status = http_request_feed(&c->request, &c->in);
+	status = request_reader_feed(&c->request, &c->in);
 	if (status == 1)
-		client_call(g, c);
+		caller_call(g, c);
 	else if (status)
-		client_refuse(c, (unsigned)status);
+		caller_refuse(c, (unsigned)status);
 	else if (c->request.expects && c->request.has_head) {
 		c->request.expects = false;
 		buf_add_str(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
 	}
 }
 
-static void client_receive(struct gateway *g, struct client *c)
+static void caller_receive(struct gateway_server *g, struct caller *c)
 {
 	static char piece[PIECE_BYTES];
 	ssize_t n = recv(c->fd, piece, sizeof(piece), MSG_DONTWAIT);
@@ -219,24 +219,24 @@ static void client_receive(struct gateway *g, struct client *c)
 	if (n > 0)
 		buf_add(&c->in, piece, (size_t)n);
 	if (n <= 0 || c->in.truncated)
-		client_close(c);
+		caller_close(c);
 	else
-		client_advance(g, c);
+		caller_advance(g, c);
 }
 
-static void gateway_accept(struct gateway *g)
+static void gateway_accept(struct gateway_server *g)
 {
 	int fd = accept4(g->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	for (size_t i = 0; fd >= 0 && i < GATEWAY_CALLS_MAX; i++) {
-		struct client *c = &g->clients[i];
+		struct caller *c = &g->clients[i];
 
 		if (c->fd >= 0)
 			continue;
-		*c = (struct client){ .fd = fd,
+		*c = (struct caller){ .fd = fd,
 			.in = BUF_INIT(GATEWAY_BODY_MAX + GATEWAY_HEAD_MAX + PIECE_BYTES),
 			.out = BUF_INIT(OUT_BYTES_MAX + GATEWAY_HEAD_MAX) };
-		http_request_init(&c->request);
+		request_reader_init(&c->request);
 		return;
 	}
 }
@@ -244,7 +244,7 @@ static void gateway_accept(struct gateway *g)
 /* --- the environment -------------------------------------------------------------------------- */
 
 /* Handles the next answer that has come whole. False: there is none. */
-static bool gateway_take_answer(struct gateway *g)
+static bool gateway_take_answer(struct gateway_server *g)
 {
 	struct gateway_answer_head head;
 
@@ -255,13 +255,13 @@ static bool gateway_take_answer(struct gateway *g)
 		return false;
 	for (size_t i = 0; i < GATEWAY_CALLS_MAX; i++)
 		if (g->clients[i].fd >= 0 && g->clients[i].id == head.id)
-			client_answer(&g->clients[i], head.status, g->answers.data + sizeof(head),
+			caller_answer(&g->clients[i], head.status, g->answers.data + sizeof(head),
 					head.n);
 	buf_consume(&g->answers, sizeof(head) + head.n);
 	return true;
 }
 
-static void gateway_listen_to_owner(struct gateway *g)
+static void gateway_listen_to_owner(struct gateway_server *g)
 {
 	static char piece[PIECE_BYTES];
 	ssize_t n = read(STDIN_FILENO, piece, sizeof(piece));
@@ -273,17 +273,17 @@ static void gateway_listen_to_owner(struct gateway *g)
 		;
 	for (size_t i = 0; i < GATEWAY_CALLS_MAX; i++)
 		if (g->clients[i].fd >= 0)
-			client_advance(g, &g->clients[i]);
+			caller_advance(g, &g->clients[i]);
 }
 
 /* Polls once. While all entries are taken, further clients wait in the listener's queue. */
-static void gateway_turn(struct gateway *g)
+static void gateway_turn(struct gateway_server *g)
 {
 	struct pollfd fds[2 + GATEWAY_CALLS_MAX];
 	bool is_full = true;
 
 	for (size_t i = 0; i < GATEWAY_CALLS_MAX; i++) {
-		const struct client *c = &g->clients[i];
+		const struct caller *c = &g->clients[i];
 		short events = c->out.len ? POLLOUT : c->in.len < GATEWAY_BODY_MAX ? POLLIN : 0;
 
 		fds[2 + i] = (struct pollfd){ .fd = c->fd, .events = events };
@@ -294,16 +294,16 @@ static void gateway_turn(struct gateway *g)
 	if (poll(fds, sizeof(fds) / sizeof(fds[0]), -1) <= 0)
 		return;
 	for (size_t i = 0; i < GATEWAY_CALLS_MAX; i++) {
-		struct client *c = &g->clients[i];
+		struct caller *c = &g->clients[i];
 
 		if (c->fd < 0 || !fds[2 + i].revents)
 			continue;
 		if (c->out.len)
-			client_send(c);
+			caller_send(c);
 		else
-			client_receive(g, c);
+			caller_receive(g, c);
 		if (c->fd >= 0)
-			client_advance(g, c);
+			caller_advance(g, c);
 	}
 	if (fds[0].revents)
 		gateway_listen_to_owner(g);
@@ -311,7 +311,7 @@ static void gateway_turn(struct gateway *g)
 		gateway_accept(g);
 }
 
-static int gateway_open(struct gateway *g)
+static int gateway_open(struct gateway_server *g)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -330,7 +330,7 @@ static int gateway_open(struct gateway *g)
 
 static int run_gateway(int argc, char **argv)
 {
-	static struct gateway g = { .answers = BUF_INIT(GATEWAY_ANSWER_MAX + PIECE_BYTES) };
+	static struct gateway_server g = { .answers = BUF_INIT(GATEWAY_ANSWER_MAX + PIECE_BYTES) };
 
 	for (size_t i = 0; i < GATEWAY_CALLS_MAX; i++)
 		g.clients[i].fd = -1;

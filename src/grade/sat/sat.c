@@ -266,10 +266,10 @@ static bool sat_is_false(const struct sat *s, int clause)
 
 /* --- search ----------------------------------------------------------------------------------- */
 
-enum outcome { SOLVED, CONFLICT, UNDECIDED };
+enum propagation { SOLVED, CONFLICT, UNDECIDED };
 
 /* Assigns the last free variable of a unit clause, so that the clause is true. */
-static enum outcome sat_propagate_unit(struct sat *s, int clause)
+static enum propagation sat_propagate_unit(struct sat *s, int clause)
 {
 	const int32_t *c = s->literals[clause];
 	const struct clauses *shortened;
@@ -295,32 +295,32 @@ static enum outcome sat_propagate_unit(struct sat *s, int clause)
 
 /* Unit propagation: assigns the variables of unit clauses, pass by pass. Each pass first collects
  * all unit clauses, because the order of assignments depends on that. */
-static enum outcome sat_propagate_all(struct sat *s)
+static enum propagation sat_propagate_all(struct sat *s)
 {
-	enum outcome outcome = UNDECIDED;
+	enum propagation result = UNDECIDED;
 
 	do {
 		s->units.n = 0;
 		for (int i = 0; i < s->open.n; i++)
 			if (s->n_free[s->open.items[i]] == 1)
 				s->units.items[s->units.n++] = s->open.items[i];
-		for (int i = 0; i < s->units.n && outcome == UNDECIDED; i++)
-			outcome = sat_propagate_unit(s, s->units.items[i]);
-	} while (s->units.n && outcome == UNDECIDED);
-	return outcome;
+		for (int i = 0; i < s->units.n && result == UNDECIDED; i++)
+			result = sat_propagate_unit(s, s->units.items[i]);
+	} while (s->units.n && result == UNDECIDED);
+	return result;
 }
 
 /* Does unit propagation. After a conflict, undoes the assignments of this propagation, and counts
  * the conflict. */
-static enum outcome sat_propagate(struct sat *s)
+static enum propagation sat_propagate(struct sat *s)
 {
 	int before = s->n_trail;
-	enum outcome outcome;
+	enum propagation result;
 
 	clauses_copy(&s->saved_open, &s->open);
 	clauses_copy(&s->saved_closed, &s->closed);
-	outcome = sat_propagate_all(s);
-	if (outcome == CONFLICT) {
+	result = sat_propagate_all(s);
+	if (result == CONFLICT) {
 		while (s->n_trail > before)
 			sat_take_back(s, s->trail[--s->n_trail]);
 		clauses_copy(&s->open, &s->saved_open);
@@ -328,7 +328,7 @@ static enum outcome sat_propagate(struct sat *s)
 	}
 	for (int i = before; i < s->n_trail; i++)
 		s->assigned.items[s->assigned.n++] = s->trail[i];
-	return outcome;
+	return result;
 }
 
 static void sat_push(struct sat *s, int32_t literal, bool second)

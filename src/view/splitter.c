@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/scan.h"
+#include "view/splitter.h"
 
 #include <string.h>
 
-void scan_init(struct scan *s, bool lines)
+void splitter_init(struct splitter *s, bool lines)
 {
-	*s = (struct scan){ .lines = lines, .begin = lines ? 0 : -1 };
+	*s = (struct splitter){ .lines = lines, .begin = lines ? 0 : -1 };
 }
 
-static void scan_lines(struct scan *s, const char *data, size_t n, scan_take *take, void *user)
+static void splitter_lines(
+		struct splitter *s, const char *data, size_t n, splitter_take *take, void *user)
 {
 	const char *p = data, *end = data + n, *newline;
 
 	while ((newline = memchr(p, '\n', (size_t)(end - p)))) {
 		int64_t at = s->at + (newline - data);
 
-		take(user, SCAN_EVENT, s->begin, at);
+		take(user, PART_EVENT, s->begin, at);
 		s->begin = at + 1;
 		p = newline + 1;
 	}
 }
 
 /* Gives the depth of the braces around a part of the current member, or 0 if it has no parts. */
-static unsigned scan_depth(const struct scan *s, enum scan_part *out_part)
+static unsigned splitter_depth(const struct splitter *s, enum record_part *out_part)
 {
 	static const struct {
 		const char *key;
-		enum scan_part part;
+		enum record_part part;
 		unsigned depth;
 	} parts[] = {
-		{ "trajectory", SCAN_STEP, 2 },
-		{ "history", SCAN_MESSAGE, 2 },
-		{ "info", SCAN_INFO, 1 },
-		{ "metrics", SCAN_INFO, 1 },
+		{ "trajectory", PART_STEP, 2 },
+		{ "history", PART_MESSAGE, 2 },
+		{ "info", PART_INFO, 1 },
+		{ "metrics", PART_INFO, 1 },
 	};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -45,7 +46,7 @@ static unsigned scan_depth(const struct scan *s, enum scan_part *out_part)
 }
 
 /* Skips bytes of a string. Returns the first byte that was not skipped. */
-static const char *scan_string(struct scan *s, const char *p, const char *end)
+static const char *splitter_string(struct splitter *s, const char *p, const char *end)
 {
 	while (p < end && s->in_string) {
 		char c = *p++;
@@ -66,12 +67,12 @@ static const char *scan_string(struct scan *s, const char *p, const char *end)
 	return p;
 }
 
-static void scan_open(struct scan *s, char c, int64_t at)
+static void splitter_open(struct splitter *s, char c, int64_t at)
 {
-	enum scan_part part = SCAN_EVENT;
+	enum record_part part = PART_EVENT;
 
 	if (c == '{' && s->begin < 0 && s->has_value && s->depth &&
-			scan_depth(s, &part) == s->depth) {
+			splitter_depth(s, &part) == s->depth) {
 		s->begin = at;
 		s->part = part;
 		s->part_depth = s->depth;
@@ -79,7 +80,7 @@ static void scan_open(struct scan *s, char c, int64_t at)
 	s->depth++;
 }
 
-static void scan_close(struct scan *s, int64_t at, scan_take *take, void *user)
+static void splitter_close(struct splitter *s, int64_t at, splitter_take *take, void *user)
 {
 	if (s->depth)
 		s->depth--;
@@ -89,7 +90,8 @@ static void scan_close(struct scan *s, int64_t at, scan_take *take, void *user)
 	s->begin = -1;
 }
 
-static void scan_object(struct scan *s, const char *data, size_t n, scan_take *take, void *user)
+static void splitter_object(
+		struct splitter *s, const char *data, size_t n, splitter_take *take, void *user)
 {
 	const char *p = data, *end = data + n;
 
@@ -97,7 +99,7 @@ static void scan_object(struct scan *s, const char *data, size_t n, scan_take *t
 		int64_t at = s->at + (p - data);
 
 		if (s->in_string) {
-			p = scan_string(s, p, end);
+			p = splitter_string(s, p, end);
 			continue;
 		}
 		switch (*p++) {
@@ -116,11 +118,11 @@ static void scan_object(struct scan *s, const char *data, size_t n, scan_take *t
 			break;
 		case '{':
 		case '[':
-			scan_open(s, p[-1], at);
+			splitter_open(s, p[-1], at);
 			break;
 		case '}':
 		case ']':
-			scan_close(s, at, take, user);
+			splitter_close(s, at, take, user);
 			break;
 		default:
 			break;
@@ -128,16 +130,16 @@ static void scan_object(struct scan *s, const char *data, size_t n, scan_take *t
 	}
 }
 
-void scan_bytes(struct scan *s, const char *data, size_t n, scan_take *take, void *user)
+void splitter_bytes(struct splitter *s, const char *data, size_t n, splitter_take *take, void *user)
 {
 	if (s->lines)
-		scan_lines(s, data, n, take, user);
+		splitter_lines(s, data, n, take, user);
 	else
-		scan_object(s, data, n, take, user);
+		splitter_object(s, data, n, take, user);
 	s->at += (int64_t)n;
 }
 
-bool scan_is_whole(const struct scan *s)
+bool splitter_is_whole(const struct splitter *s)
 {
 	return !s->depth && !s->in_string && s->at > 0;
 }

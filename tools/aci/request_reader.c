@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "http_request.h"
+#include "request_reader.h"
 
 #include "base/str.h"
 
@@ -12,12 +12,12 @@
 
 enum { BAD_REQUEST = 400, TOO_LARGE = 413, HEAD_TOO_LARGE = 431, UNKNOWN = 501, VERSION = 505 };
 
-void http_request_init(struct http_request *r)
+void request_reader_init(struct request_reader *r)
 {
-	*r = (struct http_request){ .body = BUF_INIT(GATEWAY_BODY_MAX) };
+	*r = (struct request_reader){ .body = BUF_INIT(GATEWAY_BODY_MAX) };
 }
 
-void http_request_release(struct http_request *r)
+void request_reader_release(struct request_reader *r)
 {
 	buf_release(&r->body);
 }
@@ -25,7 +25,7 @@ void http_request_release(struct http_request *r)
 /* --- the head --------------------------------------------------------------------------------- */
 
 /* Reads "METHOD PATH HTTP/1.x". */
-static int http_read_line(struct http_request *r, const char *line)
+static int request_read_line(struct request_reader *r, const char *line)
 {
 	size_t n_method = strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 	const char *path = line + n_method + 1, *end, *version;
@@ -49,7 +49,7 @@ static int http_read_line(struct http_request *r, const char *line)
 	return 0;
 }
 
-static int http_read_length(struct http_request *r, const char *value)
+static int request_read_length(struct request_reader *r, const char *value)
 {
 	uint64_t n = 0;
 
@@ -66,17 +66,17 @@ static int http_read_length(struct http_request *r, const char *value)
 	return 0;
 }
 
-static int http_read_key(struct http_request *r, const char *value)
+static int request_read_key(struct request_reader *r, const char *value)
 {
 	return (size_t)snprintf(r->key, sizeof(r->key), "%s", value) < sizeof(r->key)
 			? 0
 			: HEAD_TOO_LARGE;
 }
 
-static int http_read_header(struct http_request *r, const char *name, const char *value)
+static int request_read_header(struct request_reader *r, const char *name, const char *value)
 {
 	if (strcasecmp(name, "content-length") == 0)
-		return http_read_length(r, value);
+		return request_read_length(r, value);
 	if (strcasecmp(name, "transfer-encoding") == 0) {
 		r->is_chunked = true;
 		return strcasecmp(value, "chunked") == 0 ? 0 : UNKNOWN;
@@ -89,14 +89,14 @@ static int http_read_header(struct http_request *r, const char *name, const char
 	else if (strcasecmp(name, "expect") == 0)
 		r->expects = strcasecmp(value, "100-continue") == 0;
 	else if (strcasecmp(name, "x-api-key") == 0)
-		return http_read_key(r, value);
+		return request_read_key(r, value);
 	else if (strcasecmp(name, "authorization") == 0 && strncasecmp(value, "Bearer ", 7) == 0)
-		return http_read_key(r, value + 7);
+		return request_read_key(r, value + 7);
 	return 0;
 }
 
 /* Reads a line "NAME: VALUE" in place. */
-static int http_read_field(struct http_request *r, char *line)
+static int request_read_field(struct request_reader *r, char *line)
 {
 	char *colon = strchr(line, ':'), *value, *end;
 
@@ -107,11 +107,11 @@ static int http_read_field(struct http_request *r, char *line)
 	value = colon + 1 + strspn(colon + 1, " \t");
 	for (end = value + strlen(value); end > value && isblank((unsigned char)end[-1]);)
 		*--end = '\0';
-	return http_read_header(r, line, value);
+	return request_read_header(r, line, value);
 }
 
 /* Reads a head of n bytes in place, which ends with "\r\n\r\n". */
-static int http_read_head(struct http_request *r, char *head, size_t n)
+static int request_read_head(struct request_reader *r, char *head, size_t n)
 {
 	char *line = head;
 	int status = 0;
@@ -127,7 +127,7 @@ static int http_read_head(struct http_request *r, char *head, size_t n)
 		for (const char *c = line; *c; c++)
 			if (iscntrl((unsigned char)*c) && *c != '\t')
 				return BAD_REQUEST;
-		status = is_first ? http_read_line(r, line) : http_read_field(r, line);
+		status = is_first ? request_read_line(r, line) : request_read_field(r, line);
 		is_first = false;
 		line = end + 2;
 	}
@@ -141,7 +141,7 @@ static int http_read_head(struct http_request *r, char *head, size_t n)
  * was the last one. 0: more bytes are needed. -1: it was taken, so call again. Trailers are
  * refused.
  */
-static int http_take_chunk(struct http_request *r, struct buf *in)
+static int request_take_chunk(struct request_reader *r, struct buf *in)
 {
 	size_t most = in->len < CHUNK_LINE_MAX ? in->len : CHUNK_LINE_MAX;
 	const char *line = buf_str(in);
@@ -172,14 +172,14 @@ static int http_take_chunk(struct http_request *r, struct buf *in)
 	return size ? -1 : 1;
 }
 
-static int http_take_body(struct http_request *r, struct buf *in)
+static int request_take_body(struct request_reader *r, struct buf *in)
 {
 	size_t n = r->n_body - r->body.len;
 	int status = -1;
 
 	if (r->is_chunked) {
 		while (status < 0)
-			status = http_take_chunk(r, in);
+			status = request_take_chunk(r, in);
 		return status;
 	}
 	n = n < in->len ? n : in->len;
@@ -188,14 +188,14 @@ static int http_take_body(struct http_request *r, struct buf *in)
 	return r->body.len == r->n_body;
 }
 
-int http_request_feed(struct http_request *r, struct buf *in)
+int request_reader_feed(struct request_reader *r, struct buf *in)
 {
 	size_t n;
 	char *end;
 	int status;
 
 	if (r->has_head)
-		return http_take_body(r, in);
+		return request_take_body(r, in);
 	if (!in->len)
 		return 0;
 	n = in->len < GATEWAY_HEAD_MAX ? in->len : GATEWAY_HEAD_MAX;
@@ -203,10 +203,10 @@ int http_request_feed(struct http_request *r, struct buf *in)
 	if (!end)
 		return n == GATEWAY_HEAD_MAX ? HEAD_TOO_LARGE : 0;
 	n = (size_t)(end + 4 - in->data);
-	status = http_read_head(r, in->data, n);
+	status = request_read_head(r, in->data, n);
 	if (status)
 		return status;
 	buf_consume(in, n);
 	r->has_head = true;
-	return http_take_body(r, in);
+	return request_take_body(r, in);
 }
