@@ -86,7 +86,17 @@ static int calls_answer_papers(const struct calls *c, const struct buf *body, st
 	return papers_add_lines(out, buf_str(body), body->len, c->most, err);
 }
 
+/* Begins a `validate`. The environment answers it by calls_answer_validate(). */
+static int calls_begin_validate(struct calls *c, const char *text, struct fh_error *err)
+{
+	if (!c->validates)
+		return error_say(err, ENOSYS, "this episode scores a validate after the step");
+	c->wants_validate = true;
+	return 0;
+}
+
 static const struct call_service services[] = {
+	{ "validate", calls_begin_validate, NULL },
 	{ "document", calls_begin_document, NULL },
 	{ "papers", calls_begin_papers, calls_answer_papers },
 };
@@ -180,15 +190,18 @@ static void calls_say(struct calls *c, struct sandbox *sb, int r, const struct b
 
 static void calls_end(struct calls *c)
 {
-	poller_unwatch(c->poller, fetch_fd(c->fetch));
+	if (c->fetch)
+		poller_unwatch(c->poller, fetch_fd(c->fetch));
 	fetch_free(take_ptr(c->fetch));
 	c->service = NULL;
+	c->wants_validate = false;
 }
 
 /* Ends a call whose tool was killed. Counts the bytes that the fetch has received. */
 static void calls_abandon(struct calls *c)
 {
-	c->n_bytes += (int64_t)fetch_received(c->fetch);
+	if (c->fetch)
+		c->n_bytes += (int64_t)fetch_received(c->fetch);
 	calls_end(c);
 }
 
@@ -290,11 +303,33 @@ static void calls_answer(struct calls *c, struct sandbox *sb)
 	calls_end(c);
 }
 
+bool calls_take_validate(struct calls *c)
+{
+	bool wants = c->wants_validate && !c->reading && !c->putting;
+
+	if (wants)
+		c->wants_validate = false;
+	return wants;
+}
+
+void calls_answer_validate(
+		struct calls *c, struct sandbox *sb, const struct buf *text, bool is_scored)
+{
+	struct fh_error why;
+
+	if (!c->service || c->service->begin != calls_begin_validate)
+		return; /* the tool was killed, and another call came */
+	error_say(&why, EACCES, "%s", buf_str(text));
+	calls_say(c, sb, is_scored ? 0 : why.code, text, &why);
+	calls_end(c);
+}
+
 void calls_begin(struct calls *c)
 {
 	static atomic_ullong n_episodes;
 
 	c->n_bytes = 0;
+	c->validates = false;
 	c->who = atomic_fetch_add(&n_episodes, 1) + 1;
 }
 
@@ -306,7 +341,7 @@ void calls_advance(struct calls *c, struct sandbox *sb, bool asked)
 		c->asked = true;
 		c->failures = 0;
 	}
-	if (c->service && fetch_advance(c->fetch))
+	if (c->fetch && fetch_advance(c->fetch))
 		calls_answer(c, sb);
 	if (c->reading && sandbox_answered(sb, c->reading))
 		calls_read_over(c, sb);
@@ -322,7 +357,7 @@ void calls_advance(struct calls *c, struct sandbox *sb, bool asked)
 
 void calls_waits(const struct calls *c, struct waits *w)
 {
-	if (c->service)
+	if (c->fetch)
 		fetch_waits(c->fetch, w);
 	if (c->reading || c->putting)
 		return; /* the shell session waits for the sandbox' reply already */

@@ -10,8 +10,9 @@
 
 /*
  * Serves calls of the agent's tools for papers and documents of the web, because a sandbox may have
- * no network. A tool writes its call into a file, and then a byte into a named pipe. The answer is
- * another file (inside/tools.h). A call is untrusted input.
+ * no network. Serves `validate` while an agent's command runs, too. A tool writes its call into a
+ * file, and then a byte into a named pipe. The answer is another file (inside/tools.h). A call is
+ * untrusted input.
  *
  * No function here blocks. An episode has at most one call at a time. A call ends with the command,
  * or when another call comes, because then its tool was killed. A fetch that can't be cancelled
@@ -37,8 +38,11 @@ struct calls {
 	bool asked;        /* a tool has made a call that was not read yet */
 	uint32_t reading;  /* id of the request to the sandbox that reads a call; 0: none */
 	struct buf unsaid; /* answer that was not written to the sandbox' file GUEST_ANSWER yet */
-	uint32_t putting;  /* id of the request to the sandbox that writes the answer; 0: none */
-	int failures;      /* failures in a row to read a call or to write its answer */
+	bool validates;    /* an agent's command runs, whose `validate` is answered */
+	/* the current call is a `validate` that calls_take_validate() did not take yet */
+	bool wants_validate;
+	uint32_t putting; /* id of the request to the sandbox that writes the answer; 0: none */
+	int failures;     /* failures in a row to read a call or to write its answer */
 	/* earliest time of the next attempt to read a call or to write its answer */
 	int64_t next_ns;
 	int64_t room_ns; /* until this time a call waits for fetches of other episodes to end */
@@ -47,7 +51,8 @@ struct calls {
 /* Splits a call "SERVICE ID\nTEXT" in place. False if it has another form. */
 bool call_split(char *call, char **out_id, char **out_text);
 
-/* resets n_bytes, and gives the episode a new number; call it when an episode begins */
+/* Resets n_bytes and `validates`, and gives the episode a new number. Call it when an episode
+ * begins. */
 void calls_begin(struct calls *c);
 
 /*
@@ -55,6 +60,12 @@ void calls_begin(struct calls *c);
  * made a call.
  */
 void calls_advance(struct calls *c, struct sandbox *sb, bool asked);
+/* Returns true once for each `validate`, when the sandbox can copy the submission. */
+bool calls_take_validate(struct calls *c);
+/* Answers the `validate` that was taken, unless its tool was killed. */
+void calls_answer_validate(
+		struct calls *c, struct sandbox *sb, const struct buf *text, bool is_scored);
+
 /* Adds the descriptors and the deadline that a tool's call waits for, except the sandbox'. The
  * shell session adds those. */
 void calls_waits(const struct calls *c, struct waits *w);

@@ -33,6 +33,15 @@ struct env_answer {
  * answer at once. */
 typedef void env_call_fn(void *user, const struct env_call *call);
 
+struct fh_step;
+
+/*
+ * Callback for a `validate` that was scored while the command runs, or for the command's `submit`,
+ * within fh_gym_wait(). `request` is REQUEST_VALIDATE or REQUEST_SUBMIT. `told` has the text for
+ * the agent as its observation, and the scores so far. It lives until the callback returns.
+ */
+typedef void env_request_fn(void *user, int request, const struct fh_step *told);
+
 struct env_agent {
 	const char *command;
 	double timeout_s; /* seconds until the command times out */
@@ -40,6 +49,7 @@ struct env_agent {
 	const char *key, *model;
 	const char *task; /* text of the task */
 	env_call_fn *on_call;
+	env_request_fn *on_request;
 	void *user;
 };
 

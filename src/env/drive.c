@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "env/aside.h"
 #include "env/reset.h"
+#include "env/scoring.h"
 #include "env/step.h"
 #include "env/turn.h"
 #include "web/fetch.h"
@@ -23,7 +24,7 @@ static struct fh_env *env_of(struct poll_item *item)
 	return (struct fh_env *)(void *)((char *)item - offsetof(struct fh_env, item));
 }
 
-static_assert(SANDBOX_FDS + FETCH_FDS < WAITS_MAX, "a command waits for too much");
+static_assert(SANDBOX_FDS + FETCH_FDS + GRADE_FDS < WAITS_MAX, "a command waits for too much");
 
 static void env_waits(struct poll_item *item, struct waits *w)
 {
@@ -48,6 +49,7 @@ static void env_waits(struct poll_item *item, struct waits *w)
 	case WORK_COMMAND:
 		session_waits(env->session, w);
 		calls_waits(&env->calls, w);
+		scoring_waits(env, w);
 		break;
 	case WORK_SETUP:
 		session_waits(env->session, w);

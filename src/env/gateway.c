@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "inside/places.h"
+#include "inside/tools.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -230,6 +231,7 @@ void gateway_add_script(const struct env_agent *agent, struct buf *out)
 	gateway_add_quoted(out, "FUMEHOOD_TASK", agent->task);
 	buf_add_str(out,
 			"export FUMEHOOD_TASK_FILE=" ENV_TASK_FILE "\n"
+			"export " GUEST_SCORES_VARIABLE "=1\n"
 			"printf '%s\\n' \"$FUMEHOOD_TASK\" >\"$FUMEHOOD_TASK_FILE\"\n");
 	if (strlen(agent->task) < VARIABLE_BYTES_MAX)
 		buf_add_str(out, "export FUMEHOOD_TASK\n");

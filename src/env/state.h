@@ -27,9 +27,9 @@
  *           FILE -> DONE
  *   leave:  MEMORY -> DONE
  *
- * Only open.c, close.c, env.c, drive.c, turn.c, reset.c, step.c, aside.c and aside_api.c include
- * this header. Each struct in it has a header of its own, whose file touches nothing else of an
- * environment.
+ * Only open.c, close.c, env.c, drive.c, turn.c, reset.c, step.c, scoring.c, aside.c and aside_api.c
+ * include this header. Each struct in it has a header of its own, whose file touches nothing else
+ * of an environment.
  */
 
 enum turn { TURN_OPEN, TURN_RESET, TURN_STEP, TURN_ASIDE, TURN_LEAVE };
@@ -118,8 +118,9 @@ struct fh_env {
 	/* state of a step: the members below */
 	/* Script of a command that plays as the agent, without the gateway's address. */
 	char *agent_script;
-	double agent_timeout_s; /* timeout of that command */
-	env_call_fn *on_call;   /* receiver of the command's calls */
+	double agent_timeout_s;     /* timeout of that command */
+	env_call_fn *on_call;       /* receiver of the command's calls */
+	env_request_fn *on_request; /* told about the command's `validate` and `submit` */
 	void *on_call_user;
 	int64_t timeout_ms; /* timeout of the action's command */
 	size_t n_watched;   /* bytes of the command's output that env_output() has passed on */
@@ -130,6 +131,7 @@ struct fh_env {
 	/* why the episode is scored or ends, for its exit status: "submit", ... */
 	const char *reason;
 	struct grade *grade;
+	int64_t grade_ns; /* time at which a `validate` or `submit` of an agent's command came */
 	char judge_key[SHA256_HEX_BYTES];
 	/* state of an aside */
 	uint32_t file_request; /* id of the request to the sandbox that puts or gets a file */

@@ -9,9 +9,9 @@
 #include "env/action.h"
 #include "env/editor.h"
 #include "env/observe.h"
+#include "env/scoring.h"
 #include "env/turn.h"
 #include "env/words.h"
-#include "grade/key.h"
 
 #include <errno.h>
 #include <math.h>
@@ -21,8 +21,6 @@
 #include <string.h>
 
 /* Reasons why an episode is scored, besides the words of exit_* actions. */
-#define REASON_SUBMIT "submit"
-#define REASON_VALIDATE "validate"
 #define REASON_MAX_STEPS "max_steps"
 #define REASON_MAX_TIME "max_time"
 #define REASON_MAX_TEXT "max_text"
@@ -97,22 +95,9 @@ static void step_end_scored(struct fh_env *env, enum grade_verdict verdict)
 
 static void step_take_grade(struct fh_env *env, const struct grade_result *result)
 {
-	struct fh_step *step = &env->step;
-
-	if (result->verdict == GRADE_SCORED) {
-		step->reward = reward_take(&env->scores, env->spec.task->task, env->terms.reward,
-				&env->baseline, result->score);
-		step->score = result->score->metrics;
-		step->n_score = result->score->n;
-	} else {
-		buf_add_str(&env->grade_error, result->text);
-	}
-	if (result->verdict == GRADE_BROKEN && *result->grader_log)
-		buf_printf(&env->grade_error, "\n%s", result->grader_log);
+	scoring_take(env, result, &env->observation);
 	if (env->cancelled)
-		step->outcome = FH_OUTCOME_INTERRUPTED;
-	turn_note_integrity(env, result->integrity);
-	observe_grade(&env->observation, result, env->spec.submission, &env->baseline);
+		env->step.outcome = FH_OUTCOME_INTERRUPTED;
 	if (!str_eq(env->reason, REASON_VALIDATE)) {
 		step_end_scored(env, result->verdict);
 		return;
@@ -124,31 +109,9 @@ static void step_take_grade(struct fh_env *env, const struct grade_result *resul
 
 static void step_grade(struct fh_env *env, const char *reason)
 {
-	const struct env_spec *spec = &env->spec;
-	bool final = !str_eq(reason, REASON_VALIDATE);
 	struct fh_error err;
-	int r;
 
-	env->reason = reason;
-	if (final)
-		scores_end(&env->scores, spec->task->task);
-	judge_key(&spec->gym->secret, spec->task->hash, &env->history, env->judge_key);
-	r = grade_begin(
-			&(struct grade_request){
-					.owner = spec->gym->owner,
-					.task = spec->task->task,
-					.layer = spec->task->layer,
-					.binds = spec->binds,
-					.n_binds = spec->n_binds,
-					.python = spec->python,
-					.gpus = spec->gpus,
-					.n_gpus = spec->n_gpus,
-					.episode = env->sb,
-					.judge_key = env->judge_key,
-					.final = final,
-			},
-			&env->grade, &err);
-	if (r < 0) {
+	if (scoring_begin(env, reason, &err) < 0) {
 		step_take_grade(env,
 				&(struct grade_result){ GRADE_BROKEN, .text = err.message,
 						.grader_log = "" });
@@ -166,17 +129,14 @@ static void step_grade(struct fh_env *env, const char *reason)
  */
 static void step_validate(struct fh_env *env)
 {
-	int most = env->spec.task->task->grader.validations;
+	auto_buf struct buf why = BUF_INIT(256);
 
-	if (!most || env->n_validated < most) {
+	if (!scoring_refuse(env, &why)) {
 		env->n_validated++;
 		step_grade(env, REASON_VALIDATE);
 		return;
 	}
-	observe_note(&env->observation,
-			"Not scored: an episode may validate %d times, and this one has. "
-			"`submit` still scores.",
-			most);
+	observe_note(&env->observation, "%s", buf_str(&why));
 	(void)sandbox_clear_requests(env->sb, NULL);
 	turn_finish(env);
 }
@@ -254,6 +214,7 @@ static void step_command_over(struct fh_env *env)
 		session_on_streams(env->session, NULL, NULL);
 		gateway_stop(&env->gateway);
 	}
+	scoring_end_beside(env);
 	turn_take_outcome(env, result);
 	if (!observe_output(&env->observation, &env->folded, task, result->output) &&
 			step->outcome == FH_OUTCOME_OK) {
@@ -324,6 +285,7 @@ static void step_run_agent(struct fh_env *env)
 	auto_buf struct buf script = BUF_INIT(FH_ACTION_BYTES_MAX + SCRIPT_BYTES_MAX);
 	struct fh_action action = FH_ACTION(.timeout_s = env->agent_timeout_s);
 
+	env->calls.validates = true;
 	gateway_add_address(&env->gateway, &script);
 	buf_add_str(&script, env->agent_script);
 	action.text = buf_str(&script);
@@ -443,6 +405,7 @@ int step_begin_agent(struct fh_env *env, const struct env_agent *agent, struct f
 	xstrset(&env->agent_script, buf_str(&script));
 	env->agent_timeout_s = agent->timeout_s;
 	env->on_call = agent->on_call;
+	env->on_request = agent->on_request;
 	env->on_call_user = agent->user;
 	env->deadline_ns = clock_now_ns() + GATEWAY_START_NS;
 	env->work = WORK_GATEWAY;
@@ -468,8 +431,10 @@ void step_advance(struct fh_env *env)
 		step_await_gateway(env);
 	} else if (env->work == WORK_COMMAND) {
 		step_take_calls(env, session_take_hungry(env->session));
-		calls_advance(&env->calls, env->sb,
-				session_take_request(env->session, REQUEST_CALL));
+		if (!scoring_is_copying(env))
+			calls_advance(&env->calls, env->sb,
+					session_take_request(env->session, REQUEST_CALL));
+		scoring_beside(env);
 	} else if (env->work == WORK_SETUP) {
 		step_after_setup(env, turn_set_up_advance(env, NULL));
 	} else if (env->work == WORK_EDITOR && sandbox_answered(env->sb, env->editor_request)) {

@@ -135,6 +135,21 @@ static void turn_hide_secrets(struct fh_env *env)
 	}
 }
 
+void turn_put_scores(struct fh_env *env)
+{
+	struct fh_step *step = &env->step;
+
+	step->baseline = env->baseline.metrics;
+	step->n_baseline = env->baseline.n;
+	step->best = env->scores.best.metrics;
+	step->n_best = env->scores.best.n;
+	step->final = env->scores.ended;
+	step->validated = env->scores.validated.metrics;
+	step->n_validated = env->scores.validated.n;
+	step->gap = scores_gap(&env->scores, env->spec.task->task);
+	step->grade_error = env->grade_error.len ? env->grade_error.data : NULL;
+}
+
 void turn_finish(struct fh_env *env)
 {
 	struct buf *text = &env->observation;
@@ -152,16 +167,8 @@ void turn_finish(struct fh_env *env)
 	step->working_dir = env->working_dir;
 	step->tools_state = env->setup.state;
 	step->state_error = env->setup.state_error;
-	step->baseline = env->baseline.metrics;
-	step->n_baseline = env->baseline.n;
-	step->best = env->scores.best.metrics;
-	step->n_best = env->scores.best.n;
-	step->final = env->scores.ended;
-	step->validated = env->scores.validated.metrics;
-	step->n_validated = env->scores.validated.n;
-	step->gap = scores_gap(&env->scores, env->spec.task->task);
+	turn_put_scores(env);
 	step->integrity = env->integrity.len ? env->integrity.data : NULL;
-	step->grade_error = env->grade_error.len ? env->grade_error.data : NULL;
 	step->duration_s = (double)(clock_now_ns() - env->started_ns) / 1e9;
 	env->work = WORK_DONE;
 }

@@ -32,6 +32,9 @@ void turn_begin(struct fh_env *env, enum turn turn);
 /* Removes secrets from a text that is going to be shown. */
 void turn_hide(const struct fh_env *env, struct buf *text);
 
+/* Sets the episode's scores so far in env->step. */
+void turn_put_scores(struct fh_env *env);
+
 /* Ends a reset or step, and fills the fields that all results have. */
 void turn_finish(struct fh_env *env);
 

@@ -248,7 +248,8 @@ bool grade_advance(struct grade *g)
 	return g->over;
 }
 
-static_assert(SANDBOX_FDS * (1 + GRADE_PROGRAMS_MAX) < WAITS_MAX, "a grade waits for too much");
+static_assert(SANDBOX_FDS * (1 + GRADE_PROGRAMS_MAX) <= GRADE_FDS && GRADE_FDS < WAITS_MAX,
+		"a grade waits for too much");
 
 void grade_waits(const struct grade *g, struct waits *w)
 {
@@ -259,6 +260,11 @@ void grade_waits(const struct grade *g, struct waits *w)
 	for (size_t i = 0; i < g->n_programs; i++)
 		program_waits(&g->programs[i], w);
 	waits_until(w, g->deadline_ns);
+}
+
+bool grade_is_copying(const struct grade *g)
+{
+	return g->getting && !g->over;
 }
 
 void grade_cancel(struct grade *g, const char *why)

@@ -59,8 +59,12 @@ const char *grade_submission_name(struct arena *a, const struct task *task);
 
 /* Starts a grading. All pointers of the request must stay valid until grade_free(). */
 int grade_begin(const struct grade_request *request, struct grade **out, struct fh_error *err);
+#define GRADE_FDS (SANDBOX_FDS * 4) /* most descriptors that grade_waits() adds */
 void grade_waits(const struct grade *g, struct waits *w);
 bool grade_advance(struct grade *g); /* returns true when the grading is finished */
+
+/* Whether the sandbox of the episode copies the submission, which must not be disturbed. */
+bool grade_is_copying(const struct grade *g);
 
 /* Stops an unfinished grading without a score; `why` becomes the message of its result. */
 void grade_cancel(struct grade *g, const char *why);

@@ -24,6 +24,8 @@
  * window's center and the number of scrolls. The path of the open file follows. */
 #define GUEST_EDITOR_FOLDER ".fumehood"
 #define GUEST_EDITOR_STATE GUEST_EDITOR_FOLDER "/editor"
+/* Variable that is set for an agent's command: `validate` waits for the score, by a call. */
+#define GUEST_SCORES_VARIABLE "FUMEHOOD_SCORES"
 /* Option with which the command `edit` edits nothing: it waits until its linter answers. */
 #define GUEST_EDIT_READY "--ready"
 

@@ -20,7 +20,8 @@ struct events {
 	double model_s, seconds;
 	bool opened, paid;
 	int64_t failed;
-	double final; /* score that counts, of a task with `final`; NAN: none */
+	double beside; /* last score of a step that goes on; NAN: none */
+	double final;  /* score that counts, of a task with `final`; NAN: none */
 };
 
 /* Reads "2026-01-31T12:00:00.123Z". NAN: another text. */
@@ -96,6 +97,26 @@ static void events_step(struct events *e, const struct pyjson *event)
 		e->final = scan_value(pyjson_get(final, "score"), e->scan->row->metric);
 }
 
+static bool events_is_better(const struct run_row *row, double score)
+{
+	return isnan(row->best) || (row->maximize ? score > row->best : score < row->best);
+}
+
+/* Takes a score of a step that is not recorded yet: a command plays as the agent, and validates. */
+static void events_score(struct events *e, const struct pyjson *event)
+{
+	struct run_row *row = e->scan->row;
+	double score = scan_value(pyjson_get(event, "score"), row->metric);
+	int64_t step;
+
+	if (!pyjson_i64(pyjson_get(event, "step"), &step) || step <= (int64_t)e->scan->n_steps)
+		return;
+	if (!isnan(score))
+		e->beside = score;
+	if (!isnan(score) && events_is_better(row, score))
+		row->best = score;
+}
+
 static void events_spent(struct events *e, const struct pyjson *event)
 {
 	scan_set_stats(e->scan, pyjson_get(event, "model_stats"));
@@ -130,6 +151,7 @@ static const struct {
 } handlers[] = {
 	{ "open", events_open },
 	{ "step", events_step },
+	{ "score", events_score },
 	{ "spent", events_spent },
 	{ "resumed", events_resumed },
 	{ "end", events_end },
@@ -165,6 +187,7 @@ static void events_sum(struct events *e)
 
 	scan_sum_steps(s);
 	row->failed = 0;
+	row->last = e->beside;
 	for (size_t i = 0; i < s->n_steps; i++) {
 		const struct scan_step *step = &s->steps[i];
 
@@ -172,8 +195,7 @@ static void events_sum(struct events *e)
 		if (!step->scored)
 			continue;
 		row->last = step->score;
-		if (isnan(row->best) ||
-				(row->maximize ? step->score > row->best : step->score < row->best))
+		if (events_is_better(row, step->score))
 			row->best = step->score;
 	}
 	if (!isnan(e->final))
@@ -184,7 +206,7 @@ static void events_sum(struct events *e)
 
 int scan_events(struct scan *s, const char *path, struct fh_error *err)
 {
-	struct events e = { .scan = s, .time = NAN, .final = NAN };
+	struct events e = { .scan = s, .time = NAN, .beside = NAN, .final = NAN };
 	auto_close int fd = fd_open_plain(path, err);
 	struct lines lines = LINES_INIT;
 	enum lines_result got;

@@ -201,6 +201,7 @@ static int episode_begin_command(struct episode *e, const char *task)
 		.model = in->chat,
 		.recorder = in->record.recorder,
 		.user = e,
+		.on_request = episode_asked,
 	};
 
 	xstrset(&e->action, e->plan.foreign->command);
@@ -301,12 +302,9 @@ static int episode_take_thought(struct episode *e, struct chat_call *call)
 	if (r < 0)
 		return r;
 	chat_model_stats(in->chat, &e->stats);
-	if (e->stats.calls != calls) {
+	if (e->stats.calls != calls)
 		r = run_record_spent(&in->record, &e->stats, &e->error);
-		if (r < 0)
-			return r;
-	}
-	return in->foreign ? 0 : episode_act(e);
+	return r < 0 || in->foreign ? r : episode_act(e);
 }
 
 void episode_thought(struct episode *e, struct chat_call *call)

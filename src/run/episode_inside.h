@@ -31,6 +31,10 @@ struct episode_inside {
 	size_t different;
 };
 
+/* Records and shows a `validate` or `submit` of a command that plays as the agent. It is an
+ * env_request_fn whose `user` is the episode. */
+void episode_asked(void *episode, int request, const struct fh_step *told);
+
 /* Ends the episode as failed; episode->error has the reason already. */
 void episode_fail(struct episode *e);
 

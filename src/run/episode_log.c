@@ -150,6 +150,24 @@ void episode_log_action(struct episode_log *l, const char *action)
 	episode_log_write(l, LOG_DEBUG, "action", FIELDS({ "action", shown }));
 }
 
+static void episode_log_add_score(struct buf *out, const struct fh_step *step)
+{
+	for (size_t i = 0; step->score && i < step->n_score; i++)
+		buf_printf(out, "%s%s %.6g", i ? ", " : "", step->score[i].name,
+				step->score[i].value);
+}
+
+void episode_log_asked(struct episode_log *l, const char *what, const struct fh_step *told)
+{
+	auto_buf struct buf score = BUF_INIT(SCORE_SHOWN);
+
+	l->step = told->step;
+	episode_log_add_score(&score, told);
+	episode_log_write(l, LOG_INFO, what,
+			FIELDS({ "score", told->score ? buf_str(&score) : NULL },
+					{ "grade_error", told->grade_error }));
+}
+
 void episode_log_step(struct episode_log *l, const struct fh_step *step)
 {
 	auto_buf struct buf score = BUF_INIT(SCORE_SHOWN);
@@ -158,9 +176,7 @@ void episode_log_step(struct episode_log *l, const struct fh_step *step)
 	l->step = step->step;
 	snprintf(code, sizeof(code), "%d", step->exit_code);
 	snprintf(duration, sizeof(duration), "%.6g", step->duration_s);
-	for (size_t i = 0; step->score && i < step->n_score; i++)
-		buf_printf(&score, "%s%s %.6g", i ? ", " : "", step->score[i].name,
-				step->score[i].value);
+	episode_log_add_score(&score, step);
 	episode_log_write(l, LOG_INFO, "step",
 			FIELDS({ "outcome", fh_outcome_name(step->outcome) },
 					{ "exit_code", step->exit_code >= 0 ? code : NULL },

@@ -55,6 +55,8 @@ void episode_log_other_keys(struct episode_log *l, int64_t recorded);
 void episode_log_resumed(struct episode_log *l, size_t different);
 void episode_log_action(struct episode_log *l, const char *action);
 void episode_log_step(struct episode_log *l, const struct fh_step *step);
+/* Logs a `validate` or `submit` of a command that plays as the agent. */
+void episode_log_asked(struct episode_log *l, const char *what, const struct fh_step *told);
 /* Logs that a request to the model failed and will be repeated. */
 void episode_log_retry(struct episode_log *l, const struct chat_retry *retry);
 void episode_log_failed(struct episode_log *l, const char *why);

@@ -36,6 +36,23 @@ void episode_interrupt(const struct episode *e)
 	fh_env_interrupt(e->inside->env);
 }
 
+void episode_asked(void *episode, int request, const struct fh_step *told)
+{
+	struct episode *e = episode;
+	struct episode_inside *in = e->inside;
+	bool is_submit = request == REQUEST_SUBMIT;
+
+	episode_log_asked(&in->record.log, is_submit ? "submit" : "validate", told);
+	if (!is_submit)
+		run_scores_add(&e->scores, told);
+	if (!in->is_broken && recorder_asked(in->record.recorder, is_submit, told, &e->error) < 0) {
+		in->is_broken = true; /* the episode fails when the command has ended */
+		fh_env_interrupt(in->env);
+	}
+	if (e->plan.played)
+		e->plan.played(e->plan.played_user, e, told);
+}
+
 void episode_retried(void *episode, const struct chat_retry *retry)
 {
 	struct episode *e = episode;

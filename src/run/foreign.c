@@ -199,6 +199,14 @@ static void foreign_on_call(void *user, const struct env_call *call)
 	}
 }
 
+/* Passes on a `validate` or `submit` of the agent. It is an env_request_fn. */
+static void foreign_on_request(void *user, int request, const struct fh_step *told)
+{
+	const struct foreign *f = user;
+
+	f->given.on_request(f->given.user, request, told);
+}
+
 /* --- records ---------------------------------------------------------------------------------- */
 
 static size_t foreign_depth(const json_t *value)
@@ -326,6 +334,7 @@ int foreign_begin(const struct foreign_request *request, const char *task, struc
 					.model = chat_model_name(request->model),
 					.task = task,
 					.on_call = foreign_on_call,
+					.on_request = foreign_on_request,
 					.user = f,
 			},
 			err);

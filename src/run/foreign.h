@@ -38,6 +38,8 @@ struct foreign_request {
 	struct chat_model *model;
 	struct recorder *recorder;
 	void *user; /* returned by chat_call_user() for the agent's calls */
+	/* told, with `user`, about each `validate` and `submit` of the command */
+	env_request_fn *on_request;
 };
 
 /* Begins the step that runs the command. `task` is the text of the task. *out is set even if the

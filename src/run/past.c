@@ -303,8 +303,8 @@ static int past_apply_args(struct run_past *p, struct run_options *o, struct fh_
 		return r;
 	if (args.agent_command && *args.agent_command)
 		return error_say(err, EINVAL,
-				"a run of --agent-command can't be resumed: the state of its agent "
-				"is lost");
+				"a run of --agent-command can't be resumed: the state of its "
+				"program is gone; run it anew, without --resume");
 	r = past_check_hidden(&q, err);
 	if (r < 0)
 		return r;

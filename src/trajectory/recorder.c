@@ -273,6 +273,21 @@ int recorder_call(struct recorder *r, const struct recorder_call *c, struct fh_e
 	return recorder_commit(r, err);
 }
 
+int recorder_asked(struct recorder *r, bool is_submit, const struct fh_step *told,
+		struct fh_error *err)
+{
+	struct pyjson_writer w;
+
+	if (is_submit) {
+		w = recorder_begin(r, "submit");
+		pyjson_put_i64(&w, "step", told->step);
+		recorder_end_line(&w);
+	} else {
+		recorder_put_score(r, told);
+	}
+	return recorder_commit(r, err);
+}
+
 int recorder_spent(struct recorder *r, const struct pyjson *model_stats, struct fh_error *err)
 {
 	struct pyjson_writer w = recorder_begin(r, "spent");

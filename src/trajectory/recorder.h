@@ -102,6 +102,11 @@ struct recorder_call {
 
 int recorder_call(struct recorder *r, const struct recorder_call *call, struct fh_error *err);
 
+/* Records a `validate` that was scored while a command plays as the agent, as an event `score`. Or
+ * records the command's `submit`. */
+int recorder_asked(struct recorder *r, bool is_submit, const struct fh_step *told,
+		struct fh_error *err);
+
 /* Records the cost of the model so far, so that it is known even if the process is killed.
  * `model_stats` is an object. */
 int recorder_spent(struct recorder *r, const struct pyjson *model_stats, struct fh_error *err);

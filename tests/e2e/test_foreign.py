@@ -3,6 +3,7 @@
 
 import json
 import signal
+import subprocess
 import uuid
 from pathlib import Path
 
@@ -179,6 +180,65 @@ def test_an_agent_that_fails(serve, play):  # noqa: F811
     assert late["exit_status"] == "submission_not_found (exit_error)"
     mine = play(serve(TURNS), "--agent-command", "cp zeros.csv submission.csv; submit; exit 3")
     assert mine["exit_status"] == "submitted" and mine["steps"] == 1
+
+
+SCORES = r"""
+import subprocess
+def run(words):
+    r = subprocess.run(words, shell=True, capture_output=True, text=True)
+    return [r.returncode, r.stdout + r.stderr]
+out = [run("validate"), run("cp zeros.csv submission.csv; validate")]
+out.append(run("sed 's/,0/,1/' zeros.csv >submission.csv; validate"))
+out.append(run("timeout 0.01 validate; validate & validate; wait"))
+says(*out)
+"""
+
+
+def test_validate_shows_its_score(serve, play, fumehood):  # noqa: F811
+    result = play(serve(TURNS), *command(SCORES))
+    none, zeros, ones, _ = said(result)
+    assert none[0] == 0 and "There is no file" in none[1]
+    assert zeros == [0, zeros[1]] and "Evaluation Score: {'accuracy': 0.5}" in zeros[1]
+    assert "Baseline Score: {'accuracy': 0.5}" in zeros[1] and ones[1] == zeros[1]
+    scores = events(result, "score")
+    assert scores[0]["score"] is None and "no file" in scores[0]["error"]
+    assert all(e["score"] == {"accuracy": 0.5} for e in scores[1:])
+    # The tool that was killed may have made its call before.
+    assert [e["step"] for e in scores[:-1]] in (5 * [1], 6 * [1]) and scores[-1]["step"] == 2
+    assert len(result["scores"]) == len(scores) - 1 and result["exit_status"] == "submitted"
+
+
+@pytest.mark.parametrize("variant", ["", ":limited"])
+def test_a_killed_run_keeps_its_scores(serve, fumehood, variant):  # noqa: F811
+    work = "cp zeros.csv submission.csv; validate; sed -i '3s/,0/,1/' submission.csv"
+    work += "; validate; validate; submit; sleep 1000"
+    run = fumehood.start(
+        *("run", "--task", "rows" + variant, "--tasks-dir", TASKS, "--model", "openai:m", "-v"),
+        *("--url", serve(TURNS).url + "/v1", "--out", fumehood.out, "--agent-command", work),
+        env=fumehood.env | {"OPENAI_API_KEY": "sk-x"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+    def recorded() -> list[dict]:
+        texts = [path.read_text() for path in fumehood.out.glob("*/events.jsonl")]
+        return [json.loads(line) for text in texts for line in text.splitlines()]
+
+    until(lambda: any(e["event"] == "submit" for e in recorded()), "its submit")
+    run.kill()
+    shown = run.communicate()[1]
+    n = 2 if variant else 3
+    scores = [e["score"]["accuracy"] for e in recorded() if e["event"] == "score"]
+    assert scores == [0.5, 0.75, 0.75][:n] and shown.count("Evaluation Score: ") == n
+    assert "submit: the submission is scored when the command has ended." in shown
+    report = json.loads(fumehood("report", "--json", fumehood.out).stdout)
+    scores = next(t for t in report["tables"] if t["id"] == "scores-attempt")
+    assert dict(zip(scores["columns"], scores["rows"][0], strict=True))["openai:m"] == 0.75
+
+
+def test_a_validate_that_outlives_the_command(serve, play):  # noqa: F811
+    result = play(serve(TURNS), "--agent-command", "cp zeros.csv submission.csv; validate &")
+    assert {"accuracy": 0.5} in result["scores"] and result["exit_status"] == "submitted"
 
 
 def test_a_call_that_is_under_way_at_the_end(serve, play):  # noqa: F811

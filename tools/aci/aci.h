@@ -39,8 +39,9 @@ void aci_tell_state(void);
 /* Tells the environment that a request file is waiting (inside/tools.h). False if that fails. */
 bool aci_tell_call(void);
 
+#define ACI_CALL_TIMEOUT_S 300
 /* Asks the environment for a service and blocks until the answer, which the caller releases. False
  * if there is no answer; a sentence on stderr gives the reason. */
-bool aci_call(const char *service, const char *text, struct buf *out_answer);
+bool aci_call(const char *service, const char *text, int timeout_s, struct buf *out_answer);
 
 #endif

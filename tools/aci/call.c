@@ -29,7 +29,6 @@
 #define ANSWER GUEST_HOME "/" GUEST_ANSWER
 #define LOCK FOLDER "/lock" /* lock file that allows one call at a time */
 #define ANSWER_BYTES_MAX (64 << 20)
-#define TIMEOUT_NS (300 * NS_PER_S)
 #define PAUSE_NS_MIN (1000L * 1000)
 #define PAUSE_NS_MAX (50L * 1000 * 1000)
 
@@ -75,9 +74,9 @@ static int call_read_answer(const char *id, struct buf *out)
 	return call_take_head(out, id);
 }
 
-static int call_await_answer(const char *id, struct buf *out)
+static int call_await_answer(const char *id, int timeout_s, struct buf *out)
 {
-	int64_t end_ns = clock_now_ns() + TIMEOUT_NS;
+	int64_t end_ns = clock_now_ns() + timeout_s * NS_PER_S;
 	long pause_ns = PAUSE_NS_MIN;
 	int r;
 
@@ -92,7 +91,7 @@ static int call_await_answer(const char *id, struct buf *out)
 	return -ETIMEDOUT;
 }
 
-static int call_exchange(const char *service, const char *text, struct buf *out)
+static int call_exchange(const char *service, const char *text, int timeout_s, struct buf *out)
 {
 	auto_buf struct buf call = BUF_INIT(CALL_BYTES_MAX);
 	char id[CALL_ID_MAX + 1];
@@ -110,13 +109,13 @@ static int call_exchange(const char *service, const char *text, struct buf *out)
 	r = fd_write_file(CALL, buf_str(&call), call.len, 0600, NULL);
 	if (r < 0)
 		return r;
-	r = aci_tell_call() ? call_await_answer(id, out) : -EPIPE;
+	r = aci_tell_call() ? call_await_answer(id, timeout_s, out) : -EPIPE;
 	unlink(CALL);
 	unlink(ANSWER);
 	return r;
 }
 
-bool aci_call(const char *service, const char *text, struct buf *out)
+bool aci_call(const char *service, const char *text, int timeout_s, struct buf *out)
 {
 	auto_close int lock = -1;
 	int r;
@@ -124,7 +123,8 @@ bool aci_call(const char *service, const char *text, struct buf *out)
 	buf_init(out, ANSWER_BYTES_MAX);
 	mkdir(FOLDER, 0700);
 	lock = open(LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
-	r = lock < 0 || flock(lock, LOCK_EX) < 0 ? -errno : call_exchange(service, text, out);
+	r = lock < 0 || flock(lock, LOCK_EX) < 0 ? -errno
+						 : call_exchange(service, text, timeout_s, out);
 	if (r == REFUSED)
 		fprintf(stderr, "%s\n", buf_str(out));
 	else if (r == -E2BIG)

@@ -36,7 +36,7 @@ static int run_literature_search(int argc, char **argv)
 		return 1;
 	}
 	text = xasprintf("%lld %s", (long long)n, argv[1]);
-	if (!aci_call("papers", text, &answer))
+	if (!aci_call("papers", text, ACI_CALL_TIMEOUT_S, &answer))
 		return 1;
 	if (!answer.len)
 		puts("No paper was found.");
@@ -68,7 +68,7 @@ static int run_parse_pdf_url(int argc, char **argv)
 		fputs("Usage: " PARSE_USE "\n", stderr);
 		return 1;
 	}
-	if (!aci_call("document", argv[1], &answer))
+	if (!aci_call("document", argv[1], ACI_CALL_TIMEOUT_S, &answer))
 		return 1;
 	if (!str_starts(buf_str(&answer), "%PDF-")) {
 		fputs("what is there is no PDF\n", stderr);

@@ -9,16 +9,20 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /*
  * `validate` and `submit` only send a request, which the porter passes on. The environment scores
- * the episode outside of this sandbox, after the command has ended.
+ * the episode outside of this sandbox, after the command has ended. In a command that plays as the
+ * agent, `validate` is a call instead, and prints the score.
  *
  * A byte fills the pipe. When the pipe takes another byte, the porter has read the first byte. The
  * owner of the sandbox knows of the request then.
  */
+#define SCORING_TIMEOUT_S 86400 /* graders have timeouts of their own */
+
 static bool request_tell(const char *path)
 {
 	auto_close int pipe = open(path, O_WRONLY | O_CLOEXEC);
@@ -54,8 +58,24 @@ bool aci_tell_call(void)
 	return pipe >= 0 && write(pipe, "", 1) == 1;
 }
 
+/* Returns true if the environment scores a `validate` at once, and answers it. */
+static bool request_is_answered(void)
+{
+	const char *set = getenv(GUEST_SCORES_VARIABLE);
+
+	return set && *set;
+}
+
 static int run_validate(int argc, char **argv)
 {
+	auto_buf struct buf answer = BUF_INIT(0);
+
+	if (request_is_answered()) {
+		if (!aci_call("validate", "", SCORING_TIMEOUT_S, &answer))
+			return 1;
+		fputs(buf_str(&answer), stdout);
+		return 0;
+	}
 	return request_make(GUEST_VALIDATE_PIPE);
 }
 
