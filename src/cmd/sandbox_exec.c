@@ -185,6 +185,37 @@ static int exec_read(const struct sandbox_cli *cli, struct exec_plan *plan, stru
 
 /* --- the sandbox ----------------------------------------------------------------------------- */
 
+/* Files that leave less space than this have reached their limit. */
+#define DISK_FULL_BYTES 4096
+
+static void exec_tell_size(const char *what, int64_t bytes)
+{
+	bool large = bytes >= 1LL << 30;
+
+	cmd_warn("%s %.4g %s", what, (double)bytes / (1 << (large ? 30 : 20)),
+			large ? "GiB" : "MiB");
+}
+
+/* Tells which limits the program has reached. */
+static void exec_tell_limits(const struct sandbox *sb, const struct sandbox_cli *cli,
+		const struct sandbox_job_end *end)
+{
+	int64_t left = sandbox_count(sb, SANDBOX_LEFT_BYTES);
+
+	if (end->timed_out)
+		cmd_warn("the program was ended: --timeout is %g s", cli->timeout_s);
+	if (cli->memory_bytes && sandbox_count(sb, SANDBOX_OOM_KILLS) > 0)
+		exec_tell_size("the memory ran out, and a process was ended: --memory is",
+				cli->memory_bytes);
+	if (cli->pids && sandbox_count(sb, SANDBOX_PROCESSES_REFUSED) > 0)
+		cmd_warn("a process could not be started: --pids is %d", cli->pids);
+	if ((cli->disk_bytes || cli->memory_bytes) && left >= 0 && left < DISK_FULL_BYTES)
+		exec_tell_size(cli->disk_bytes ? "there is no space left for files: --disk is"
+					       : "there is no space left for files: --memory leaves "
+						 "them",
+				sandbox_count(sb, SANDBOX_WRITTEN_BYTES) + left);
+}
+
 /* Runs the program in a new sandbox, and closes the sandbox. */
 static int exec_run(struct owner *owner, const struct sandbox_cli *cli,
 		const struct exec_plan *plan, int *out_status, struct fh_error *err)
@@ -200,6 +231,7 @@ static int exec_run(struct owner *owner, const struct sandbox_cli *cli,
 				.pids = cli->pids,
 				.cpus = cli->cpus,
 				.disk_on = cli->disk_on ? DISK_DISK : DISK_MEMORY } };
+	struct sandbox_job_end end = { .status = EXEC_FAILED };
 	struct sandbox_event e;
 	struct sandbox *sb;
 	int r = plan->writable ? owner_add_writable(owner, plan->writable, err) : 0;
@@ -213,11 +245,13 @@ static int exec_run(struct owner *owner, const struct sandbox_cli *cli,
 	if (e.kind == SANDBOX_READY && owner_warning(owner))
 		cmd_warn("%s", owner_warning(owner));
 	if (e.kind == SANDBOX_READY)
-		r = sandbox_job_run(sb, &plan->job, out_status, err);
+		r = sandbox_job_run(sb, &plan->job, &end, err);
 	else
 		r = error_say(err, e.status ? e.status : EPIPE, "%s",
 				e.kind == SANDBOX_FAILED ? e.text : "the sandbox is gone");
+	exec_tell_limits(sb, cli, &end);
 	sandbox_close(sb);
+	*out_status = end.status;
 	return r;
 }
 

@@ -2,6 +2,7 @@
 #include "cmd/sandbox_job.h"
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/scope.h"
 #include "cmd/pipe_relay.h"
 #include "cmd/terminal_relay.h"
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,9 +44,10 @@ struct running_job {
 /* Descriptors to give to the program as 0, 1 and 2. */
 struct job_ends {
 	int fds[3];
-	/* descriptors to close: the program's side of a pseudo-terminal, and /dev/null; -1: not
-	 * open */
-	int side, nothing;
+	int nothing;      /* descriptor of /dev/null, to close; -1: not open */
+	int to;           /* our terminal that the program's terminal is relayed to; 0: none */
+	bool input;       /* relay keys to the program's terminal */
+	int terminals[2]; /* socket pair by which the sandbox sends the program's terminal */
 };
 
 static int sandbox_job_open_signals(void)
@@ -138,7 +141,7 @@ static void sandbox_job_wait_once(struct running_job *job)
 	waits_poll(&w);
 }
 
-static int sandbox_job_wait(struct running_job *job)
+static void sandbox_job_wait(struct running_job *job)
 {
 	while (sandbox_job_take_events(job), !sandbox_job_is_over(job)) {
 		sandbox_job_wait_once(job);
@@ -148,9 +151,6 @@ static int sandbox_job_wait(struct running_job *job)
 		if (clock_now_ns() >= job->deadline_ns)
 			sandbox_job_on_deadline(job);
 	}
-	if (job->timed_out)
-		return TIMED_OUT;
-	return WIFEXITED(job->status) ? WEXITSTATUS(job->status) : 128 + WTERMSIG(job->status);
 }
 
 /*
@@ -158,45 +158,54 @@ static int sandbox_job_wait(struct running_job *job)
  * only if its standard output is a terminal too. Otherwise others, such as `less`, may read the
  * keys.
  */
-static int sandbox_job_open_ends(
-		struct running_job *job, struct job_ends *ends, struct fh_error *err)
+static int sandbox_job_open_ends(struct job_ends *ends, struct fh_error *err)
 {
 	bool out = isatty(1), said = isatty(2), typed = isatty(0);
 	/* Relay no keys in the background: the kernel stops a background process that reads or sets
 	 * its terminal. */
 	pid_t group = tcgetpgrp(0);
 	bool input = typed && out && (group < 0 || group == getpgrp());
-	int r;
 
-	if (out || said) {
-		r = terminal_relay_open(&job->relay, out ? 1 : 2, input, &ends->side, err);
-		if (r < 0)
-			return r;
-	}
+	ends->to = out ? 1 : said ? 2 : 0;
+	ends->input = input;
+	if (ends->to && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends->terminals) < 0)
+		return error_set(err, errno, "make a socket pair");
 	if (typed && !input) {
 		ends->nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 		if (ends->nothing < 0)
 			return error_set(err, errno, "open /dev/null");
 	}
-	ends->fds[0] = input ? ends->side : typed ? ends->nothing : 0;
-	ends->fds[1] = out ? ends->side : 1;
-	ends->fds[2] = said ? ends->side : 2;
+	ends->fds[0] = input ? RUN_TERMINAL : typed ? ends->nothing : 0;
+	ends->fds[1] = out ? RUN_TERMINAL : 1;
+	ends->fds[2] = said ? RUN_TERMINAL : 2;
 	return 0;
 }
 
 /* Closes our copies of files that the program has open, because a copy keeps the flock
- * of a file. */
+ * of a file. Keeps standard error, for our own messages. */
 static void sandbox_job_forget_files(const struct job_ends *ends)
 {
-	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	auto_close int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 2; i++) {
 		struct stat st;
 
 		if (ends->fds[i] == i && fstat(i, &st) == 0 && S_ISREG(st.st_mode))
 			dup2(nothing, i);
 	}
-	close_fd(&nothing);
+}
+
+/* Takes the master of the program's terminal from the sandbox, and relays it. */
+static int sandbox_job_relay(
+		struct running_job *job, const struct job_ends *ends, struct fh_error *err)
+{
+	auto_close int master = -1;
+	char byte;
+	size_t n = 0;
+
+	if (fd_recv_message(ends->terminals[0], &byte, 1, &master, 1, &n, 0) != 1 || !n)
+		return error_say(err, EIO, "the sandbox can't make a terminal");
+	return terminal_relay_open(&job->relay, master, ends->to, ends->input, err);
 }
 
 /* Starts the program. It begins to run once our copies of its descriptors are closed. */
@@ -205,8 +214,12 @@ static int sandbox_job_begin(struct running_job *job, struct run_request *reques
 {
 	int r = sandbox_run(job->sb, request, &job->id, err);
 
-	close_fd(&ends->side);
 	close_fd(&ends->nothing);
+	close_fd(&ends->terminals[1]);
+	if (r < 0)
+		return r;
+	r = ends->to ? sandbox_job_relay(job, ends, err) : 0;
+	close_fd(&ends->terminals[0]);
 	if (r < 0)
 		return r;
 	pipe_relay_begin(job->pipes, job->id);
@@ -218,20 +231,19 @@ static int sandbox_job_begin(struct running_job *job, struct run_request *reques
 
 /* Makes the program's argv. If there are variables to set, or TERM for a terminal, the argv
  * begins with env(1). */
-static const char *const *job_argv(struct arena *a, const struct sandbox_job *wanted,
-		const struct terminal_relay *relay)
+static const char *const *job_argv(struct arena *a, const struct sandbox_job *wanted, bool terminal)
 {
 	const char *term = getenv("TERM");
 	size_t n_env = wanted->n_env, n_argv = 0, n = 0;
 	const char **all;
 
-	if (!relay && !n_env)
+	if (!terminal && !n_env)
 		return wanted->argv;
 	while (wanted->argv[n_argv])
 		n_argv++;
 	all = arena_array(a, n_env + n_argv + 3, sizeof(*all));
 	all[n++] = ENV_PROGRAM;
-	if (relay)
+	if (terminal)
 		all[n++] = arena_printf(a, "TERM=%s", term && *term ? term : "dumb");
 	for (size_t i = 0; i < n_env; i++)
 		all[n++] = wanted->env[i];
@@ -240,38 +252,45 @@ static const char *const *job_argv(struct arena *a, const struct sandbox_job *wa
 }
 
 /* Starts the program and waits for its end. The caller releases the job. */
-static int sandbox_job_play(struct running_job *job, const struct sandbox_job *wanted,
-		int *out_status, struct fh_error *err)
+static int sandbox_job_play(
+		struct running_job *job, const struct sandbox_job *wanted, struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
-	struct job_ends ends = { .side = -1, .nothing = -1 };
+	struct job_ends ends = { .nothing = -1, .terminals = { -1, -1 } };
 	struct run_request request = {
 		.cwd = wanted->cwd, .user = USER_AGENT, .fds = ends.fds, .n_fds = 3, .held = true
 	};
-	int r = sandbox_job_open_ends(job, &ends, err);
+	int r = sandbox_job_open_ends(&ends, err);
 
 	if (r < 0)
 		return r;
 	job->pipes = pipe_relay_new(job->sb, ends.fds);
-	request.argv = job_argv(&arena, wanted, job->relay);
+	request.argv = job_argv(&arena, wanted, ends.to != 0);
+	request.terminal = ends.terminals[1];
 	job->signals = sandbox_job_open_signals();
 	r = sandbox_job_begin(job, &request, &ends, err);
 	if (r < 0)
 		return r;
 	if (wanted->timeout_s > 0)
 		job->deadline_ns = clock_now_ns() + (int64_t)(wanted->timeout_s * 1e9);
-	*out_status = sandbox_job_wait(job);
+	sandbox_job_wait(job);
 	return 0;
 }
 
-int sandbox_job_run(struct sandbox *sb, const struct sandbox_job *wanted, int *out_status,
-		struct fh_error *err)
+int sandbox_job_run(struct sandbox *sb, const struct sandbox_job *wanted,
+		struct sandbox_job_end *out_end, struct fh_error *err)
 {
 	struct running_job job = { .sb = sb, .deadline_ns = INT64_MAX, .signals = -1 };
-	int r = sandbox_job_play(&job, wanted, out_status, err);
+	int r = sandbox_job_play(&job, wanted, err);
 
 	terminal_relay_close(job.relay);
 	pipe_relay_free(job.pipes);
 	close_fd(&job.signals);
-	return r;
+	if (r < 0)
+		return r;
+	out_end->timed_out = job.timed_out;
+	out_end->status = job.timed_out         ? TIMED_OUT
+			: WIFEXITED(job.status) ? WEXITSTATUS(job.status)
+						: 128 + WTERMSIG(job.status);
+	return 0;
 }

@@ -13,9 +13,12 @@ struct sandbox_job {
 	double timeout_s; /* seconds until the program is ended; 0: no timeout */
 };
 
-/* Runs the program. *out_status: its exit status, 128+N after signal N, or 124 after the
- * timeout. */
-int sandbox_job_run(struct sandbox *sb, const struct sandbox_job *wanted, int *out_status,
-		struct fh_error *err);
+struct sandbox_job_end {
+	int status; /* exit status of the program, 128+N after signal N, or 124 after the timeout */
+	bool timed_out;
+};
+
+int sandbox_job_run(struct sandbox *sb, const struct sandbox_job *wanted,
+		struct sandbox_job_end *out_end, struct fh_error *err);
 
 #endif

@@ -132,20 +132,6 @@ static _Noreturn void relay_main(const struct relay *relay, pid_t parent)
 
 /* --- opening --------------------------------------------------------------------------------- */
 
-static int terminal_relay_open_side(int master, int *out_side, struct fh_error *err)
-{
-	char name[64];
-	int side;
-
-	if (grantpt(master) < 0 || unlockpt(master) < 0 || ptsname_r(master, name, sizeof(name)))
-		return error_set(err, errno, "make a pseudo-terminal");
-	side = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (side < 0)
-		return error_set(err, errno, "open '%s'", name);
-	*out_side = side;
-	return 0;
-}
-
 /* Gives the modes of our terminal to the program's pseudo-terminal. Only one of both processes
  * output: the pseudo-terminal, if our terminal is raw. */
 static void terminal_relay_set_modes(struct terminal_relay *relay, int master, bool input)
@@ -183,19 +169,11 @@ static int terminal_relay_fork(
 	return relay->child < 0 ? error_set(err, errno, "fork") : 0;
 }
 
-int terminal_relay_open(struct terminal_relay **out, int to, bool input, int *out_side,
-		struct fh_error *err)
+int terminal_relay_open(
+		struct terminal_relay **out, int master, int to, bool input, struct fh_error *err)
 {
-	auto_close int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-	struct terminal_relay *relay;
-	int r;
+	struct terminal_relay *relay = xcalloc(1, sizeof(*relay));
 
-	if (master < 0)
-		return error_set(err, errno, "make a pseudo-terminal");
-	r = terminal_relay_open_side(master, out_side, err);
-	if (r < 0)
-		return r;
-	relay = xcalloc(1, sizeof(*relay));
 	*out = relay;
 	relay->to = to;
 	relay->control = -1;

@@ -17,12 +17,12 @@
 struct terminal_relay;
 
 /*
- * Opens a relay. The program's output goes to `to`, a terminal. With `input`, keys from descriptor
- * 0 go to the program, and our terminal is in raw mode. *out_side is the program's side. The caller
- * closes it before the program runs.
+ * Opens a relay for the pseudo-terminal whose master is `master`; the caller closes its copy. The
+ * program's output goes to `to`, a terminal. With `input`, keys from descriptor 0 go to the
+ * program, and our terminal is in raw mode.
  */
-int terminal_relay_open(struct terminal_relay **out, int to, bool input, int *out_side,
-		struct fh_error *err);
+int terminal_relay_open(
+		struct terminal_relay **out, int master, int to, bool input, struct fh_error *err);
 /* Ends the child that relays without waiting for it, and restores the modes of our terminal. */
 void terminal_relay_close(struct terminal_relay *relay);
 void terminal_relay_resize(struct terminal_relay *relay);

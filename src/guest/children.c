@@ -205,7 +205,7 @@ static bool program_open_streams(
 		int k = SLOT_STREAM_1 - run->slots[i];
 		auto_close int porters = -1;
 
-		if (k < 0 || streams[k] >= 0)
+		if (k < 0 || k >= RUN_STREAMS_MAX || streams[k] >= 0)
 			continue;
 		if (program_open_stream(run->slots[i], &porters, &streams[k]) < 0)
 			return false;
@@ -224,9 +224,11 @@ pid_t program_fork(struct init *in, const struct init_run *run, const int *sent,
 		for (uint32_t i = 0; i < run->n_slots; i++) {
 			int8_t slot = run->slots[i];
 
-			fds[i] = slot == 0                     ? sent[next++]
-					: slot == SLOT_NOTHING ? -1
-							       : streams[SLOT_STREAM_1 - slot];
+			fds[i] = -1;
+			if (slot == 0)
+				fds[i] = sent[next++];
+			else if (slot <= SLOT_STREAM_1 && slot >= SLOT_INPUT)
+				fds[i] = streams[SLOT_STREAM_1 - slot];
 		}
 		pid = confine_fork(&in->start->confinement);
 	}
@@ -238,6 +240,7 @@ pid_t program_fork(struct init *in, const struct init_run *run, const int *sent,
 				.confinement = &c,
 				.program = run->has_program ? sent[0] : -1,
 				.fds = fds,
+				.terminal = init_run_has_terminal(run) ? sent[next] : -1,
 				.go = go });
 	}
 	for (size_t i = 0; i < RUN_STREAMS_MAX; i++)

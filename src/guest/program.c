@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/exec.h"
 #include "base/fd.h"
+#include "base/scope.h"
 #include "guest/start.h"
 #include "inside/places.h"
 
@@ -39,6 +40,33 @@ static int program_place_fds(const int *fds, size_t n, int *program)
 	return 0;
 }
 
+/*
+ * Opens a pseudo-terminal of the sandbox, with the rights of the program, and sends its master to
+ * the owner. A terminal of this machine would have no name in the sandbox' /dev/pts.
+ */
+static int program_open_terminal(const struct program_start *start, struct fh_error *err)
+{
+	auto_close int master = -1, side = -1;
+	int unlocked = 0;
+	char byte = 0;
+
+	if (start->terminal < 0)
+		return 0;
+	master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (master < 0 || ioctl(master, TIOCSPTLCK, &unlocked) < 0)
+		return error_set(err, errno, "make a terminal");
+	side = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (side < 0)
+		return error_set(err, errno, "open the terminal");
+	if (fd_send_message(start->terminal, &byte, 1, &master, 1, 0) < 0)
+		return error_set(err, EPIPE, "send the terminal");
+	for (size_t i = 0; i < start->run->n_slots; i++)
+		if (start->run->slots[i] == SLOT_TERMINAL)
+			start->fds[i] = side;
+	take_fd(&side);
+	return 0;
+}
+
 const char *const program_environment[] = {
 	("HOME=" GUEST_HOME),
 	"USER=agent",
@@ -58,7 +86,8 @@ _Noreturn void program_become(const struct program_start *start)
 	int error;
 	struct fh_error err = FH_ERROR_INIT;
 
-	if (setsid() < 0 || confine(start->confinement, run->user, &err) < 0)
+	if (setsid() < 0 || confine(start->confinement, run->user, &err) < 0 ||
+			program_open_terminal(start, &err) < 0)
 		goto failed;
 	if (chdir(run->cwd ? run->cwd : GUEST_WORKSPACE) < 0 && (run->cwd || chdir("/") < 0)) {
 		error_set(&err, errno, "enter '%s'", run->cwd ? run->cwd : "/");

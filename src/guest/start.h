@@ -135,8 +135,9 @@ extern const char *const program_environment[];
 struct program_start {
 	const struct init_run *run;
 	const struct confinement *confinement;
-	int program;    /* descriptor of the program's file; -1: look up argv[0] in PATH */
-	const int *fds; /* array: file fds[i] becomes the program's descriptor i; -1: /dev/null */
+	int program;  /* descriptor of the program's file; -1: look up argv[0] in PATH */
+	int *fds;     /* array: file fds[i] becomes the program's descriptor i; -1: /dev/null */
+	int terminal; /* socket for the master of the program's terminal; -1: no terminal */
 	/*
 	 * Eventfd that the program waits for. PID 1 writes to it when PID 1 and the owner have
 	 * closed their copies of `fds`.

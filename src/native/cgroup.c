@@ -334,7 +334,6 @@ static int cgroup_set_limits(
 {
 	const struct cgroup_tree *tree = &group->pool->tree;
 	const struct sandbox_limits *has = group->known ? &group->limits : NULL;
-	int64_t kills;
 	int r;
 
 	group->known = false;
@@ -343,9 +342,11 @@ static int cgroup_set_limits(
 		return r;
 	group->limits = *limits;
 	group->known = group->limited = true;
-	group->oom_base = 0;
-	kills = cgroup_oom_kills(group);
-	group->oom_base = kills > 0 ? kills : 0;
+	for (size_t i = 0; i < CGROUP_EVENTS; i++) {
+		int64_t n = tree->kind->count(tree, group->name, (enum cgroup_event)i);
+
+		group->event_base[i] = n > 0 ? n : 0;
+	}
 	return 0;
 }
 
@@ -434,10 +435,10 @@ int64_t cgroup_memory_peak(const struct cgroup *group)
 	return opened < 0 ? -1 : cgroup_read_number(opened, "");
 }
 
-int64_t cgroup_oom_kills(const struct cgroup *group)
+int64_t cgroup_count(const struct cgroup *group, enum cgroup_event event)
 {
 	const struct cgroup_tree *tree = &group->pool->tree;
-	int64_t n = tree->kind->oom_kills(tree, group->name);
+	int64_t n = tree->kind->count(tree, group->name, event);
 
-	return n < 0 ? -1 : n - group->oom_base;
+	return n < 0 ? -1 : n - group->event_base[event];
 }

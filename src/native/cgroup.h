@@ -2,8 +2,7 @@
 #ifndef NATIVE_CGROUP_H
 #define NATIVE_CGROUP_H
 
-#include "base/error.h"
-#include "sandbox/sandbox.h"
+#include "native/cgroup_kind.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -37,11 +36,11 @@ struct cgroup {
 	bool known;
 	bool limited; /* cgroups_limit() was called for the group since cgroups_take() */
 	/*
-	 * CPU time and memory kills of earlier sandboxes in the control group: they are subtracted
+	 * CPU time and events of earlier sandboxes in the control group: they are subtracted
 	 * from the kernel's counters
 	 */
 	int64_t cpu_base_ns;
-	int64_t oom_base;
+	int64_t event_base[CGROUP_EVENTS];
 	struct cgroup *next;
 };
 
@@ -95,10 +94,7 @@ void cgroup_sent(struct cgroup *group);
 int64_t cgroup_cpu_ns(const struct cgroup *group);
 /* most bytes of memory that the sandbox in the control group has used; -1: not known */
 int64_t cgroup_memory_peak(const struct cgroup *group);
-/*
- * Number of processes that the kernel killed because the control group had no memory left; -1: not
- * known.
- */
-int64_t cgroup_oom_kills(const struct cgroup *group);
+/* how often an event happened to the sandbox in the control group; -1: not known */
+int64_t cgroup_count(const struct cgroup *group, enum cgroup_event event);
 
 #endif

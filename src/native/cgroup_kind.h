@@ -31,6 +31,13 @@ static inline void cgroup_tree_release(struct cgroup_tree *tree)
 	*tree = (struct cgroup_tree){ 0 };
 }
 
+/* Events that the kernel counts in a control group. */
+enum cgroup_event {
+	CGROUP_OOM_KILL,        /* a process was killed because there was no memory left */
+	CGROUP_PROCESS_REFUSED, /* a process was not started because there are too many */
+	CGROUP_EVENTS
+};
+
 struct cgroup_kind {
 	/*
 	 * True: a process is put into a control group at its birth (clone3), by a descriptor of the
@@ -68,7 +75,9 @@ struct cgroup_kind {
 	 * it can't be reset. NULL: limit() resets it.
 	 */
 	bool (*forget_peak)(int memory_fd);
-	int64_t (*oom_kills)(const struct cgroup_tree *tree, const char *group);
+	/* returns how often an event happened in a control group; -1: not known */
+	int64_t (*count)(
+			const struct cgroup_tree *tree, const char *group, enum cgroup_event event);
 	/*
 	 * Returns true if the kernel still counts much socket memory for a group whose processes
 	 * have ended. NULL: no check is needed.

@@ -167,11 +167,13 @@ static bool v1_is_used(const struct cgroup_tree *tree, const char *group)
 	return fd >= 0 && cgroup_read_number(fd, "") > NETWORK_LEFT;
 }
 
-static int64_t v1_oom_kills(const struct cgroup_tree *tree, const char *group)
+static int64_t v1_count(const struct cgroup_tree *tree, const char *group, enum cgroup_event event)
 {
-	auto_close int fd = v1_open(tree, MEMORY, group, "memory.oom_control");
+	bool oom = event == CGROUP_OOM_KILL;
+	auto_close int fd = v1_open(tree, oom ? MEMORY : PIDS, group,
+			oom ? "memory.oom_control" : "pids.events");
 
-	return fd < 0 ? -1 : cgroup_read_number(fd, "oom_kill ");
+	return fd < 0 ? -1 : cgroup_read_number(fd, oom ? "oom_kill " : "max ");
 }
 
 const struct cgroup_kind cgroup_v1 = {
@@ -183,6 +185,6 @@ const struct cgroup_kind cgroup_v1 = {
 	.cpu_key = "",
 	.cpu_unit_ns = 1,
 	.open_memory = v1_open_memory,
-	.oom_kills = v1_oom_kills,
+	.count = v1_count,
 	.is_used = v1_is_used,
 };

@@ -231,11 +231,12 @@ static bool v2_forget_peak(int memory_fd)
 	return pwrite(memory_fd, "0", 1, 0) == 1;
 }
 
-static int64_t v2_oom_kills(const struct cgroup_tree *tree, const char *group)
+static int64_t v2_count(const struct cgroup_tree *tree, const char *group, enum cgroup_event event)
 {
-	auto_close int fd = v2_open(tree, group, "memory.events", O_RDONLY);
+	bool oom = event == CGROUP_OOM_KILL;
+	auto_close int fd = v2_open(tree, group, oom ? "memory.events" : "pids.events", O_RDONLY);
 
-	return fd < 0 ? -1 : cgroup_read_number(fd, "oom_kill ");
+	return fd < 0 ? -1 : cgroup_read_number(fd, oom ? "oom_kill " : "max ");
 }
 
 const struct cgroup_kind cgroup_v2 = {
@@ -249,5 +250,5 @@ const struct cgroup_kind cgroup_v2 = {
 	.cpu_unit_ns = 1000,
 	.open_memory = v2_open_memory,
 	.forget_peak = v2_forget_peak,
-	.oom_kills = v2_oom_kills,
+	.count = v2_count,
 };

@@ -140,7 +140,8 @@ static int control_check_run(const struct run_request *request, struct fh_error 
 
 _Static_assert((int)RUN_NOTHING == (int)SLOT_NOTHING && (int)RUN_STREAM_1 == (int)SLOT_STREAM_1 &&
 				(int)RUN_STREAM_2 == (int)SLOT_STREAM_2 &&
-				(int)RUN_INPUT == (int)SLOT_INPUT,
+				(int)RUN_INPUT == (int)SLOT_INPUT &&
+				(int)RUN_TERMINAL == (int)SLOT_TERMINAL,
 		"the guest has the same numbers");
 
 int control_run(struct sandbox *base, const struct run_request *request, uint32_t *out_id,
@@ -152,7 +153,7 @@ int control_run(struct sandbox *base, const struct run_request *request, uint32_
 	struct native_sandbox *sb = native_of(base);
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	auto_close int program = -1;
-	int fds[GUEST_FDS_MAX + 1];
+	int fds[GUEST_FDS_MAX + 2];
 	struct init_run run = { .id = sb->next_id + 1,
 		.user = users[request->user],
 		.has_program = request->program != NULL,
@@ -177,6 +178,8 @@ int control_run(struct sandbox *base, const struct run_request *request, uint32_
 		else
 			run.slots[i] = (int8_t)request->fds[i];
 	}
+	if (init_run_has_terminal(&run))
+		fds[n++] = request->terminal;
 	sb->next_id++;
 	init_run_put(&b, &run);
 	r = channel_send(sb, sb->control, &b, fds, n, err);

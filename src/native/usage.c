@@ -5,16 +5,26 @@
 
 /* Counters of a sandbox' control group and of its file system. */
 
+/* Reports no size without a quota: statfs() would give numbers of the whole disk. */
+static bool usage_read(const struct native_sandbox *sb, struct statfs *out)
+{
+	if (sb->disk_folder && !sb->disk_counted)
+		return false;
+	return sb->files >= 0 && fstatfs(sb->files, out) == 0;
+}
+
 int64_t usage_files_bytes(const struct native_sandbox *sb)
 {
 	struct statfs s;
 
-	/* Report no size without a quota: statfs() would give numbers of the whole disk. */
-	if (sb->disk_folder && !sb->disk_counted)
-		return -1;
-	if (sb->files < 0 || fstatfs(sb->files, &s) < 0)
-		return -1;
-	return (int64_t)(s.f_blocks - s.f_bfree) * s.f_bsize;
+	return usage_read(sb, &s) ? (int64_t)(s.f_blocks - s.f_bfree) * s.f_bsize : -1;
+}
+
+static int64_t usage_left_bytes(const struct native_sandbox *sb)
+{
+	struct statfs s;
+
+	return usage_read(sb, &s) ? (int64_t)s.f_bfree * s.f_bsize : -1;
 }
 
 int64_t usage_count(const struct sandbox *base, enum sandbox_counter counter)
@@ -31,7 +41,11 @@ int64_t usage_count(const struct sandbox *base, enum sandbox_counter counter)
 	case SANDBOX_MEMORY_PEAK:
 		return sb->group ? cgroup_memory_peak(sb->group) : -1;
 	case SANDBOX_OOM_KILLS:
-		return sb->group ? cgroup_oom_kills(sb->group) : -1;
+		return sb->group ? cgroup_count(sb->group, CGROUP_OOM_KILL) : -1;
+	case SANDBOX_PROCESSES_REFUSED:
+		return sb->group ? cgroup_count(sb->group, CGROUP_PROCESS_REFUSED) : -1;
+	case SANDBOX_LEFT_BYTES:
+		return usage_left_bytes(sb);
 	}
 	return -1;
 }

@@ -267,13 +267,18 @@ static void init_run_get_slots(struct wire *w, struct init_run *out)
 	memcpy(out->slots, slots, n);
 	out->n_slots = (uint32_t)n;
 	for (size_t i = 0; i < n; i++)
-		if (out->slots[i] > 0 || out->slots[i] < SLOT_INPUT)
+		if (out->slots[i] > 0 || out->slots[i] < SLOT_TERMINAL)
 			w->bad = true;
+}
+
+bool init_run_has_terminal(const struct init_run *r)
+{
+	return memchr(r->slots, SLOT_TERMINAL, r->n_slots) != NULL;
 }
 
 size_t init_run_fds(const struct init_run *r)
 {
-	size_t n = r->has_program;
+	size_t n = (size_t)r->has_program + init_run_has_terminal(r);
 
 	for (uint32_t i = 0; i < r->n_slots; i++)
 		n += r->slots[i] == 0;

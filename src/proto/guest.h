@@ -288,10 +288,17 @@ enum porter_errand {
 #define STREAM_SLOT(stream) (-1 - (int)((stream) % 4))
 
 /*
- * Values in init_run.slots for files that are not sent: /dev/null, two pipes for output, a pipe for
- * input.
+ * Values in init_run.slots for files that are not sent. SLOT_TERMINAL is a new pseudo-terminal
+ * of the sandbox. If a program has SLOT_TERMINAL, the message's last
+ * descriptor is a socket. The new process sends the terminal's master to it, with one byte.
  */
-enum { SLOT_NOTHING = -1, SLOT_STREAM_1 = -2, SLOT_STREAM_2 = -3, SLOT_INPUT = -4 };
+enum {
+	SLOT_NOTHING = -1,
+	SLOT_STREAM_1 = -2,
+	SLOT_STREAM_2 = -3,
+	SLOT_INPUT = -4,
+	SLOT_TERMINAL = -5
+};
 
 /* Exit status of a program that could not be started, as docker has it. The statuses 126 and 127
  * mean that a file can't be executed or found. */
@@ -451,6 +458,7 @@ void init_run_put(struct buf *b, const struct init_run *r);
 int init_run_get(struct wire *w, struct init_run *out);
 /* Number of descriptors that come with the message INIT_RUN, which starts a program. */
 size_t init_run_fds(const struct init_run *r);
+bool init_run_has_terminal(const struct init_run *r);
 void init_run_release(struct init_run *r);
 
 #endif

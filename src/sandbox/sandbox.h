@@ -211,7 +211,8 @@ enum {
 	RUN_NOTHING = -1,  /* the program gets /dev/null */
 	RUN_STREAM_1 = -2, /* a pipe whose output goes to the callback of sandbox_on_output() */
 	RUN_STREAM_2 = -3,
-	RUN_INPUT = -4, /* a pipe with the bytes of sandbox_feed(); for one program at a time */
+	RUN_INPUT = -4,    /* a pipe with the bytes of sandbox_feed(); for one program at a time */
+	RUN_TERMINAL = -5, /* a new pseudo-terminal of the sandbox */
 };
 
 struct run_request {
@@ -229,6 +230,11 @@ struct run_request {
 	 */
 	const int *fds;
 	size_t n_fds;
+	/*
+	 * Socket that gets a byte and the descriptor of the master of RUN_TERMINAL. It gets neither
+	 * if the terminal can't be made. The caller keeps its copy.
+	 */
+	int terminal;
 	/*
 	 * True: the program begins only at sandbox_go(), so that the caller can close its pipes
 	 * before.
@@ -330,6 +336,8 @@ enum sandbox_counter {
 	SANDBOX_WRITTEN_BYTES,
 	SANDBOX_MEMORY_PEAK, /* most bytes of memory that the sandbox used at a time */
 	SANDBOX_OOM_KILLS,
+	SANDBOX_PROCESSES_REFUSED, /* how often limits.pids kept a process from being started */
+	SANDBOX_LEFT_BYTES,        /* bytes that the sandbox' files may still grow by */
 };
 
 /* Returns a counter of the sandbox; -1 if this machine does not count it. */

@@ -4,6 +4,7 @@
 import fcntl
 import os
 import pty
+import shlex
 import struct
 import subprocess
 import termios
@@ -113,6 +114,46 @@ def test_variables_and_folders(fumehood, folder):
     assert (folder / "file").read_text() == "mine\n" and not (folder / "new").exists()
 
 
+LIMITS = [
+    ("--timeout 0.2", "sleep 60", 124, "the program was ended: --timeout is 0.2 s"),
+    ("--disk 1M", "dd if=/dev/zero of=/tmp/x", 1, "no space left for files: --disk is 1 MiB"),
+    ("--memory 40M", "dd if=/dev/zero of=/tmp/x", 1, "files: --memory leaves them 30 MiB"),
+    ("--pids 3", "sh -c 'sleep 1 & sleep 1 & sleep 1'", 2, "not be started: --pids is 3"),
+    (
+        "--memory 60M",
+        "python3 -c 'bytearray(99 << 20)'",
+        128 + 9,
+        "the memory ran out, and a process was ended: --memory is 60 MiB",
+    ),
+]
+
+
+@pytest.mark.parametrize("option,command,status,message", LIMITS)
+@pytest.mark.parametrize("file", [False, True])
+def test_a_limit_is_told(fumehood, option, command, status, message, file):
+    log = fumehood.folder / "log"
+    words = ["sandbox", "exec", *option.split(), "--", *shlex.split(command)]
+    with log.open("w") as out:
+        done = subprocess.run(
+            [fumehood.program, *words],
+            stderr=out if file else subprocess.PIPE,
+            text=True,
+            env=fumehood.env,
+            check=False,
+        )
+    said = log.read_text() if file else done.stderr
+    if "control groups" in said and "process" in message:
+        pytest.skip("no control groups here, whose events are counted")
+    last = said.splitlines()[-1]
+    assert done.returncode == status and last.startswith("fumehood: ") and message in last
+
+
+def test_no_limit_is_told_in_vain(fumehood):
+    words = ["--memory", "200M", "--disk", "2M", "--pids", "9", "--timeout", "60", "--"]
+    done = fumehood("sandbox", "exec", *words, "sh", "-c", "head -c 1M /dev/zero >/tmp/x")
+    assert [line for line in done.stderr.splitlines() if "control groups" not in line] == []
+
+
 @pytest.mark.parametrize("term,shown", [("vt100", "vt100"), ("", "dumb")])
 def test_a_terminal_has_its_name_and_size(fumehood, term, shown):
     master, slave = pty.openpty()
@@ -137,4 +178,20 @@ def test_a_terminal_has_its_name_and_size(fumehood, term, shown):
         said += os.read(master, 4096)
     assert said.decode().split() == ["44", "88"]
     assert child.wait(60) == 0
+    os.close(master)
+
+
+@pytest.mark.parametrize("keys", [True, False])
+def test_a_terminal_has_a_path(fumehood, keys):
+    master, slave = pty.openpty()
+    script = "tty <&2; echo reached >$(tty <&2); python3 -c 'import os; print(os.ttyname(2))'"
+    child = fumehood.start(
+        *["sandbox", "exec", "--", "sh", "-c", script],
+        stdin=slave if keys else subprocess.DEVNULL,
+        stdout=slave,
+        stderr=slave,
+    )
+    os.close(slave)
+    assert child.wait(60) == 0
+    assert os.read(master, 4096).decode().split() == ["/dev/pts/0", "reached", "/dev/pts/0"]
     os.close(master)

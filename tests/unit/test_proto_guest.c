@@ -248,8 +248,8 @@ static void test_slots(void **state)
 		bool good;
 	} cases[] = {
 		{ 0, 1, true },
-		{ SLOT_INPUT, GUEST_FDS_MAX, true },
-		{ SLOT_INPUT - 1, 1, false },
+		{ SLOT_TERMINAL, GUEST_FDS_MAX, true },
+		{ SLOT_TERMINAL - 1, 1, false },
 		{ 1, 1, false },
 		{ 0, GUEST_FDS_MAX + 1, false },
 	};
