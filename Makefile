@@ -1,6 +1,6 @@
 # Every target is a short script or one meson call; `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: build run check test setup bench asan lint fuzz wheel install uninstall clean help
+.PHONY: build run check test setup bench asan tsan lint fuzz wheel install uninstall clean help
 MAKEFLAGS += --no-print-directory
 SECONDS = 120
 
@@ -30,6 +30,9 @@ bench: build ## measure this machine against the goals
 asan: ## compile into build-asan/ with address and undefined-behaviour sanitizers
 	@scripts/build asan
 
+tsan: ## look for data races: the tests that use threads, with ThreadSanitizer
+	@TSAN_ALL=1 scripts/test tsan
+
 lint: build ## formatting, static analysis and house rules: scripts/lint
 	@scripts/lint
 
@@ -47,7 +50,7 @@ uninstall: ## remove what make install put there
 	@scripts/install --remove
 
 clean: ## remove what the build made
-	@rm -rf build build-asan build-fuzz build-wheel dist
+	@rm -rf build build-asan build-tsan build-fuzz build-wheel dist
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16

@@ -99,7 +99,7 @@ static int env_open(struct fh_env *env, const struct fh_env_options *options, st
 	const struct task *task;
 	int r;
 
-	r = env_spec_init(&env->spec, env->spec.gym, options, err);
+	r = env_spec_init(&env->spec, options, err);
 	if (r < 0)
 		return r;
 	task = env->spec.task->task;
@@ -240,7 +240,7 @@ int env_check_imports(struct fh_gym *gym, const struct fh_env_options *options, 
 		struct fh_error *err)
 {
 	__attribute__((cleanup(env_spec_release))) struct env_spec spec = { .gym = gym };
-	int r = env_spec_init(&spec, gym, options, err);
+	int r = env_spec_init(&spec, options, err);
 
 	if (r < 0)
 		return r;

@@ -115,12 +115,11 @@ int env_spec_bind(struct env_spec *spec, const struct fh_env_options *options, s
 	return 0;
 }
 
-int env_spec_init(struct env_spec *spec, struct fh_gym *gym, const struct fh_env_options *options,
-		struct fh_error *err)
+int env_spec_init(struct env_spec *spec, const struct fh_env_options *options, struct fh_error *err)
 {
+	struct fh_gym *gym = spec->gym;
 	int r;
 
-	spec->gym = gym;
 	r = gym_task(gym, options, spec->cancel, &spec->task, err);
 	if (r < 0)
 		return r;

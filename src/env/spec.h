@@ -32,10 +32,12 @@ struct env_spec {
 	struct arena arena;
 };
 
-/* Fills a zeroed `spec` of an environment. May block to make the task's data. Release the spec
- * after a failure too. */
-int env_spec_init(struct env_spec *spec, struct fh_gym *gym, const struct fh_env_options *options,
-		struct fh_error *err);
+/*
+ * Fills a zeroed `spec` of an environment, whose `gym` and `cancel` are set. May block to make the
+ * task's data. Other threads may read `gym` meanwhile. Release the spec after a failure too.
+ */
+int env_spec_init(
+		struct env_spec *spec, const struct fh_env_options *options, struct fh_error *err);
 /*
  * Fills a zeroed spec whose `gym` and `task` are set: the binds, and the fingerprint of the machine
  * with them. Needs only the gym's state_dir, so that a task can be described without sandboxes.

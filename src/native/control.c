@@ -37,6 +37,9 @@ static bool control_parse(
 {
 	switch ((enum init_event)wire_get_u8(w)) {
 	case INIT_READY:
+		/* Another thread may have sent the plan: see all that it set before. */
+		if (!atomic_load(&sb->provided))
+			return false;
 		out->kind = SANDBOX_READY;
 		sb->stood = true;
 		if (*fd >= 0 && sb->files < 0) {

@@ -187,6 +187,11 @@ struct native_sandbox {
 	bool stood, gone;
 	/* The sandbox was not made at once, but by an errand: a plan sent later (errands.c). */
 	bool is_errand;
+	/*
+	 * Set right before the plan is sent, maybe by the thread of errands. It sets `group`,
+	 * `disk_folder` and `disk_counted` before, and nothing afterwards.
+	 */
+	atomic_bool provided;
 	struct native_sandbox *next, **previous; /* links of the list owner->sandboxes */
 };
 

@@ -87,6 +87,7 @@ int provision_send_plan(struct native_sandbox *sb, const struct plan *plan,
 	for (uint32_t i = 0; i < limited.n_groups; i++)
 		fds[n++] = sb->group->parts[i];
 	plan_put(&b, &limited);
+	atomic_store(&sb->provided, true);
 	r = nursery_send_plan(sb->owner, &b, fds, n);
 	if (sb->group)
 		cgroup_sent(sb->group);

@@ -87,7 +87,7 @@ static int record_api_read_numbers(
 /* --- opening ---------------------------------------------------------------------------------- */
 
 static int record_api_start(struct record_api *r, const struct fh_recorder_options *options,
-		const char *out, struct fh_error *err)
+		const struct fh_env_info *info, const char *out, struct fh_error *err)
 {
 	struct run_name numbers = RUN_NAME_INIT;
 	struct run_agent agent = {
@@ -109,18 +109,14 @@ static int record_api_start(struct record_api *r, const struct fh_recorder_optio
 		.reward = episode_rewards[env_reward(options->env)],
 		.seed = options->seed,
 	};
-	struct fh_env_info info;
 	const struct run_record_start start = {
 		.plan = &plan,
-		.info = &info,
+		.info = info,
 		.model = plan.model,
 		.warning = fh_env_warning(options->env),
 		.policy_step = options->has_policy_step ? &options->policy_step : NULL,
 	};
 
-	fh_env_info(options->env, &info);
-	if (!info.task)
-		return error_say(err, EPROTO, "the environment is being opened");
 	return run_record_open(&r->record, &start, err);
 }
 
@@ -129,6 +125,7 @@ int fh_recorder_open(const struct fh_recorder_options *options, struct fh_record
 {
 	auto_free char *folder = NULL;
 	struct fh_recorder_options read;
+	struct fh_env_info info;
 	struct record_api *r;
 	int n;
 
@@ -138,13 +135,16 @@ int fh_recorder_open(const struct fh_recorder_options *options, struct fh_record
 		return n;
 	if (!read.env)
 		return error_say(err, EINVAL, "a recorder needs an environment");
+	fh_env_info(read.env, &info);
+	if (!info.task)
+		return error_say(err, EPROTO, "the environment is being opened");
 	folder = read.out ? xstrdup(read.out) : run_dir_default();
 	r = xcalloc(1, sizeof(*r));
 	run_record_init(&r->record, NULL);
 	r->env = read.env;
 	r->seed = read.seed;
 	r->base.mark = fork_mark();
-	n = r->base.mark ? record_api_start(r, &read, folder, err)
+	n = r->base.mark ? record_api_start(r, &read, &info, folder, err)
 			 : error_say(err, ENOMEM, "no memory to tell this process from its forks");
 	if (n < 0) {
 		run_record_release(&r->record);
