@@ -2,6 +2,7 @@
 //
 //   #/                  all runs          #/?filter=WORDS&sort=COLUMN&columns=NAMES
 //   #/run/ID            a run             #/run/ID/STEP
+//   #/run/ID/STEP/files the files after a step, or #/run/ID/STEP/files/FILE/MODE
 //   #/compare/A/B/ROW   two runs          #/compare/A/B/ROW?by=score
 //   #/task/NAME         runs of a task    #/task/NAME?scores=each
 //   #/training          policies over their steps

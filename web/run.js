@@ -3,6 +3,7 @@
 import { getJson, Refusal, Steps } from "./api.js";
 import { scoreChart } from "./chart.js";
 import { el, say, VirtualList } from "./dom.js";
+import { FilesPane } from "./files.js";
 import { MARK, markSigns, number, seconds, stepView } from "./step.js";
 import { size, textBlock } from "./text.js";
 
@@ -27,10 +28,13 @@ export function rowOf([head, marks, duration, score, exit, sent, received, cost]
 }
 
 export class RunView {
-	constructor(main, id) {
+	// The rest of an address is "files/FILE/MODE" if the files are shown instead of the step.
+	constructor(main, id, _step, show, ...place) {
 		this.main = main;
 		this.id = id;
 		this.rows = [];
+		this.showsFiles = show === "files";
+		this.place = place;
 		this.step = 0;
 		this.steps = new Steps(id);
 	}
@@ -42,6 +46,9 @@ export class RunView {
 		["e  E", "next and previous error"],
 		["w  W", "next and previous edit"],
 		["v  V", "next and previous score"],
+		["f", "the files after the step, or the step again"],
+		["[  ]", "previous and next file"],
+		["d", "text of the file, change in the step, change since the start"],
 		["p", "play the run step by step"],
 		["m", "the conversation with the model"],
 		["/", "search the actions"],
@@ -84,6 +91,8 @@ export class RunView {
 		this.facts = el("div", { class: "run-facts" });
 		this.chart = el("div", { class: "chart-box" });
 		this.detail = el("div", { class: "detail", tabindex: "-1" });
+		this.files = new FilesPane(this.id, this.detail, (step) => this.go(step));
+		this.files.setPlace(this.place);
 		this.main.replaceChildren(
 			el("h1", { class: "run-name" }, this.run.name),
 			this.facts,
@@ -102,6 +111,7 @@ export class RunView {
 			jump("Next error", "e", () => this.jump(MARK.error, 1)),
 			jump("Next edit", "w", () => this.jump(MARK.edit, 1)),
 			jump("Next score", "v", () => this.jump(MARK.validate | MARK.submit, 1)),
+			(this.filesButton = jump("Files", "f", () => this.toggleFiles())),
 			jump("Conversation", "m", () => this.showMessages(0)),
 			(this.player = jump("Play", "p", () => this.play())),
 		];
@@ -179,10 +189,15 @@ export class RunView {
 		this.step = wanted;
 		this.list.setCurrent(wanted - 1);
 		this.draw();
-		if (remember) history.replaceState(null, "", `#/run/${this.id}/${wanted}`);
+		if (remember) history.replaceState(null, "", `#/run/${this.id}/${wanted}${this.showsFiles ? `/files${this.files.place}` : ""}`);
+		this.filesButton.setAttribute("aria-pressed", String(this.showsFiles));
 		try {
+			if (this.showsFiles) {
+				await this.files.show(wanted);
+				return;
+			}
 			const found = await this.steps.get(wanted);
-			if (this.step !== wanted || this.closed) return;
+			if (this.step !== wanted || this.closed || this.showsFiles) return;
 			this.detail.replaceChildren(stepView(this.id, this.rows[wanted - 1], found));
 			this.detail.scrollTop = 0;
 		} catch (error) {
@@ -226,6 +241,11 @@ export class RunView {
 		if (wanted) this.seek(direction, (row) => row.head.toLowerCase().includes(wanted), "No action has this text.");
 	}
 
+	toggleFiles() {
+		this.showsFiles = !this.showsFiles;
+		this.go(this.step);
+	}
+
 	play() {
 		if (this.playing) {
 			clearInterval(this.playing);
@@ -256,6 +276,10 @@ export class RunView {
 			W: () => this.jump(MARK.edit, -1),
 			v: () => this.jump(MARK.validate | MARK.submit, 1),
 			V: () => this.jump(MARK.validate | MARK.submit, -1),
+			f: () => this.toggleFiles(),
+			"[": () => this.showsFiles && this.files.turn(-1),
+			"]": () => this.showsFiles && this.files.turn(1),
+			d: () => this.showsFiles && this.files.nextMode(),
 			p: () => this.play(),
 			m: () => this.showMessages(0),
 			"/": () => this.search.focus(),
@@ -312,7 +336,10 @@ export class RunView {
 		if (this.closed) return;
 		this.run = run;
 		if (!changed) return;
-		if (replaced) this.steps.clear();
+		if (replaced) {
+			this.steps.clear();
+			this.files.clear();
+		}
 		this.take(run.steps, replaced ? 0 : from);
 		this.update(replaced);
 		if (atEnd || replaced) this.go(this.rows.length, false);

@@ -5,7 +5,9 @@
 #include "src/view/page-app.js.h"
 #include "src/view/page-chart.js.h"
 #include "src/view/page-compare.js.h"
+#include "src/view/page-diff.js.h"
 #include "src/view/page-dom.js.h"
+#include "src/view/page-files.js.h"
 #include "src/view/page-index.html.h"
 #include "src/view/page-list.js.h"
 #include "src/view/page-plot.js.h"
@@ -27,7 +29,9 @@ const struct page_file page_files[] = {
 	{ "app.js", SCRIPT, page_app_js },
 	{ "chart.js", SCRIPT, page_chart_js },
 	{ "compare.js", SCRIPT, page_compare_js },
+	{ "diff.js", SCRIPT, page_diff_js },
 	{ "dom.js", SCRIPT, page_dom_js },
+	{ "files.js", SCRIPT, page_files_js },
 	{ "list.js", SCRIPT, page_list_js },
 	{ "plot.js", SCRIPT, page_plot_js },
 	{ "run.js", SCRIPT, page_run_js },

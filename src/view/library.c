@@ -23,6 +23,7 @@
 static void library_free_run(struct library_run *r)
 {
 	record_free(r->record);
+	rebuild_free(r->rebuilt);
 	free(r->path);
 	free(r->name);
 }
@@ -193,6 +194,8 @@ static void library_close_oldest(struct library *l)
 		return;
 	record_free(oldest->record);
 	oldest->record = NULL;
+	rebuild_free(oldest->rebuilt);
+	oldest->rebuilt = NULL;
 }
 
 static struct library_run *library_find(const struct library *l, const char *id)

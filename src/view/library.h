@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "report/index.h"
+#include "view/rebuild.h"
 #include "view/record.h"
 
 #define LIBRARY_ID_BYTES 17
@@ -16,6 +17,7 @@ struct library_run {
 	bool seen;
 	const struct run_row *row; /* row of the run in the index; NULL: none */
 	struct record *record;     /* NULL: not opened yet */
+	struct rebuild *rebuilt;   /* files of the run; NULL: not asked for yet */
 	int64_t used_ns;           /* when the record was used last */
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/scope.h"
 #include "view/files.h"
+#include "view/page_edits.h"
 #include "view/page_runs.h"
 
 #include <string.h>
@@ -66,21 +67,6 @@ static void page_run(struct page *p)
 		page_put_row(w, &r->steps[i]);
 	pyjson_end_array(w);
 	pyjson_end_object(w);
-}
-
-/* Parses a part of the record. NULL: it can't be read. `text` then has its bytes, if any. */
-static const struct pyjson *page_read(
-		const struct page *p, struct arena *a, int64_t begin, int64_t end, struct buf *text)
-{
-	struct pyjson_source source = { .name = "record" };
-	const struct pyjson *v;
-
-	buf_clear(text);
-	if (record_read(p->run->record, begin, end, text, NULL) < 0)
-		return NULL;
-	source.data = buf_str(text);
-	source.n = text->len;
-	return pyjson_read(a, &source, &v, NULL) < 0 ? NULL : v;
 }
 
 static void page_put_step(struct page *p, size_t i, struct buf *text)
@@ -237,6 +223,8 @@ static const struct {
 	{ "api/text", page_text },
 	{ "api/raw", page_raw },
 	{ "api/messages", page_messages },
+	{ "api/files", page_edits },
+	{ "api/file", page_edited_file },
 };
 
 void page_answer(struct library *l, const struct page_request *q, struct page_answer *out)

@@ -2,6 +2,7 @@
 #include "view/request.h"
 
 #include "base/json_text.h"
+#include "view/record.h"
 
 #include <math.h>
 
@@ -41,6 +42,20 @@ bool page_find_run(struct page *p)
 	if (!p->run)
 		page_refuse(p, 404, "there is no such run");
 	return p->run;
+}
+
+const struct pyjson *page_read(
+		const struct page *p, struct arena *a, int64_t begin, int64_t end, struct buf *text)
+{
+	struct pyjson_source source = { .name = "record" };
+	const struct pyjson *v;
+
+	buf_clear(text);
+	if (record_read(p->run->record, begin, end, text, NULL) < 0)
+		return NULL;
+	source.data = buf_str(text);
+	source.n = text->len;
+	return pyjson_read(a, &source, &v, NULL) < 0 ? NULL : v;
 }
 
 /* --- values ----------------------------------------------------------------------------------- */

@@ -50,6 +50,10 @@ void page_refuse(struct page *p, int status, const char *why);
 /* Finds the run that the request names. False: there is none, and the request is refused. */
 bool page_find_run(struct page *p);
 
+/* Parses a part of the run's record. NULL: it can't be read. `text` then has its bytes, if any. */
+const struct pyjson *page_read(const struct page *p, struct arena *a, int64_t begin, int64_t end,
+		struct buf *text);
+
 /* Puts a number; null if it is not finite. */
 void page_put_real(struct pyjson_writer *w, const char *key, double v);
 

@@ -1,0 +1,146 @@
+// Tests the files of a run after each step in Chromium.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { viewer } from "./browser.js";
+import { HOSTILE, opening, step, writeRun } from "./records.js";
+
+const W = "/home/agent/workspace";
+const DONE = "The file is changed. Look at the lines above: is the indentation right, is nothing there twice?\n";
+
+// What the editor shows of a file.
+function shown(name, lines, first = 1, last = lines.length) {
+	const above = first > 1 ? `(${first - 1} more lines above)\n` : "";
+	const below = last < lines.length ? `(${lines.length - last} more lines below)\n` : "";
+	const numbered = lines.slice(first - 1, last).map((line, i) => `${first + i}:${line}\n`);
+	return `[File: ${W}/${name} (${lines.length} lines total)]\n${above}${numbered.join("")}${below}`;
+}
+
+const base = Array.from({ length: 12 }, (_, i) => `line ${i + 1}`);
+const edited = [...base.slice(0, 3), "new A", "new B", ...base.slice(4)];
+const long = Array.from({ length: 3000 }, (_, i) => `row ${i + 1}`);
+const hostile = [...HOSTILE.split("\n").slice(0, 2), "\u202egnp.exe", "x".repeat(1_000_000)];
+
+const steps = [
+	["open a.py", shown("a.py", base)],
+	["edit 4:4\nnew A\nnew B\nend_of_edit", shown("a.py", edited) + DONE],
+	["python3 train.py", "trained"],
+	["edit 1:1\n(\nend_of_edit", `The file was not changed, since it would have new errors:\n\n${shown("a.py", ["("])}`],
+	["cat > b.sh <<'EOF'\necho $HOME\nls\nEOF", ""],
+	["cat > c.txt <<EOF\n$HOME\nEOF", ""],
+	["cat b.sh", "echo $HOME\nls\n"],
+	["cp b.sh d.sh && rm b.sh", ""],
+	["open long.txt", shown("long.txt", long, 1, 1000)],
+	["create evil.html", shown("evil.html", [""])],
+	[`edit 1:1\n${hostile.join("\n")}\nend_of_edit`, shown("evil.html", hostile) + DONE],
+	["open a.py", shown("a.py", [...edited, "appended"])],
+	["edit 9:9\nlost", shown("\0", []).repeat(3)],
+];
+
+const v = viewer((top) => {
+	const state = { open_file: "n/a", working_dir: W };
+	writeRun(top, "files", [
+		opening(),
+		...steps.map(([action, observation], i) => step(i + 1, { action, observation, info: { state } })),
+		{ event: "end", exit_status: "submitted", steps: steps.length, over: true },
+	]);
+});
+
+async function openStep(number) {
+	await v.go("");
+	await v.page.locator('[aria-posinset="1"]').waitFor();
+	await v.press("Enter");
+	await v.page.locator(".step").waitFor();
+	await v.press("f");
+	await v.page.getByRole("heading", { name: "Files after step 1", exact: true }).waitFor();
+	await goStep(number);
+}
+
+async function goStep(number) {
+	await v.page.evaluate((n) => (location.hash = location.hash.replace(/^(#\/run\/\w+\/)\d+/, `$1${n}`)), number);
+	await v.page.getByRole("heading", { name: `Files after step ${number}`, exact: true }).waitFor();
+}
+
+const lines = (sign) => v.page.locator(`.line-${sign} .line-text`).allInnerTexts();
+const known = () => v.page.locator(".known").innerText();
+
+async function choose(name) {
+	const option = v.page.locator("option", { hasText: `${W}/${name} ` });
+	await v.page.getByLabel("File", { exact: true }).selectOption(await option.getAttribute("value"));
+}
+
+test("an edit is shown as a difference, and is exact until a program runs", async () => {
+	await openStep(1);
+	assert.match(await known(), /^Exact Step 1 showed it first\.$/);
+	await v.press("j");
+	await v.page.getByText("2 lines added and 1 removed since step 1.").waitFor();
+	assert.deepEqual(await lines("added"), ["new A", "new B"]);
+	assert.deepEqual(await lines("removed"), ["line 4"]);
+	assert.deepEqual(await lines("same"), ["line 1", "line 2", "line 3", "line 5", "line 6", "line 7"]);
+	assert.match(await known(), /^Exact Step 2 edited it\. Step 2 showed all of it\.$/);
+	await v.press("j");
+	await v.page.getByText("This step did not change the file").waitFor();
+	assert.match(await known(), /^Rebuilt .* The command of step 3 may have changed it since\.$/);
+	await goStep(4); // a refused edit changes nothing
+	await v.press("d", "d");
+	await v.page.locator(".line-same").nth(12).waitFor();
+	assert.deepEqual(await lines("same"), edited);
+	await goStep(12); // a step saw that the file had changed unseen
+	assert.match(await known(), /^Exact It had changed before step 12 showed it\.$/);
+	await v.press("d", "d");
+	await v.page.getByText("3 lines added and 1 removed since step 1.").waitFor();
+});
+
+test("written, copied and removed files are followed", async () => {
+	await openStep(5);
+	assert.match(await known(), /^Exact The command of step 5 wrote it\. Step 7 showed the same text later\.$/);
+	assert.deepEqual(await lines("added"), ["echo $HOME", "ls"]);
+	await goStep(7);
+	assert.match(await known(), /Exact .* Step 7 showed all of it/);
+	await goStep(8);
+	const names = await v.page.locator("option").allInnerTexts();
+	assert.deepEqual(names, [
+		`${W}/a.py (edited in step 2)`,
+		`${W}/b.sh (removed in step 8, this one)`,
+		`${W}/d.sh (copied in step 8, this one)`,
+	]);
+	await choose("b.sh");
+	await v.page.getByText("The command of step 8 removed it.").waitFor();
+	assert.deepEqual(await lines("removed"), ["echo $HOME", "ls"]);
+	await v.press("]");
+	await v.page.getByText("The command of step 8 copied or moved it here.").waitFor();
+	assert.match(await known(), /^Rebuilt .* No step showed all of it\.$/);
+	assert.match(v.page.url(), /\/8\/files\/\d+\/step$/);
+	await v.page.reload();
+	await v.page.getByText("The command of step 8 copied or moved it here.").waitFor();
+	await v.page.getByRole("button", { name: "Files" }).click();
+	await v.page.locator(".step h2", { hasText: "Step 8" }).waitFor();
+});
+
+test("lines that no step showed are not known", async () => {
+	await openStep(9);
+	await v.page.getByRole("button", { name: "Text", exact: true }).click();
+	assert.match(await known(), /^Rebuilt .*No step showed 2000 of its 3000 lines\.$/);
+	await v.page.getByRole("button", { name: "Show more of 3000 lines" }).click();
+	assert.equal(await v.page.locator(".line .unknown").count(), 1000);
+});
+
+test("hostile files are only text", async () => {
+	await openStep(11);
+	const added = await lines("added");
+	assert.equal(added[0], hostile[0]);
+	assert.ok(added[2].includes("U+202E") && !added[2].includes("\u202e"));
+	assert.ok(added[3].length < 3000 && added[3].includes("more characters"));
+	assert.equal(await v.page.locator(".detail :is(script, img, svg, a)").count(), 0);
+	await goStep(13);
+});
+
+v.checkAxe(async () => {
+	await openStep(2);
+	const url = new URL(v.page.url()).hash;
+	return [
+		[url, ".line-added"],
+		[url.replace(/step$/, "text"), ".line"],
+	];
+});
