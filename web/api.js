@@ -21,6 +21,35 @@ export async function getJson(path, query = {}, signal = undefined) {
 
 export const getText = get;
 
+// Reads an answer that goes on. `takes` has a function for each name of an event. Returns a function
+// that stops it. While nobody sees the page, nothing is read: a browser has few connections.
+export function follow(path, query, takes) {
+	let source = null;
+	const stop = () => {
+		source?.close();
+		source = null;
+	};
+	const start = () => {
+		stop();
+		const asked = typeof query === "function" ? query() : query;
+		source = new EventSource(`api/${path}?${new URLSearchParams(asked)}`);
+		for (const [name, take] of Object.entries(takes))
+			if (name !== "end") source.addEventListener(name, (event) => take(JSON.parse(event.data)));
+		source.addEventListener("end", () => {
+			close();
+			takes.end?.();
+		});
+	};
+	const see = () => (document.hidden ? stop() : start());
+	const close = () => {
+		document.removeEventListener("visibilitychange", see);
+		stop();
+	};
+	document.addEventListener("visibilitychange", see);
+	if (!document.hidden) start();
+	return close;
+}
+
 // Fetches steps in pages and keeps the pages that were used last.
 export class Steps {
 	static SIZE = 20;

@@ -5,17 +5,19 @@
 //   #/run/ID/STEP/files the files after a step, or #/run/ID/STEP/files/FILE/MODE
 //   #/compare/A/B/ROW   two runs          #/compare/A/B/ROW?by=score
 //   #/task/NAME         runs of a task    #/task/NAME?scores=each
+//   #/report            plots and tables of all runs
 //   #/training          policies over their steps
 
 import { Refusal } from "./api.js";
 import { CompareView } from "./compare.js";
 import { el, say } from "./dom.js";
+import { ReportView } from "./report.js";
 import { RunView } from "./run.js";
 import { RunsView } from "./runs.js";
 import { TaskView } from "./task.js";
 import { TrainingView } from "./training.js";
 
-const VIEWS = { compare: CompareView, run: RunView, task: TaskView, training: TrainingView };
+const VIEWS = { compare: CompareView, report: ReportView, run: RunView, task: TaskView, training: TrainingView };
 
 const main = document.getElementById("main");
 const trail = document.getElementById("trail");

@@ -86,6 +86,7 @@ export class RunsView {
 		["s", "sort by the next column"],
 		["c", "compare the run with the next one that is marked"],
 		["t", "the picture of the run's task"],
+		["o", "the report of all runs"],
 		["p", "the training of a policy"],
 		["r", "look for new runs"],
 	];
@@ -140,7 +141,7 @@ export class RunsView {
 	buttons() {
 		const button = (text, key, act) =>
 			el("button", { type: "button", title: `${text} (${key})`, click: () => act(this.shown[this.list.current]) }, text);
-		return [button("Compare", "c", (run) => this.mark(run)), button("Task", "t", (run) => this.picture(run)), this.training];
+		return [button("Compare", "c", (run) => this.mark(run)), button("Task", "t", (run) => this.picture(run)), el("a", { class: "button", href: "#/report", title: "Report (o)" }, "Report"), this.training];
 	}
 
 	// --- columns
@@ -291,6 +292,7 @@ export class RunsView {
 			r: () => this.load(),
 			c: () => this.mark(this.shown[at]),
 			t: () => this.picture(this.shown[at]),
+			o: () => (location.hash = "#/report"),
 			p: () => (location.hash = "#/training"),
 		};
 		acts[key]?.();

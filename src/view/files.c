@@ -11,6 +11,7 @@
 #include "src/view/page-index.html.h"
 #include "src/view/page-list.js.h"
 #include "src/view/page-plot.js.h"
+#include "src/view/page-report.js.h"
 #include "src/view/page-run.js.h"
 #include "src/view/page-runs.js.h"
 #include "src/view/page-step.js.h"
@@ -34,6 +35,7 @@ const struct page_file page_files[] = {
 	{ "files.js", SCRIPT, page_files_js },
 	{ "list.js", SCRIPT, page_list_js },
 	{ "plot.js", SCRIPT, page_plot_js },
+	{ "report.js", SCRIPT, page_report_js },
 	{ "run.js", SCRIPT, page_run_js },
 	{ "runs.js", SCRIPT, page_runs_js },
 	{ "step.js", SCRIPT, page_step_js },

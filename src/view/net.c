@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/net.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/scope.h"
@@ -12,6 +13,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ADDRESS "127.0.0.1"
 #define VHOST "fumehood"
@@ -22,12 +24,20 @@
 #define SEND_TIMEOUT_S 30
 #define CHUNK_BYTES (32L << 10)
 #define HEAD_BYTES 2048
+#define STREAM_NEWS_US (250 * LWS_US_PER_MS)
+#define STREAMS_MAX 200
+#define STREAM_QUIET_NS (15 * NS_PER_S) /* a silent stream shows this often that it is alive */
 
 struct view {
 	const struct view_options *options;
 	struct library library;
 	struct guard guard;
 	struct lws_context *context;
+	lws_sorted_usec_list_t news; /* timer of the streams */
+	struct view_reply *streams;
+	size_t n_streams;
+	struct stream **closing; /* streams that nobody reads any more */
+	size_t n_closing;
 	bool over;
 };
 
@@ -37,6 +47,10 @@ struct view_reply {
 	size_t sent;
 	bool headed;
 	bool closes; /* the connection ends with the answer */
+	struct lws *wsi;
+	struct view_reply *next; /* in the view's list of streams */
+	int64_t told_ns;         /* when the stream sent something */
+	bool ended;              /* the stream has no more events */
 };
 
 /* Nothing but the page's own files can run or be loaded, and no other page can show this one. */
@@ -73,12 +87,81 @@ static struct view_reply *view_begin_reply(struct lws *wsi)
 	return reply;
 }
 
+/* --- streams ---------------------------------------------------------------------------------- */
+
+/* Appends a stream's news, if the page has taken the ones before. */
+static void view_ask_stream(struct view_reply *r)
+{
+	struct buf *text = &r->answer.text;
+
+	if (text->len || r->ended)
+		return;
+	r->ended = !r->answer.stream->kind->more(r->answer.stream, text);
+	/* A comment shows whether the page is still there. */
+	if (!text->len && clock_now_ns() - r->told_ns > STREAM_QUIET_NS)
+		buf_add_str(text, ":\n\n");
+	if (!text->len && !r->ended)
+		return;
+	r->told_ns = clock_now_ns();
+	lws_api.callback_on_writable(r->wsi);
+}
+
+static void view_close_streams(struct view *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->n_closing; i++)
+		if (!v->closing[i]->kind->close(v->closing[i]))
+			v->closing[n++] = v->closing[i];
+	v->n_closing = n;
+}
+
+static void view_news(lws_sorted_usec_list_t *timer)
+{
+	struct view *v = lws_container_of(timer, struct view, news);
+
+	for (struct view_reply *r = v->streams; r; r = r->next)
+		view_ask_stream(r);
+	view_close_streams(v);
+	if (v->streams || v->n_closing)
+		lws_api.sul_schedule(v->context, 0, &v->news, view_news, STREAM_NEWS_US);
+}
+
+static void view_join_stream(struct view *v, struct view_reply *r)
+{
+	r->told_ns = clock_now_ns();
+	r->next = v->streams;
+	v->streams = r;
+	v->n_streams++;
+	lws_api.sul_schedule(v->context, 0, &v->news, view_news, STREAM_NEWS_US);
+}
+
+static void view_leave_stream(struct view *v, struct view_reply *r)
+{
+	struct view_reply **at = &v->streams;
+
+	while (*at && *at != r)
+		at = &(*at)->next;
+	if (*at) {
+		*at = r->next;
+		v->n_streams--;
+	}
+	v->closing = xgrow(v->closing, v->n_closing, sizeof(struct stream *));
+	v->closing[v->n_closing++] = r->answer.stream;
+	r->answer.stream = NULL;
+	view_close_streams(v);
+}
+
+/* --- replies ---------------------------------------------------------------------------------- */
+
 static void view_free_reply(struct lws *wsi)
 {
 	struct view_reply *reply = lws_api.get_opaque_user_data(wsi);
 
 	if (!reply)
 		return;
+	if (reply->answer.stream)
+		view_leave_stream(view_of(wsi), reply);
 	lws_api.set_opaque_user_data(wsi, NULL);
 	buf_release(&reply->answer.text);
 	free(reply);
@@ -161,6 +244,15 @@ static int view_request(struct lws *wsi, const char *path)
 		/* A body may follow, which is not read. */
 		reply->closes = true;
 	}
+	if (reply->answer.stream && view_of(wsi)->n_streams >= STREAMS_MAX) {
+		view_leave_stream(view_of(wsi), reply);
+		reply->answer.status = 503;
+	}
+	if (reply->answer.stream) {
+		reply->wsi = wsi;
+		reply->closes = true;
+		view_join_stream(view_of(wsi), reply);
+	}
 	lws_api.callback_on_writable(wsi);
 	return 0;
 }
@@ -178,21 +270,51 @@ static int view_send_head(struct lws *wsi, struct view_reply *reply)
 {
 	unsigned char head[LWS_PRE + HEAD_BYTES], *p = head + LWS_PRE;
 	unsigned char *end = head + sizeof(head) - 1;
+	const char *mime = reply->answer.stream ? "text/event-stream" : reply->answer.mime;
 	bool ok = !lws_api.add_http_header_status(wsi, (unsigned)reply->answer.status, &p, end) &&
-			view_add_header(wsi, "content-type:", reply->answer.mime, &p, end);
+			view_add_header(wsi, "content-type:", mime, &p, end);
 
 	for (size_t i = 0; i < ARRAY_SIZE(view_headers); i++)
 		ok = ok && view_add_header(wsi, view_headers[i][0], view_headers[i][1], &p, end);
 	if (reply->closes)
 		ok = ok && view_add_header(wsi, "connection:", "close", &p, end);
-	if (!ok || lws_api.add_http_header_content_length(wsi, reply->answer.text.len, &p, end) ||
-			lws_api.finalize_http_header(wsi, &p, end))
+	if (!reply->answer.stream)
+		ok = ok &&
+				!lws_api.add_http_header_content_length(
+						wsi, reply->answer.text.len, &p, end);
+	if (!ok || lws_api.finalize_http_header(wsi, &p, end))
 		return -1;
 	reply->headed = true;
 	return lws_api.write(wsi, head + LWS_PRE, (size_t)(p - head - LWS_PRE),
 			       LWS_WRITE_HTTP_HEADERS) < 0
 			? -1
 			: 0;
+}
+
+/* Sends a piece of what a stream told. */
+static int view_send_events(struct lws *wsi, struct view_reply *reply)
+{
+	static unsigned char chunk[LWS_PRE + CHUNK_BYTES];
+	struct buf *text = &reply->answer.text;
+	size_t n = text->len - reply->sent;
+
+	n = n < CHUNK_BYTES ? n : CHUNK_BYTES;
+	memcpy(chunk + LWS_PRE, text->data + reply->sent, n);
+	lws_api.set_timeout(wsi, n ? PENDING_TIMEOUT_HTTP_CONTENT : NO_PENDING_TIMEOUT,
+			n ? SEND_TIMEOUT_S : 0);
+	if (n && lws_api.write(wsi, chunk + LWS_PRE, n, LWS_WRITE_HTTP) < 0)
+		return -1;
+	reply->sent += n;
+	if (reply->sent < text->len) {
+		lws_api.callback_on_writable(wsi);
+		return 0;
+	}
+	/* A large answer takes no memory until the next one. */
+	buf_release(text);
+	buf_init(text, PAGE_ANSWER_BYTES_MAX);
+	reply->sent = 0;
+	lws_api.set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
+	return reply->ended ? -1 : 0;
 }
 
 static int view_writable(struct lws *wsi)
@@ -213,6 +335,8 @@ static int view_writable(struct lws *wsi)
 		lws_api.callback_on_writable(wsi);
 		return 0;
 	}
+	if (reply->answer.stream)
+		return view_send_events(wsi, reply);
 	n = text->len - reply->sent;
 	last = n <= CHUNK_BYTES;
 	n = last ? n : CHUNK_BYTES;
@@ -317,6 +441,11 @@ int view_serve(const struct view_options *o, struct fh_error *err)
 	}
 	if (v.context)
 		lws_api.context_destroy(v.context);
+	while (v.n_closing) {
+		view_close_streams(&v);
+		usleep(1000);
+	}
+	free(v.closing);
 	library_release(&v.library);
 	return r;
 }

@@ -4,6 +4,7 @@
 #include "base/scope.h"
 #include "view/files.h"
 #include "view/page_edits.h"
+#include "view/page_report.h"
 #include "view/page_runs.h"
 
 #include <string.h>
@@ -218,6 +219,7 @@ static const struct {
 } page_calls[] = {
 	{ "api/runs", page_runs },
 	{ "api/points", page_points },
+	{ "api/report", page_report },
 	{ "api/run", page_run },
 	{ "api/steps", page_steps },
 	{ "api/text", page_text },

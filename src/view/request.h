@@ -5,6 +5,7 @@
 #include "python/pyjson.h"
 #include "view/library.h"
 #include "view/run.h"
+#include "view/stream.h"
 
 #include <stdbool.h>
 
@@ -28,6 +29,7 @@ struct page_answer {
 	int status; /* HTTP status */
 	const char *mime;
 	struct buf text;
+	struct stream *stream; /* events that follow the text; NULL: none */
 };
 
 struct page {

@@ -1,0 +1,75 @@
+// Tests the report in the viewer in Chromium.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { viewer } from "./browser.js";
+import { HOSTILE, opening, step, writeRun } from "./records.js";
+
+const v = viewer((top) => {
+	for (const [model, score] of [["one", 2], ["two", 3], [HOSTILE.slice(0, 60), 1]])
+		for (const task of ["first", "second"])
+			writeRun(top, `${model.replace(/\W/g, "-")}-${task}`, [
+				opening({ model, task }),
+				{ event: "spent", model_stats: { task_cost: score / 10, total_cost: score / 10, api_calls: 1 } },
+				step(1, { action: "validate", info: { score: { Score: score } } }),
+				{ event: "end", exit_status: "submitted", steps: 1, over: true, model_stats: { task_cost: score / 10 } },
+			]);
+});
+
+async function openReport() {
+	await v.go("");
+	await v.status("6 of 6 runs");
+	await v.press("o");
+	await v.status(/tables, \d+ with a picture/);
+}
+
+test("cells of the heat map lead to their runs", async () => {
+	await openReport();
+	const cell = v.page.locator("#report-scores-attempt ~ .wide td").nth(3);
+	assert.equal(await cell.innerText(), "3.0");
+	assert.match(await cell.getAttribute("class"), /heat-5/);
+	await cell.locator("a").focus();
+	await v.press("Enter");
+	await v.status("1 of 6 runs");
+	assert.match(decodeURIComponent(v.page.url()), /task=first\+model=two/);
+	await v.press("Enter");
+	await v.page.locator(".run-name", { hasText: "two-first" }).waitFor();
+});
+
+test("points and lines lead to the runs of their model", async () => {
+	await openReport();
+	for (const name of [/^Performance profile, best@attempt/, /^Score over steps/, /^Interquartile mean/]) {
+		const plot = v.page.getByRole("application", { name });
+		await plot.focus();
+		// Lines are in the order of models: <script..., one, two; profiles begin with them too.
+		await v.press("ArrowRight", "ArrowDown", "Enter");
+		await v.status("2 of 6 runs");
+		assert.match(decodeURIComponent(v.page.url()), /model=one$/);
+		await openReport();
+	}
+});
+
+test("a click on a point, a bar and a legend leads to runs", async () => {
+	await openReport();
+	const points = v.page.getByRole("application", { name: /^Interquartile mean/ });
+	const box = await points.boundingBox();
+	await points.click({ position: { x: box.width - 15, y: 12 } }); // the best and dearest
+	await v.status("2 of 6 runs");
+	assert.match(decodeURIComponent(v.page.url()), /model=two$/);
+	for (const list of [".bars", ".legend"]) {
+		await openReport();
+		await v.page.locator(list).first().getByRole("link", { name: "one", exact: true }).click();
+		await v.status("2 of 6 runs");
+	}
+});
+
+test("each plot has a table, and names are only text", async () => {
+	await openReport();
+	const sections = await v.page.locator(".picture").evaluateAll((all) => all.map((e) => e.querySelectorAll("table").length));
+	assert.ok(sections.length > 10 && sections.every((n) => n === 1), sections.join(" "));
+	assert.ok((await v.page.locator("main").innerText()).includes("<script>window.ran"));
+	assert.equal(await v.page.locator("main script, main img").count(), 0);
+});
+
+v.checkAxe(async () => [["#/report", ".picture"]]);
