@@ -102,7 +102,13 @@ struct fh_env_options {
 	size_t n_variables;
 	/* fh_gym_wait() waits for what is started in the environment, not fh_env_wait(). */
 	bool polled;
+	/* Most bytes of a step's output that its observation shows, at most FH_OUTPUT_BYTES_MAX.
+	 * More output is dropped, and a note says so. A byte that is not UTF-8 is shown as four
+	 * (\xNN). 0: the task's `limits.output` (default 1 MiB). Records don't have this limit. */
+	int64_t output_bytes;
 };
+
+#define FH_OUTPUT_BYTES_MAX (1 << 30)
 
 #define FH_VARIABLES_MAX 128
 #define FH_VARIABLES_BYTES_MAX 32768 /* most bytes of all variables together */

@@ -113,6 +113,7 @@ class Env:
         max_text_bytes: int = 0,
         gpus: int = 0,
         data_seed: int = 0,
+        output_bytes: int = 0,
     ) -> None: ...
     @property
     def info(self) -> dict[str, Any]: ...

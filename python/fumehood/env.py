@@ -92,7 +92,8 @@ class Env(_core.Env):
         gym: what environments share; None takes `default_gym()`.
         options: variant, reward ("delta", "improvement" or "none"), max_steps, binds (pairs of
             source and target), python (folder of a Python environment), memory, memory_file,
-            web_hosts, judge_salt, max_text_bytes, gpus, data_seed. docs/env.md tells of each.
+            web_hosts, judge_salt, max_text_bytes, output_bytes (most bytes of a step's output
+            that its observation shows), gpus, data_seed. docs/env.md tells of each.
 
     Opening blocks while the task's data is made and its baseline is scored, the first time on a
     machine. Threads may each play an environment. Any thread may call `interrupt()` and `close()`.

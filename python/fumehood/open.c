@@ -78,10 +78,10 @@ int open_env(struct env_object *self, PyObject *args, PyObject *keywords)
 {
 	static char *names[] = { "gym", "task", "variant", "reward", "max_steps", "binds", "python",
 		"memory", "memory_file", "web_hosts", "judge_salt", "max_text_bytes", "gpus",
-		"data_seed", NULL };
+		"data_seed", "output_bytes", NULL };
 	struct fh_env_options o = FH_ENV_OPTIONS();
 	unsigned long long salt = 0, data_seed = 0;
-	long long text_bytes = 0;
+	long long text_bytes = 0, output_bytes = 0;
 	const char *reward = "delta";
 	struct fh_bind *binds = NULL;
 	PyObject *list = Py_None;
@@ -89,10 +89,10 @@ int open_env(struct env_object *self, PyObject *args, PyObject *keywords)
 	Py_ssize_t n_gpus = 0;
 	int memory = 0;
 
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!s|$zsiOzpzzKLnK:Env", names, gym_type,
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!s|$zsiOzpzzKLnKL:Env", names, gym_type,
 			    &gym, &o.task, &o.variant, &reward, &o.max_steps, &list, &o.python,
 			    &memory, &o.memory_file, &o.web_hosts, &salt, &text_bytes, &n_gpus,
-			    &data_seed))
+			    &data_seed, &output_bytes))
 		return -1;
 	if (self->env) {
 		PyErr_SetString(state_error, "the environment is open");
@@ -105,6 +105,7 @@ int open_env(struct env_object *self, PyObject *args, PyObject *keywords)
 	o.memory = memory;
 	o.judge_salt = salt;
 	o.max_text_bytes = text_bytes;
+	o.output_bytes = output_bytes;
 	o.n_gpus = n_gpus < 0 ? SIZE_MAX : (size_t)n_gpus;
 	o.data_seed = data_seed;
 	gym->n_envs++; /* keeps the gym open meanwhile */

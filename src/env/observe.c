@@ -116,6 +116,7 @@ static void observe_restart(struct buf *out, int status)
 void observe_end(struct buf *out, const struct observe_end *end)
 {
 	const struct task *task = end->task;
+	bool kib;
 
 	switch (end->result->outcome) {
 	case SESSION_OK:
@@ -127,8 +128,10 @@ void observe_end(struct buf *out, const struct observe_end *end)
 				(double)end->timeout_ms / 1e3);
 		break;
 	case SESSION_OUTPUT_LIMIT:
-		observe_note(out, "(There was more output; only the first %d KiB are kept.)",
-				(int)(task->output_bytes >> 10));
+		kib = end->output_bytes % 1024 == 0;
+		observe_note(out, "(There was more output; only the first %zu %s are kept.)",
+				kib ? end->output_bytes >> 10 : end->output_bytes,
+				kib ? "KiB" : "bytes");
 		break;
 	case SESSION_MEMORY_LIMIT:
 		observe_note(out,

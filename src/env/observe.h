@@ -30,7 +30,8 @@ bool observe_output(struct buf *out, struct buf *folded, const struct task *task
 struct observe_end {
 	const struct task *task;
 	const struct session_result *result;
-	int64_t timeout_ms; /* timeout of the command that has ended */
+	int64_t timeout_ms;  /* timeout of the command that has ended */
+	size_t output_bytes; /* most bytes of output that are kept */
 	bool cancelled;
 };
 

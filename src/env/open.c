@@ -18,18 +18,20 @@
 #define TEXT_BYTES (64 << 10)
 #define NOTES_BYTES (2 << 20) /* bytes of an observation for notes and scores, besides output */
 
-static void env_init(struct fh_env *env)
+static void env_init(struct fh_env *env, int64_t output_bytes)
 {
-	size_t output = (size_t)env->spec.task->task->output_bytes;
+	const struct task *task = env->spec.task->task;
+	size_t output = (size_t)(output_bytes ? output_bytes : task->output_bytes);
 
 	/* Bytes of output may become four each ("\\xff"). Notes and scores follow the output. */
+	env->output_bytes = output;
 	buf_init(&env->observation, 4 * output + NOTES_BYTES);
 	buf_init(&env->folded, output);
 	buf_init(&env->integrity, TEXT_BYTES);
 	buf_init(&env->grade_error, TEXT_BYTES);
 	env->calls.poller = env->memory.poller = &env->spec.gym->poller;
 	env->calls.web_hosts = env->spec.web_hosts;
-	env->memory.task = env->spec.task->task;
+	env->memory.task = task;
 	memory_init(&env->memory);
 }
 
@@ -75,7 +77,7 @@ static int env_get_baseline(struct fh_env *env, struct fh_error *err)
 	};
 	int r;
 
-	env_init(&player);
+	env_init(&player, 0);
 	r = baseline_get(&player, &player.spec, &env->baseline, err);
 	env_release(&player);
 	return r;
@@ -86,6 +88,8 @@ static int env_check_options(const struct fh_env_options *options, struct fh_err
 	if (!options->task || options->max_steps < 0 || options->max_text_bytes < 0)
 		return error_say(err, EINVAL,
 				"an environment needs a task, and max_steps and max_text_bytes of 0 or more");
+	if (options->output_bytes < 0 || options->output_bytes > FH_OUTPUT_BYTES_MAX)
+		return error_say(err, EINVAL, "output_bytes is 0 to %d", FH_OUTPUT_BYTES_MAX);
 	if (options->judge_salt > FH_JUDGE_SALT_MAX)
 		return error_say(err, EINVAL, "a judge's salt is at most %llu", FH_JUDGE_SALT_MAX);
 	if (options->data_seed > FH_DATA_SEED_MAX)
@@ -110,7 +114,7 @@ static int env_open(struct fh_env *env, const struct fh_env_options *options, st
 			err);
 	if (r < 0)
 		return r;
-	env_init(env);
+	env_init(env, options->output_bytes);
 	r = env_spec_check_imports(&env->spec, err);
 	if (r < 0)
 		return r;

@@ -200,7 +200,7 @@ static void reset_sandbox_ready(struct fh_env *env)
 	const struct task *task = env->spec.task->task;
 	struct fh_error err;
 
-	env->session = session_new(env->sb, (size_t)task->output_bytes);
+	env->session = session_new(env->sb, env->output_bytes);
 	env->wall_end_ns = INT64_MAX;
 	if (task->wall_ms)
 		env->wall_end_ns = clock_now_ns() + task->wall_ms * NS_PER_MS;

@@ -63,6 +63,7 @@ struct fh_env {
 		uint64_t judge_salt;
 		struct variables variables; /* for shells of the agent, not of the baseline */
 	} terms;
+	size_t output_bytes; /* most bytes of output of a step */
 	bool is_open;
 	/* This is no environment of a user. It plays the baseline of one that is being opened, with
 	 * the interrupter of that one, whose request stays. */

@@ -223,7 +223,8 @@ static void step_command_over(struct fh_env *env)
 				"(There was more output, but no memory was left for it.)");
 	}
 	observe_end(&env->observation,
-			&(struct observe_end){ task, result, env->timeout_ms, env->cancelled });
+			&(struct observe_end){ task, result, env->timeout_ms, env->output_bytes,
+					env->cancelled });
 	turn_note_shell(env, result);
 	env->requests |= result->requests;
 	if (result->outcome == SESSION_GONE)

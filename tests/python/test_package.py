@@ -377,6 +377,20 @@ def test_step_many(gym):
         assert [step.step for step in steps] == [2, 2]
 
 
+def test_a_pool_limits_output(gym):
+    with fumehood.EnvPool(TASK, 2, gym=gym, output_bytes=3) as pool:
+        pool.reset_many()
+        pool.send(["printf abc", "printf abcd"])
+        steps = {}
+        while len(steps) < 2:
+            steps.update(pool.recv())
+        assert (steps[0].observation, steps[0].outcome) == ("abc", "ok")
+        assert steps[1].observation.startswith("abc\n(There was more output; only the first 3 by")
+        assert steps[1].outcome == "output_limit"
+    with pytest.raises(fumehood.InputError, match="output_bytes is 0 to"):
+        fumehood.EnvPool(TASK, 2, gym=gym, output_bytes=-1)
+
+
 def test_step_many_refuses(gym):
     with fumehood.EnvPool(TASK, 2, gym=gym) as pool:
         pool.reset_many()

@@ -92,6 +92,52 @@ static void test_no_error(void **state)
 			-ENOTDIR);
 }
 
+/* --- the limit of output ---------------------------------------------------------------------- */
+
+/* An environment may show less or more of an output than its task. */
+static void test_output_bytes(void **state)
+{
+	static const struct {
+		int64_t bytes;
+		const char *action, *outcome;
+		size_t shown; /* bytes of output in the observation */
+		const char *note;
+	} cases[] = {
+		{ 5, "printf 12345", "ok", 5, "" },
+		{ 5, "printf 123456", "output_limit", 5,
+				"\n(There was more output; only the first 5 bytes are kept.)\n" },
+		{ 2048, "yes | head -c 9000 | tr -d '\\n'", "output_limit", 2048,
+				"\n(There was more output; only the first 2 KiB are kept.)\n" },
+		{ 3 << 20, "head -c 3M /dev/zero | tr '\\0' x", "ok", 3 << 20, "" },
+		{ 2, "printf '\\xff\\xfe'", "ok", 8, "" }, /* \xff\xfe as text */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct fh_env *env;
+
+		assert_done(fh_env_open(gym,
+				&FH_ENV_OPTIONS(.task = "rows", .output_bytes = cases[i].bytes),
+				&env, &error));
+		assert_done(fh_env_reset(env, NULL, &step, &error));
+		act(env, cases[i].action);
+		assert_string_equal(fh_outcome_name(step.outcome), cases[i].outcome);
+		assert_int_equal(step.observation_bytes, cases[i].shown + strlen(cases[i].note));
+		assert_string_equal(step.observation + cases[i].shown, cases[i].note);
+		fh_env_close(env);
+	}
+	for (int64_t bytes = -1; bytes <= FH_OUTPUT_BYTES_MAX + 1LL;
+			bytes += FH_OUTPUT_BYTES_MAX + 2LL) {
+		struct fh_env *env = NULL;
+
+		assert_int_equal(fh_env_open(gym,
+						 &FH_ENV_OPTIONS(.task = "rows",
+								 .output_bytes = bytes),
+						 &env, &error),
+				-EINVAL);
+		assert_string_equal(error.message, "output_bytes is 0 to 1073741824");
+	}
+}
+
 /* --- seeds and the salt of the judge's random numbers ----------------------------------------- */
 
 static void test_salt_of_a_reset(void **state)
@@ -140,6 +186,7 @@ int main(void)
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_no_error),
 		cmocka_unit_test(test_salt_of_a_reset),
+		cmocka_unit_test(test_output_bytes),
 		cmocka_unit_test(test_start_validate_and_submit),
 	};
 
