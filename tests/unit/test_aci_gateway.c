@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fixture.h"
+
+#include "../../tools/aci/aci.h"
+#include "base/buf.h"
+#include "base/fd.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "inside/gateway.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * The gateway's program, in a process of its own with this build's sanitizers. In use it is built
+ * without them. A fault of its memory ends it with another status than 0.
+ */
+struct running {
+	pid_t pid;
+	int in, out; /* its standard input and output */
+	int port;
+};
+
+/* Takes the next message, and returns its id. */
+static uint32_t running_take(const struct running *g, struct buf *text)
+{
+	struct gateway_call_head head;
+	char *bytes;
+
+	assert_int_equal(fd_read_full(g->out, &head, sizeof(head)), sizeof(head));
+	bytes = malloc(head.n + 1);
+	assert_int_equal(fd_read_full(g->out, bytes, head.n), head.n);
+	buf_clear(text);
+	buf_add(text, bytes, head.n);
+	free(bytes);
+	return head.id;
+}
+
+static void running_answer(const struct running *g, uint32_t id, uint32_t status, const char *json)
+{
+	struct gateway_answer_head head = { id, status, (uint32_t)strlen(json) };
+
+	assert_int_equal(fd_write_full(g->in, &head, sizeof(head)), 0);
+	assert_int_equal(fd_write_full(g->in, json, head.n), 0);
+}
+
+static void running_start(struct running *g)
+{
+	auto_buf struct buf text = BUF_INIT(64);
+	char name[] = GATEWAY_NAME, *argv[] = { name, NULL };
+	int in[2], out[2];
+	int64_t port;
+
+	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	g->pid = fork();
+	if (g->pid == 0) {
+		dup2(in[0], STDIN_FILENO);
+		dup2(out[1], STDOUT_FILENO);
+		close(in[1]);
+		_exit(aci_gateway.run(1, argv));
+	}
+	close(in[0]);
+	close(out[1]);
+	g->in = in[1];
+	g->out = out[0];
+	assert_int_equal(running_take(g, &text), 0);
+	assert_true(str_to_i64(buf_str(&text), &port));
+	g->port = (int)port;
+}
+
+static void running_stop(struct running *g)
+{
+	int status;
+
+	close(g->in);
+	assert_int_equal(waitpid(g->pid, &status, 0), g->pid);
+	assert_int_equal(status, 0);
+	close(g->out);
+}
+
+static int running_connect(const struct running *g)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+		.sin_port = htons((uint16_t)g->port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	return fd;
+}
+
+static void say(int fd, const char *text, size_t n)
+{
+	assert_int_equal(send(fd, text, n, MSG_NOSIGNAL), n);
+}
+
+/* Reads until the text has come, or the connection has ended. */
+static void hear(int fd, struct buf *out, const char *until)
+{
+	char piece[4096];
+	ssize_t n;
+
+	buf_clear(out);
+	while (!strstr(buf_str(out), until) && (n = recv(fd, piece, sizeof(piece), 0)) > 0)
+		buf_add(out, piece, (size_t)n);
+}
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+#define HEAD "POST /v1/chat/completions HTTP/1.1\r\nAuthorization: Bearer key\r\n"
+#define ANSWER "{\"id\": \"x\", \"choices\": [{\"message\": {\"content\": \"one\"}}]}"
+
+static const struct {
+	const char *request, *status;
+} refused[] = {
+	{ "nonsense\r\n\r\n", "400" },
+	{ HEAD "a b: c\r\n\r\n", "400" },
+	{ HEAD "Content-Length: 99999999\r\n\r\n", "413" },
+	{ HEAD "Transfer-Encoding: gzip\r\n\r\n", "501" },
+	{ HEAD "Transfer-Encoding: chunked\r\n\r\nx\r\n", "400" },
+	{ HEAD "Content-Length: 1\r\n\r\n[", "400" },
+	{ "GET / HTTP/2.0\r\n\r\n", "505" },
+};
+
+static void test_refusals(void **state)
+{
+	auto_buf struct buf heard = BUF_INIT(1 << 20);
+	struct running g;
+
+	running_start(&g);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		int fd = running_connect(&g);
+
+		say(fd, refused[i].request, strlen(refused[i].request));
+		hear(fd, &heard, "no such text");
+		assert_has(buf_str(&heard), refused[i].status);
+		close(fd);
+	}
+	running_stop(&g);
+}
+
+/* Sends a request in pieces of each length, and takes its answer as a stream. */
+static void test_pieces_and_streams(void **state)
+{
+	static const char request[] = HEAD "Content-Length: 16\r\n\r\n{\"stream\": true}";
+	auto_buf struct buf heard = BUF_INIT(1 << 20), call = BUF_INIT(1 << 20);
+	struct running g;
+	int fd;
+
+	running_start(&g);
+	fd = running_connect(&g);
+	for (size_t piece = 1; piece < sizeof(request); piece += 13) {
+		uint32_t id;
+
+		for (size_t i = 0; i < sizeof(request) - 1; i += piece)
+			say(fd, request + i,
+					piece < sizeof(request) - 1 - i ? piece
+									: sizeof(request) - 1 - i);
+		id = running_take(&g, &call);
+		assert_string_equal(buf_str(&call),
+				"POST /v1/chat/completions\nkey\n{\"stream\": true}");
+		running_answer(&g, id + 100, 200, ANSWER); /* no such call */
+		running_answer(&g, id, 200, ANSWER);
+		hear(fd, &heard, "[DONE]\n\n");
+		assert_has(buf_str(&heard), "text/event-stream");
+		assert_has(buf_str(&heard), "\"delta\":{\"content\":\"one\"}");
+	}
+	close(fd);
+	running_stop(&g);
+}
+
+/* More clients than the gateway serves at a time, of which some go away. */
+static void test_many_clients(void **state)
+{
+	static const char request[] = HEAD "Content-Length: 2\r\n\r\n{}";
+	auto_buf struct buf call = BUF_INIT(1 << 20), heard = BUF_INIT(1 << 20);
+	int fds[2 * GATEWAY_CALLS_MAX];
+	size_t n_gone = 0, n_asked = 0;
+	struct running g;
+
+	running_start(&g);
+	for (size_t i = 0; i < 2 * GATEWAY_CALLS_MAX; i++) {
+		fds[i] = running_connect(&g);
+		say(fds[i], request, sizeof(request) - 1);
+	}
+	for (; n_asked < GATEWAY_CALLS_MAX; n_asked++)
+		assert_true(running_take(&g, &call) > 0);
+	for (size_t i = 0; i < GATEWAY_CALLS_MAX; i++)
+		close(fds[i]);
+	/* Messages without bytes tell who has gone. The others get their places. */
+	while (n_gone < GATEWAY_CALLS_MAX || n_asked < 2 * GATEWAY_CALLS_MAX) {
+		uint32_t id = running_take(&g, &call);
+
+		n_gone += !call.len;
+		n_asked += call.len > 0;
+		if (call.len)
+			running_answer(&g, id, 403, "{\"error\": {}}");
+	}
+	for (size_t i = GATEWAY_CALLS_MAX; i < 2 * GATEWAY_CALLS_MAX; i++) {
+		hear(fds[i], &heard, "{\"error\": {}}");
+		assert_has(buf_str(&heard), "403 Forbidden");
+		close(fds[i]);
+	}
+	running_stop(&g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_pieces_and_streams),
+		cmocka_unit_test(test_many_clients),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
