@@ -108,6 +108,51 @@ def test_the_last_turn_is_scored(tmp_path):
     assert trace.info["fumehood"]["exit_status"].startswith("autosubmission")
 
 
+# A program that asks the model with no package but Python's, and runs what it replies.
+AGENT = """
+import json, os, subprocess, urllib.request
+messages = [{"role": "user", "content": os.environ["FUMEHOOD_TASK"]}]
+while True:
+    request = urllib.request.Request(
+        os.environ["OPENAI_BASE_URL"] + "/chat/completions",
+        json.dumps({"model": os.environ["FUMEHOOD_MODEL"], "messages": messages}).encode(),
+        {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"]},
+    )
+    reply = json.load(urllib.request.urlopen(request))["choices"][0]["message"]
+    done = subprocess.run(reply["content"], shell=True, capture_output=True, text=True)
+    messages += [reply, {"role": "user", "content": done.stdout + done.stderr + "."}]
+    if reply["content"] == "submit":
+        break
+"""
+
+
+def test_a_program_is_the_agent(tmp_path):
+    harness = {"agent_command": f"python3 -c '{AGENT}'", "save_trajectories": True}
+    folder = tmp_path / "t"
+    (trace,), asked = play(["id -un", "validate", "submit"], **harness, trajectory_dir=str(folder))
+    assert trace.ok and not trace.errors and trace.num_turns == len(asked) == 3
+    assert trace.num_branches == 1 and asked[1]["messages"][2]["content"] == "agent\n."
+    assert "Evaluation Score: " in asked[2]["messages"][-1]["content"]
+    noted = trace.info["fumehood"]
+    assert noted["exit_status"] == "submitted" and noted["api_calls"] == 3
+    assert len(noted["account"]["scores"]) == 2 and not noted["account"]["errors"]
+    assert trace.reward == pytest.approx(noted["metrics"]["improvement"])
+    (record,) = (json.loads(path.read_text()) for path in folder.iterdir())
+    assert record["task"] == GAME and "validate" in str(trace.branches[0].messages)
+
+
+def test_limits_of_a_program():
+    command = f"python3 -c '{AGENT}'"
+    script = 9 * ["true"]
+    (trace,), asked = play(script, agent_command=command, agent={"max_turns": 2})
+    assert len(asked) == 2 and trace.ok and trace.stop_condition == "max_turns"
+    (trace,), asked = play(script, agent_command=command, max_turns=3)
+    assert len(asked) == 3 and trace.ok and trace.info["fumehood"]["account"]["errors"] == 0
+    assert "exit_cost" in trace.info["fumehood"]["exit_status"]
+    (trace,), asked = play(script, agent_command=command, options={"variant": "none"})
+    assert not asked and not trace.ok and "none" in trace.errors[0].message
+
+
 def test_a_limit_of_the_rollout_ends_it():
     (trace,), asked = play(["validate", "true", "true"], agent={"max_turns": 2})
     assert len(asked) == 2 and trace.stop_condition == "max_turns" and not trace.errors

@@ -8,6 +8,7 @@ runtime has nothing to do. Rewards are made of what the harness notes in `trace.
 
 import dataclasses
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,9 @@ from fumehood.rewards import Account
 from pydantic import Field
 
 from .episode import Episode, Rules, task_id
+from .foreign import Command, play
 from .policy import BROADCASTS_DIR, policy_step_now
-from .record import Board, save
+from .record import Board, Record, save
 from .schemes import Schemes
 
 INFO = "fumehood"  # key of trace.info
@@ -114,14 +116,20 @@ class FumehoodHarnessConfig(vf.HarnessConfig):
 
     history: "full" shows the whole conversation, so that an episode is one branch of its trace.
     "last_5" shows the last five turns, and makes each turn a branch of its own.
+
+    agent_command: a command line that plays in place of this harness' own loop, inside the sandbox.
+    It calls the model at the rollout's endpoint, `max_turns` times at most, and has its own prompts
+    and history. `options` are then those of `fumehood run`.
     """
 
     id: str = "fumehood-verifiers"
     history: str = Field("full", pattern=r"^(full|last_[1-9][0-9]*)$")
     max_turns: int = Field(50, ge=1)
+    agent_command: str | None = None
+    agent_timeout: float | None = None  # seconds of agent_command; None: an hour
     env_gpu: str = "cpu"
     training_timeout: float | None = None
-    options: dict[str, Any] = {}  # more options of fumehood.Env
+    options: dict[str, Any] = {}  # more options of fumehood.Env, or of `fumehood run`
     save_trajectories: bool = False
     trajectory_dir: Path = Path("trajectories")
     broadcasts_dir: Path = Path(BROADCASTS_DIR)
@@ -163,21 +171,62 @@ class FumehoodHarness(vf.Harness[FumehoodHarnessConfig]):
         """Plays the episode. Notes what it reached in trace.info."""
         assert isinstance(data, FumehoodData)
         policy_step = policy_step_now(self.config.policy_step, self.config.broadcasts_dir)
+        if self.config.agent_command is not None:
+            return await self._run_command(ctx, trace, endpoint, secret, data, policy_step)
         episode = await Episode.open(data.task, data.seed, self.rules)
         try:
             await self._play(episode, trace, ctx.model, endpoint, secret)
         finally:
             episode.close()
             record = episode.record(data.idx or 0, policy_step)
-            trace.info[INFO] = {
-                "account": dataclasses.asdict(episode.account),
-                "metrics": record["metrics"],
-                "policy_step": policy_step,
-                **{key: value for key, value in record["info"].items() if key != "prompt"},
-            }
+            self._note(trace, episode.account, record)
+        self._keep(record)
+        return vf.ProgramResult(exit_code=0, stdout="", stderr="")
+
+    def _note(self, trace: Trace, account: Account, record: Record) -> None:
+        """Notes in trace.info what an episode reached."""
+        trace.info[INFO] = {
+            "account": dataclasses.asdict(account),
+            "metrics": record["metrics"],
+            "policy_step": record["policy_step"],
+            **{key: value for key, value in record["info"].items() if key != "prompt"},
+        }
+
+    def _keep(self, record: Record) -> None:
         if self.config.save_trajectories:
             save(record, self.config.trajectory_dir)
         self.board.add(record)
+
+    async def _run_command(
+        self,
+        ctx: vf.ModelContext,
+        trace: Trace,
+        endpoint: str,
+        secret: str,
+        data: FumehoodData,
+        policy_step: int,
+    ) -> vf.ProgramResult:
+        """Plays the episode by the agent's command. A limit of the rollout is no failure of it."""
+        assert self.config.agent_command is not None
+        played = await play(
+            Command(
+                command=self.config.agent_command,
+                task=data.task,
+                seed=data.seed,
+                model=ctx.model,
+                url=endpoint,
+                key=secret,
+                calls=self.config.max_turns,
+                timeout_s=self.config.agent_timeout,
+                gpu=self.config.env_gpu != "cpu",
+                options=self.config.options,
+            )
+        )
+        record = played.record(data.idx or 0, policy_step, time.strftime("%Y%m%d_%H%M%S"))
+        self._note(trace, played.account, record)
+        if played.error and trace.stop_condition is None:
+            raise RuntimeError(played.error)
+        self._keep(record)
         return vf.ProgramResult(exit_code=0, stdout="", stderr="")
 
     async def _play(
