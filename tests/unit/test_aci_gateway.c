@@ -22,7 +22,7 @@
  */
 struct running {
 	pid_t pid;
-	int in, out; /* its standard input and output */
+	int in, out; /* standard input and output of the program */
 	int port;
 };
 

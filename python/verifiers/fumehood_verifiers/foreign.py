@@ -14,7 +14,7 @@ import fumehood
 from fumehood.rewards import Account
 
 NAME = "fumehood"
-ERROR_BYTES = 2000  # of the program's messages, shown if it fails
+ERROR_BYTES = 2000  # most bytes of the messages of a program that failed
 
 
 def program() -> str:
@@ -107,7 +107,7 @@ def _turns(trajectory: Path) -> list[dict[str, Any]]:
 
 
 async def play(command: Command) -> Played:
-    """Plays an episode. Its sandbox ends with this coroutine, also when that is cancelled.
+    """Plays an episode. The sandbox ends with this coroutine, also when that is cancelled.
 
     Raises RuntimeError if there was no episode: the task, an option or the machine is wrong.
     """
