@@ -324,49 +324,100 @@ static int fd_put_beside(const char *path, mode_t mode, int *fd, char **out_name
 	return r;
 }
 
-struct fd_whole {
-	const char *path;
-	const void *data;
-	size_t n;
-	mode_t mode;
-};
+int fd_whole_open(const char *path, mode_t mode, struct fd_whole *out, struct fh_error *err)
+{
+	auto_free char *folder = path_dirname(path);
+	struct fd_whole w = { .path = xstrdup(path), .mode = mode };
+	int r;
 
-/* Fills a new file and moves it to its final path. The file has the temporary name *beside, or none
- * yet. */
-static int fd_fill_whole(const struct fd_whole *w, int *fd, char **beside)
+	/* A file without a name vanishes when this process is killed. Not all file systems support
+	 * O_TMPFILE. */
+	w.fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+	r = w.fd < 0 ? fd_put_beside(path, mode, &w.fd, &w.beside) : 0;
+	if (r < 0) {
+		free(w.path);
+		return error_set(err, -r, "create '%s'", path);
+	}
+	*out = w;
+	return 0;
+}
+
+int fd_whole_open_out(const char *path, mode_t mode, struct fd_whole *out, struct fh_error *err)
+{
+	struct stat st;
+	int fd;
+
+	if (stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+		return fd_whole_open(path, mode, out, err);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return error_set(err, errno, "open '%s'", path);
+	*out = (struct fd_whole){ .path = xstrdup(path), .in_place = true, .fd = fd };
+	return 0;
+}
+
+/* Moves the new file to its path. */
+static int fd_whole_place(struct fd_whole *w)
 {
 	struct stat st;
 	int r;
 
-	if (lstat(w->path, &st) == 0 && S_ISREG(st.st_mode) && fchmod(*fd, st.st_mode & 0777) < 0)
+	if (lstat(w->path, &st) == 0 && S_ISREG(st.st_mode) && fchmod(w->fd, st.st_mode & 0777) < 0)
 		return -errno;
-	r = fd_write_full(*fd, w->data, w->n);
-	if (r < 0)
-		return r;
-	if (!*beside) {
-		r = fd_give_name(*fd, w->path);
+	if (!w->beside) {
+		r = fd_give_name(w->fd, w->path);
 		if (r != -EEXIST)
 			return r;
-		r = fd_put_beside(w->path, w->mode, fd, beside);
+		r = fd_put_beside(w->path, w->mode, &w->fd, &w->beside);
 		if (r < 0)
 			return r;
 	}
-	return rename(*beside, w->path) < 0 ? -errno : 0;
+	if (rename(w->beside, w->path) < 0)
+		return -errno;
+	free(take_ptr(w->beside));
+	return 0;
+}
+
+int fd_whole_end(struct fd_whole *w, struct fh_error *err)
+{
+	int r = w->in_place ? 0 : fd_whole_place(w);
+
+	return r < 0 ? error_set(err, -r, "write '%s'", w->path) : 0;
+}
+
+void fd_whole_close(struct fd_whole *w)
+{
+	if (!w->path)
+		return;
+	if (w->beside)
+		unlink(w->beside);
+	close(w->fd);
+	free(w->beside);
+	free(w->path);
+	*w = (struct fd_whole){ 0 };
+}
+
+static int fd_whole_fill(struct fd_whole *w, const void *data, size_t n, struct fh_error *err)
+{
+	int r = fd_write_full(w->fd, data, n);
+
+	r = r < 0 ? error_set(err, -r, "write '%s'", w->path) : fd_whole_end(w, err);
+	fd_whole_close(w);
+	return r;
 }
 
 int fd_write_file(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err)
 {
-	const struct fd_whole whole = { .path = path, .data = data, .n = n, .mode = mode };
-	auto_free char *beside = NULL, *folder = path_dirname(path);
-	/* A file without a name vanishes when this process is killed. Not all file systems support
-	 * O_TMPFILE. */
-	auto_close int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
-	int r = fd < 0 ? fd_put_beside(path, mode, &fd, &beside) : 0;
+	struct fd_whole w;
+	int r = fd_whole_open(path, mode, &w, err);
 
-	if (r < 0)
-		return error_set(err, -r, "create '%s'", path);
-	r = fd_fill_whole(&whole, &fd, &beside);
-	if (r < 0 && beside)
-		unlink(beside);
-	return r < 0 ? error_set(err, -r, "write '%s'", path) : 0;
+	return r < 0 ? r : fd_whole_fill(&w, data, n, err);
+}
+
+int fd_write_out(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err)
+{
+	struct fd_whole w;
+	int r = fd_whole_open_out(path, mode, &w, err);
+
+	return r < 0 ? r : fd_whole_fill(&w, data, n, err);
 }

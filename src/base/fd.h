@@ -64,4 +64,24 @@ int fd_read_plain(const char *path, struct buf *out, struct fh_error *err);
  * if the file system has O_TMPFILE. */
 int fd_write_file(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err);
 
+/*
+ * A file that is written piece by piece, and appears at its path when it is complete. Write to
+ * `fd`, then end it. Closing drops a file that was not ended. A struct of zeros may be closed.
+ */
+struct fd_whole {
+	char *path, *beside; /* `beside` is a temporary name; NULL: the file has none */
+	mode_t mode;
+	bool in_place; /* a pipe or device, which is written at once */
+	int fd;
+};
+
+int fd_whole_open(const char *path, mode_t mode, struct fd_whole *out, struct fh_error *err);
+/* For a path that a user named: a pipe or device there is written, not replaced. */
+int fd_whole_open_out(const char *path, mode_t mode, struct fd_whole *out, struct fh_error *err);
+int fd_whole_end(struct fd_whole *w, struct fh_error *err);
+void fd_whole_close(struct fd_whole *w);
+
+/* Writes a whole file as fd_write_file() does, to a path that a user named. */
+int fd_write_out(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err);
+
 #endif

@@ -2,6 +2,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "cli/cmd.h"
+#include "cmd/export_runs.h"
 #include "trajectory/export_files.h"
 #include "trajectory/traj.h"
 
@@ -9,9 +10,27 @@
 #include <stdio.h>
 
 /*
- * fumehood export: writes MLGym's files from the events of runs, which may have been killed or
- * still go on.
+ * fumehood export: writes runs as files of other programs. MLGym's are made from the events of
+ * runs, which may have been killed or still go on.
  */
+
+#define FIELD(f) offsetof(struct export_options, f)
+
+static const char *const formats[] = { "traj", "inspect", "chat", "steps", "csv", NULL };
+
+static const struct cmd_option options[] = {
+	{ "format", 'F', OPTION_CHOICE, FIELD(format), "FORMAT", "form of the files",
+			.preset = "traj", .choices = formats },
+	{ "out", 'o', OPTION_PATH, FIELD(out), "PATH",
+			"file to write, - for standard output; for inspect a folder" },
+	{ "models", 0, OPTION_LIST, FIELD(models), "M,...", "only runs of these models" },
+	{ "tasks", 0, OPTION_LIST, FIELD(tasks), "T,...", "only runs of these tasks" },
+	{ "improved", 0, OPTION_FLAG, FIELD(improved), NULL,
+			"only runs whose best score is better than the baseline" },
+	{ "tasks-dir", 0, OPTION_PATH, FIELD(tasks_dir), "DIR",
+			"folder of tasks that is searched first, for metrics of MLGym's records" },
+	{},
+};
 
 static void export_print_json(const char *path, const char *traj, const struct exported *e)
 {
@@ -76,7 +95,7 @@ static int export_one(const char *path, bool json, struct fh_error *err)
 	return 0;
 }
 
-static int export_main(struct command_context *ctx)
+static int export_trajs(struct command_context *ctx)
 {
 	int worst = CMD_OK;
 
@@ -92,14 +111,35 @@ static int export_main(struct command_context *ctx)
 	return worst;
 }
 
+static int export_main(struct command_context *ctx)
+{
+	static const char *const others[] = { "out", "models", "tasks", "improved", "tasks-dir" };
+	const struct export_options *o = ctx->options;
+
+	if (o->format != EXPORT_TRAJ)
+		return export_runs(ctx);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (cmd_given(ctx, others[i]))
+			return cmd_misuse(ctx, "--%s needs a --format other than traj", others[i]);
+	return export_trajs(ctx);
+}
+
 const struct command command_export = {
 	.name = "export",
-	.summary = "write the .traj and results.json of runs from their events",
+	.summary = "write runs in formats of other programs",
 	.arguments = "RUN...",
 	.min_args = 1,
 	.max_args = 1000000,
-	.about = "Writes <task>.traj and results.json from events.jsonl, as the end of a run does. RUN is "
-		 "the folder of a run. It may have been killed, or still go on.",
-	.examples = "fumehood export trajectories/me/*_run_0",
+	.about = "Without --format, writes <task>.traj and results.json from events.jsonl, as the end of a "
+		 "run does. RUN is the folder of a run. It may have been killed, or still go on.\n"
+		 "With another format, RUN may be any folder: all runs beneath are taken, Fumehood's and "
+		 "MLGym's. inspect: logs for `inspect view`, one for each task, model and agent. chat: "
+		 "conversations for OpenAI's fine-tuning. steps: a line of JSON for each step. csv: the "
+		 "same as a table. docs/export.md explains them.",
+	.examples = "fumehood export trajectories/me/*_run_0\n"
+		    "fumehood export --format inspect --out logs trajectories/me\n"
+		    "fumehood export --format chat --improved --out good.jsonl trajectories/me",
+	.options = options,
+	.options_size = sizeof(struct export_options),
 	.run = export_main,
 };

@@ -5,9 +5,9 @@
 #include "cli/cmd.h"
 #include "cli/pager.h"
 #include "cli/term.h"
+#include "cmd/report_rows.h"
 #include "report/effort.h"
 #include "report/gather.h"
-#include "report/index.h"
 #include "report/paper.h"
 #include "report/spread.h"
 
@@ -18,7 +18,6 @@
 /* fumehood report: tables of the runs beneath folders. */
 
 #define REPORT_BYTES_MAX (256L << 20)
-#define WARNED_MAX 10 /* records with a problem that are named */
 
 enum report_format { REPORT_TEXT, REPORT_CSV, REPORT_JSON, REPORT_HTML, REPORT_MARKDOWN };
 
@@ -50,42 +49,6 @@ static const struct cmd_option options[] = {
 			"folder of tasks that is searched first, for metrics of MLGym's records" },
 	{},
 };
-
-static int report_read(struct command_context *ctx, struct run_rows *rows, struct fh_error *err)
-{
-	const struct report_options *o = ctx->options;
-
-	for (size_t i = 0; i < ctx->n_args; i++) {
-		struct run_index *ix;
-		struct run_index_news news;
-		int r = run_index_open(ctx->args[i], o->tasks_dir, &ix, err);
-
-		if (r < 0)
-			return r;
-		r = run_index_update(ix, &news, err);
-		if (r == 0)
-			r = run_index_rows(ix, ctx->arena, rows, err);
-		run_index_close(ix);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static size_t report_warn(const struct run_rows *rows)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < rows->n; i++) {
-		if (!rows->items[i].problem)
-			continue;
-		if (n++ < WARNED_MAX)
-			cmd_warn("a record is left out: %s", rows->items[i].problem);
-	}
-	if (n > WARNED_MAX)
-		cmd_warn("%zu more records are left out", n - WARNED_MAX);
-	return n;
-}
 
 static void report_write(struct buf *out, const struct report_doc *doc, enum report_format format,
 		bool to_terminal)
@@ -189,7 +152,7 @@ static int report_print(const struct report_options *o, struct buf *text, enum r
 		return cmd_fail(&err);
 	}
 	if (o->out)
-		return fd_write_file(o->out, buf_str(text), text->len, 0644, &err) < 0
+		return fd_write_out(o->out, buf_str(text), text->len, 0644, &err) < 0
 				? cmd_fail(&err)
 				: CMD_OK;
 	if (format == REPORT_TEXT)
@@ -212,9 +175,9 @@ static int report_main(struct command_context *ctx)
 
 	if (o->compare.n && o->compare.n != 2)
 		return cmd_misuse(ctx, "--compare needs two models: A,B");
-	if (report_read(ctx, &rows, &err) < 0)
+	if (report_rows_read(ctx, o->tasks_dir, &rows, &err) < 0)
 		return cmd_refuse(&err);
-	damaged = report_warn(&rows);
+	damaged = report_rows_warn(&rows);
 	report_gather(&report, &doc, &rows, &o->choice);
 	if (!report.n_runs) {
 		error_say(&err, ENOENT, "there are no runs to report in '%s'", ctx->args[0]);

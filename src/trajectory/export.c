@@ -22,9 +22,9 @@ struct export_reading {
 	struct traj *traj;
 	struct arena *arena; /* arena of `traj`, for all strings and values that are read */
 	const struct pyjson *open, *end;
-	/* calls, tokens and cost of the model, from the last event that reports them */
-	const struct pyjson *stats;
 	const struct pyjson **told; /* the reset event, then the event of each step in `traj` */
+	const struct pyjson *spent; /* last event that tells what the model has cost */
+	const struct pyjson **paid; /* for each of `told`, the last event `spent` before it */
 	struct export_score *scores;
 	/* n_scores: number of scores in the events; messages: number of message events */
 	size_t n_scores, messages;
@@ -55,7 +55,7 @@ static const struct pyjson *export_zero(struct export_reading *r)
 	struct pyjson *v = export_container(r, PYJSON_NUMBER);
 
 	v->text = "0.0";
-	v->len = strlen(v->text);
+	v->len = 3;
 	return v;
 }
 
@@ -81,6 +81,8 @@ static void export_set_told(struct export_reading *r, const struct pyjson *event
 
 	r->told = arena_grow(r->arena, r->told, at, sizeof(const struct pyjson *));
 	r->told[at] = event;
+	r->paid = arena_grow(r->arena, r->paid, at, sizeof(const struct pyjson *));
+	r->paid[at] = r->spent;
 }
 
 static struct traj_message *export_add_message(struct export_reading *r)
@@ -147,8 +149,7 @@ static const struct pyjson *export_agent_name(struct export_reading *r)
 					run && run->kind == PYJSON_NUMBER ? run->text : "0"));
 }
 
-/* --- the history of a run whose model has no conversation
- * -------------------------------------- */
+/* --- the history of a run whose model has no conversation ------------------------------------- */
 
 static void export_say(struct export_reading *r, const struct pyjson *content)
 {
@@ -267,7 +268,7 @@ static int export_on_spent(
 	const struct pyjson *stats = pyjson_get(event, "model_stats");
 
 	if (stats && stats->kind == PYJSON_OBJECT)
-		r->stats = stats;
+		r->spent = event;
 	return 0;
 }
 
@@ -433,7 +434,7 @@ static void export_fill_info(struct export_reading *r, const char *status)
 	struct traj_info *info = &r->traj->info;
 	bool graded = str_eq(status, "submitted") || str_starts(status, "autosubmission");
 
-	info->model_stats = r->stats ? r->stats : export_no_costs(r);
+	info->model_stats = r->spent ? pyjson_get(r->spent, "model_stats") : export_no_costs(r);
 	info->exit_status = export_text(r, status);
 	info->submission = graded ? export_text_of(r->open, "submission", export_text(r, NULL))
 				  : export_text(r, NULL);
@@ -458,6 +459,7 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 	out->over = export_is_true(r.end, "over");
 	out->reset = r.told ? r.told[0] : NULL;
 	out->told = r.told;
+	out->paid = r.paid;
 	out->n_told = r.told ? t->n_steps + 1 : 0;
 	last = export_last_told(&r);
 	status = export_exit_status(&r);

@@ -23,6 +23,8 @@ struct exported {
 	const struct pyjson *numbers, *policy_step;
 	const struct pyjson *open, *reset; /* events "open" and "reset"; reset is NULL if missing */
 	const struct pyjson *const *told;  /* the reset event, then the event of each step */
+	/* for each of `told`, the last event `spent` before it; NULL: none */
+	const struct pyjson *const *paid;
 	size_t n_told;
 	/* number of messages in traj->history; 0: the history was made from the steps */
 	size_t n_messages;

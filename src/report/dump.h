@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef REPORT_DUMP_H
+#define REPORT_DUMP_H
+
+#include "report/row.h"
+#include "trajectory/export.h"
+
+/*
+ * A recorded run with its texts, for `fumehood export`. It is read whole, so that memory is bounded
+ * by the largest run. NAN means: the record does not tell.
+ */
+
+struct dump_usage {
+	double cost, sent, received, calls; /* dollars, tokens, calls of the model */
+};
+
+struct dump_step {
+	const struct traj_step *texts;
+	const struct pyjson *event;  /* event of the step; NULL: a record of MLGym's */
+	const struct pyjson *scores; /* all metrics of a scored step; NULL: not scored */
+	double score, best;          /* by the metric that decides; `best` so far */
+	double begin_s, end_s;       /* seconds since 1970 */
+	double duration_s;
+	double model_s; /* seconds from the last observation to the model's reply */
+	struct dump_usage used;
+};
+
+struct dump_run {
+	const struct run_row *row;
+	/* texts of the run; NULL: there is only a results.json. Our record has a last step more
+	 * than `steps` if the limit of steps ended it. */
+	const struct traj *traj;
+	const struct pyjson *open; /* event `open`; NULL: a record of MLGym's */
+	struct dump_step *steps;
+	size_t n_steps;
+	struct exported events; /* owns the values of our records */
+	struct traj *file;      /* owns the values of MLGym's */
+	struct arena arena;
+};
+
+int dump_run_read(const struct run_row *row, struct dump_run *out, struct fh_error *err);
+void dump_run_release(struct dump_run *run);
+
+/* Seconds since 1970 of an event's `time`, "2026-01-31T12:00:00.123Z". NAN: no such text. */
+double dump_time(const char *text);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/formats.h"
+
+#include "base/str.h"
+
+/*
+ * OpenAI's files for fine-tuning: a line with `messages` for each run. Only replies of the model
+ * have a `weight`. It is 0 in a demonstration. A conversation ends with a reply, because nothing is
+ * learned from what follows.
+ */
+
+static bool chat_is_reply(const struct traj_message *m)
+{
+	return str_eq(pyjson_string(m->role), "assistant");
+}
+
+static bool chat_is_demo(const struct traj_message *m)
+{
+	return m->is_demo && m->is_demo->kind == PYJSON_BOOL && m->is_demo->boolean;
+}
+
+static void chat_put(struct pyjson_writer *w, const struct traj_message *m)
+{
+	pyjson_put_object(w, NULL);
+	pyjson_put_value(w, "role", m->role);
+	if (m->content && m->content->kind == PYJSON_STRING)
+		pyjson_put_value(w, "content", m->content);
+	else
+		pyjson_put_text(w, "content", "");
+	if (chat_is_reply(m))
+		pyjson_put_i64(w, "weight", !chat_is_demo(m));
+	pyjson_end_object(w);
+}
+
+static void chat_add(struct dump_out *out, const struct dump_run *run)
+{
+	struct pyjson_writer w = PYJSON_WRITER_INIT(&out->text, PYJSON_LINE);
+	size_t n = run->traj ? run->traj->n_history : 0;
+
+	while (n &&
+			!(chat_is_reply(&run->traj->history[n - 1]) &&
+					!chat_is_demo(&run->traj->history[n - 1])))
+		n--;
+	if (!n)
+		return;
+	pyjson_put_object(&w, NULL);
+	pyjson_put_array(&w, "messages");
+	for (size_t i = 0; i < n; i++)
+		chat_put(&w, &run->traj->history[i]);
+	pyjson_end_array(&w);
+	pyjson_end_object(&w);
+	buf_add_char(&out->text, '\n');
+}
+
+const struct dump_format dump_chat = { .name = "chat", .add = chat_add };
