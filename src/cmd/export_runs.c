@@ -103,10 +103,19 @@ static int runs_write(const struct export_options *o, const struct dump_format *
 
 /* --- logs of Inspect -------------------------------------------------------------------------- */
 
+/* Prints which file has been written, and how many runs it has. */
+static void runs_print_json(const char *key, const char *path, size_t n)
+{
+	auto_json json_t *line =
+			json_pack("{s:o, s:I}", key, json_text(path), "runs", (json_int_t)n);
+
+	cmd_print_json(line);
+}
+
 static void runs_print_log(struct command_context *ctx, const char *path, size_t n)
 {
 	if (ctx->json)
-		cmd_print_json(json_pack("{s:s, s:I}", "log", path, "runs", (json_int_t)n));
+		runs_print_json("log", path, n);
 	else
 		puts(path);
 }
@@ -177,6 +186,6 @@ int export_runs(struct command_context *ctx)
 	if (runs_export(ctx, chosen, n, &err) < 0)
 		return cmd_fail(&err);
 	if (o->format != EXPORT_INSPECT && ctx->json)
-		cmd_print_json(json_pack("{s:s, s:I}", "file", o->out, "runs", (json_int_t)n));
+		runs_print_json("file", o->out, n);
 	return CMD_OK;
 }

@@ -273,7 +273,7 @@ static void init_run_get_slots(struct wire *w, struct init_run *out)
 
 bool init_run_has_terminal(const struct init_run *r)
 {
-	return memchr(r->slots, SLOT_TERMINAL, r->n_slots) != NULL;
+	return memchr(r->slots, (unsigned char)SLOT_TERMINAL, r->n_slots) != NULL;
 }
 
 size_t init_run_fds(const struct init_run *r)

@@ -196,8 +196,9 @@ static void inspect_put_score(struct pyjson_writer *w, const struct inspect_log 
 	for (size_t pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < log->group->n; i++) {
 			const struct run_row *row = log->group->runs[i];
-			double v = *(const double *)((const char *)row + scorers[which].offset);
+			double v;
 
+			memcpy(&v, (const char *)row + scorers[which].offset, sizeof(v));
 			if (!isfinite(v))
 				continue;
 			sum += pass ? 0 : v;
@@ -297,7 +298,7 @@ static int inspect_add_sample(struct zip *z, const struct inspect_log *log, size
 
 	if (r < 0)
 		return r;
-	inspect_id(s.id, log->id, row->path, NULL);
+	inspect_id(s.id, log->id, row->path, (char *)NULL);
 	inspect_put_sample(&text, &s);
 	inspect_put_summary(summaries, &s);
 	dump_run_release(&run);
@@ -362,7 +363,7 @@ int inspect_write(struct arena *a, const char *folder, const struct inspect_grou
 
 	inspect_id(log.id, inspect_key(first, 0), inspect_key(first, 1), inspect_key(first, 2),
 			inspect_key(first, 3), inspect_key(first, 4), inspect_key(first, 5),
-			inspect_key(first, 6), inspect_key(first, 7), NULL);
+			inspect_key(first, 6), inspect_key(first, 7), (char *)NULL);
 	inspect_set_times(&log);
 	name = inspect_file(&log);
 	path = path_join(folder, name);

@@ -82,11 +82,11 @@ static void hidden_find(struct trial_hidden *s, const struct task *task)
 	hidden_add_files(s, task, task->baseline_files, task->n_baseline_files);
 }
 
-void trial_hidden_free(struct trial_hidden *s)
+void trial_hidden_free(struct trial_hidden *hidden)
 {
-	for (size_t i = 0; i < s->n; i++)
-		free(s->items[i].path);
-	free(s);
+	for (size_t i = 0; i < hidden->n; i++)
+		free(hidden->items[i].path);
+	free(hidden);
 }
 
 /* Makes the shell command that searches for hidden files. It prints "HASH  PATH" for files with the
