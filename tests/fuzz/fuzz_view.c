@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/scope.h"
 #include "view/run.h"
-#include "view/scan.h"
+#include "view/splitter.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct found {
 	uint64_t sum;
 };
 
-static void take(void *user, enum scan_part part, int64_t begin, int64_t end)
+static void take(void *user, enum record_part part, int64_t begin, int64_t end)
 {
 	struct found *f = user;
 	struct run_part taken = { .part = part,
@@ -34,7 +34,7 @@ static void take(void *user, enum scan_part part, int64_t begin, int64_t end)
 	f->sum = f->sum * 31 + (uint64_t)begin * 7 + (uint64_t)end + (uint64_t)part;
 	if (!f->record)
 		return;
-	if (part == SCAN_MESSAGE)
+	if (part == PART_MESSAGE)
 		run_add_message(f->record, begin, end);
 	else
 		run_take(f->record, &taken);
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct record record = { .path = path };
 	struct found whole = { .record = &record }, cut = { 0 };
 	size_t piece, at;
-	struct scan s;
+	struct splitter s;
 
 	if (!n)
 		return 0;
@@ -54,11 +54,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	piece = (size_t)(*data >> 1) + 1;
 	/* A copy, so that a read behind its end is found. */
 	whole.data = cut.data = memcpy(malloc(n - 1), data + 1, n - 1);
-	scan_init(&s, record.events);
-	scan_bytes(&s, whole.data, n - 1, take, &whole);
-	scan_init(&s, record.events);
+	splitter_init(&s, record.events);
+	splitter_bytes(&s, whole.data, n - 1, take, &whole);
+	splitter_init(&s, record.events);
 	for (at = 0; at < n - 1; at += piece)
-		scan_bytes(&s, cut.data + at, n - 1 - at < piece ? n - 1 - at : piece, take, &cut);
+		splitter_bytes(&s, cut.data + at, n - 1 - at < piece ? n - 1 - at : piece, take,
+				&cut);
 	if (whole.n != cut.n || whole.sum != cut.sum)
 		__builtin_trap();
 	run_release(&record);
