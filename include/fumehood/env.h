@@ -176,7 +176,8 @@ struct fh_step {
 	int exit_code; /* exit code of the command; -1: no command has ended */
 	enum fh_outcome outcome;
 	double duration_s;
-	double cpu_s; /* CPU time of this step */
+	double grading_s; /* part of duration_s in which submissions were graded */
+	double cpu_s;     /* CPU time of this step */
 	/* Peak memory of the episode so far. A peak in the last 1 ms of CPU time may be missing. */
 	int64_t memory_peak_bytes;
 	int64_t written_bytes; /* bytes by which the episode's files have grown so far */

@@ -28,6 +28,7 @@ class Step(NamedTuple):
     exit_code: int | None
     outcome: str
     duration_s: float
+    grading_s: float
     cpu_s: float | None
     memory_peak_bytes: int | None
     written_bytes: int | None

@@ -12,7 +12,7 @@ ROWS = 5000  # rows of a row group, so that memory is bounded
 COUNTS = {"run", "policy_step", "step", "exit_code", "tokens_sent", "tokens_received", "calls"}
 NUMBERS = {
     *("baseline", "run_best", "run_last", "reward", "score", "best"),
-    *("duration_s", "cpu_s", "model_s", "cost"),
+    *("duration_s", "grading_s", "cpu_s", "model_s", "cost"),
 }
 FLAGS = {"terminated", "truncated"}
 

@@ -119,6 +119,7 @@ int step_back_init(struct step_back *back, PyObject *step)
 		.exit_code = (int)reader_i64(&r, "exit_code"),
 		.outcome = reader_outcome(&r),
 		.duration_s = reader_double(&r, "duration_s", 0),
+		.grading_s = reader_double(&r, "grading_s", 0),
 		.cpu_s = reader_double(&r, "cpu_s", -1),
 		.memory_peak_bytes = reader_i64(&r, "memory_peak_bytes"),
 		.written_bytes = reader_i64(&r, "written_bytes"),

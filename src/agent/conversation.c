@@ -46,19 +46,66 @@ struct conversation {
 
 /* --- messages --------------------------------------------------------------------------------- */
 
-static int conversation_add(
+/* The tools as OpenAI's files for fine-tuning have them. NULL: there are none. */
+static const char *conversation_tools_text(struct conversation *c)
+{
+	auto_buf struct buf out = BUF_INIT(MESSAGE_BYTES_MAX);
+	struct pyjson_writer w = PYJSON_WRITER_INIT(&out, PYJSON_LINE);
+
+	if (!c->n_tools)
+		return NULL;
+	pyjson_put_array(&w, NULL);
+	for (size_t i = 0; i < c->n_tools; i++) {
+		pyjson_put_object(&w, NULL);
+		pyjson_put_text(&w, "type", "function");
+		pyjson_put_object(&w, "function");
+		pyjson_put_text(&w, "name", c->tools[i].name);
+		pyjson_put_text(&w, "description", c->tools[i].description);
+		pyjson_put_written(&w, "parameters", c->tools[i].parameters);
+		pyjson_end_object(&w);
+		pyjson_end_object(&w);
+	}
+	pyjson_end_array(&w);
+	return arena_strdup(&c->arena, buf_str(&out));
+}
+
+static struct recorder_use *conversation_uses(
+		struct arena *a, const struct chat_use *uses, size_t n)
+{
+	struct recorder_use *out = arena_array(a, n + 1, sizeof(*out));
+
+	for (size_t i = 0; i < n; i++)
+		out[i] = (struct recorder_use){ uses[i].id, uses[i].name, uses[i].arguments };
+	return out;
+}
+
+static int conversation_record(
 		struct conversation *c, const struct history_item *item, struct fh_error *err)
 {
+	const struct chat_message *m = &item->message;
+	auto_arena struct arena arena = ARENA_INIT;
 	struct recorder_message message = {
-		.role = history_role_name(item->message.role),
-		.content = item->message.content,
+		.role = history_role_name(m->role),
+		.content = m->content,
 		.thought = item->thought,
 		.action = item->action,
 		.is_demo = item->is_demo,
+		.uses = conversation_uses(&arena, m->uses, m->n_uses),
+		.n_uses = m->n_uses,
+		.use_id = m->use_id,
+		.tools = c->history.n ? NULL : conversation_tools_text(c),
 	};
 
+	return recorder_message(c->recorder, &message, err);
+}
+
+static int conversation_add(
+		struct conversation *c, const struct history_item *item, struct fh_error *err)
+{
+	int r = c->recorder ? conversation_record(c, item, err) : 0;
+
 	history_add(&c->history, item);
-	return c->recorder ? recorder_message(c->recorder, &message, err) : 0;
+	return r;
 }
 
 static int conversation_add_text(
@@ -320,6 +367,21 @@ static void conversation_give_up(struct conversation *c)
 					.response = buf_str(&text) });
 }
 
+static int conversation_record_fault(struct conversation *c,
+		const struct conversation_verdict *verdict, struct fh_error *err)
+{
+	const struct chat_reply *reply = &c->reply;
+	const struct recorder_fault fault = {
+		.kind = verdict->fault == FH_FAULT_BLOCKED ? "blocked" : "format",
+		.response = reply->content,
+		.uses = conversation_uses(&c->turn_arena, reply->uses, reply->n_uses),
+		.n_uses = reply->n_uses,
+		.complaint = verdict->complaint,
+	};
+
+	return c->recorder ? recorder_fault(c->recorder, &fault, err) : 0;
+}
+
 /* Complains about a reply. The text is made from `template`. It may use the system prompt's fields,
  * and the field named `field` with the value `value`. */
 static int conversation_complain(struct conversation *c, const struct template *template,
@@ -337,6 +399,9 @@ static int conversation_complain(struct conversation *c, const struct template *
 		return r;
 	out->fault = template == &c->config->blocked ? FH_FAULT_BLOCKED : FH_FAULT_FORMAT;
 	out->complaint = arena_strdup(&c->turn_arena, buf_str(&text));
+	r = conversation_record_fault(c, out, err);
+	if (r < 0)
+		return r;
 	if (c->asked_again++ == ASK_AGAIN_MAX) {
 		out->kind = FH_DECISION_GIVE_UP;
 		conversation_give_up(c);

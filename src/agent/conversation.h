@@ -72,7 +72,8 @@ struct conversation_verdict {
 	const char *complaint; /* lives until the next turn; NULL: no fault */
 };
 
-/* Takes a reply of the model, which is copied. Fails only if the complaint can't be made. */
+/* Takes a reply of the model, which is copied. Fails only if the complaint can't be made or
+ * recorded. */
 int conversation_reply(struct conversation *c, const struct chat_reply *reply,
 		struct conversation_verdict *out, struct fh_error *err);
 

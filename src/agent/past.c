@@ -99,9 +99,32 @@ static void past_use_shell(
 	m->n_uses = 1;
 }
 
+/* Takes the tool calls that the message's event has. False: it has none. */
+static bool past_use_recorded(struct arena *a, struct chat_message *m, const struct pyjson *calls)
+{
+	struct chat_use *uses;
+
+	if (!calls || calls->kind != PYJSON_ARRAY || !calls->n)
+		return false;
+	uses = arena_array(a, calls->n, sizeof(*uses));
+	m->uses = uses;
+	for (const struct pyjson *v = calls->first; v; v = v->next) {
+		const struct pyjson *function = pyjson_get(v, "function");
+
+		uses[m->n_uses++] = (struct chat_use){
+			.id = arena_strdup(a, pyjson_text(pyjson_get(v, "id"))),
+			.name = arena_strdup(a, pyjson_text(pyjson_get(function, "name"))),
+			.arguments = arena_strdup(
+					a, pyjson_text(pyjson_get(function, "arguments"))),
+		};
+	}
+	return true;
+}
+
 void agent_add_past(const struct conversation_past *past, bool tools, struct history *h)
 {
-	const char *id = NULL; /* id of a tool call that awaits its result */
+	/* id of a tool call that awaits its result, if the record lacks ids */
+	const char *id = NULL;
 
 	for (size_t i = 0; i < past->n; i++) {
 		const struct traj_message *m = &past->messages[i];
@@ -113,13 +136,19 @@ void agent_add_past(const struct conversation_past *past, bool tools, struct his
 			.is_demo = m->is_demo && m->is_demo->boolean,
 		};
 
-		if (item.message.role == CHAT_TOOL) {
+		const char *answered = pyjson_string(pyjson_get(m->event, "tool_call_id"));
+
+		if (item.message.role == CHAT_TOOL && answered && !id) {
+			item.message.use_id = arena_strdup(h->arena, answered);
+		} else if (item.message.role == CHAT_TOOL) {
 			/* If a reply has several tool calls, only the first call's result belongs
 			 * to its action. Skip the others. */
 			if (!id)
 				continue;
 			item.message.use_id = take_ptr(id);
-		} else if (tools && item.message.role == CHAT_ASSISTANT && !item.is_demo) {
+		} else if (tools && item.message.role == CHAT_ASSISTANT && !item.is_demo &&
+				!past_use_recorded(h->arena, &item.message,
+						pyjson_get(m->event, "tool_calls"))) {
 			id = arena_printf(h->arena, "resumed_%zu", i);
 			past_use_shell(h->arena, &item.message, id, item.action ? item.action : "");
 		}

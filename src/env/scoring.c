@@ -16,6 +16,7 @@ int scoring_begin(struct fh_env *env, const char *reason, struct fh_error *err)
 	bool final = !str_eq(reason, REASON_VALIDATE);
 
 	env->reason = reason;
+	env->grading_ns = clock_now_ns();
 	if (final)
 		scores_end(&env->scores, spec->task->task);
 	judge_key(&spec->gym->secret, spec->task->hash, &env->history, env->judge_key);
@@ -36,10 +37,16 @@ int scoring_begin(struct fh_env *env, const char *reason, struct fh_error *err)
 			&env->grade, err);
 }
 
+static void scoring_add_time(struct fh_env *env)
+{
+	env->step.grading_s += (double)(clock_now_ns() - env->grading_ns) / 1e9;
+}
+
 void scoring_take(struct fh_env *env, const struct grade_result *result, struct buf *text)
 {
 	struct fh_step *step = &env->step;
 
+	scoring_add_time(env);
 	if (result->verdict == GRADE_SCORED) {
 		step->reward += reward_take(&env->scores, env->spec.task->task, env->terms.reward,
 				&env->baseline, result->score);
@@ -164,6 +171,7 @@ void scoring_end_beside(struct fh_env *env)
 	env->calls.validates = false;
 	if (!env->grade)
 		return;
+	scoring_add_time(env);
 	scoring_forget(env);
 	env->n_validated--;
 	if (!env->cancelled)

@@ -134,6 +134,7 @@ struct fh_env {
 	struct grade *grade;
 	int64_t grade_ns; /* time at which a `validate` or `submit` of an agent's command came */
 	char judge_key[SHA256_HEX_BYTES];
+	int64_t grading_ns; /* time at which the grading began */
 	/* state of an aside */
 	uint32_t file_request; /* id of the request to the sandbox that puts or gets a file */
 	bool file_comes;       /* a file is got, not put */

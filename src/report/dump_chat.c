@@ -19,14 +19,31 @@ static bool chat_is_demo(const struct traj_message *m)
 	return m->is_demo && m->is_demo->kind == PYJSON_BOOL && m->is_demo->boolean;
 }
 
+/* The text of a message. A reply with tool calls may repeat them in its content. */
+static const struct pyjson *chat_text(const struct traj_message *m)
+{
+	return pyjson_get(m->event, "tool_calls") && m->thought ? m->thought : m->content;
+}
+
 static void chat_put(struct pyjson_writer *w, const struct traj_message *m)
 {
+	const struct pyjson *calls = pyjson_get(m->event, "tool_calls");
+	const struct pyjson *answered = pyjson_get(m->event, "tool_call_id");
+	const struct pyjson *text = chat_text(m);
+
 	pyjson_put_object(w, NULL);
-	pyjson_put_value(w, "role", m->role);
-	if (m->content && m->content->kind == PYJSON_STRING)
-		pyjson_put_value(w, "content", m->content);
+	if (answered)
+		pyjson_put_text(w, "role", "tool");
+	else
+		pyjson_put_value(w, "role", m->role);
+	if (text && text->kind == PYJSON_STRING)
+		pyjson_put_value(w, "content", text);
 	else
 		pyjson_put_text(w, "content", "");
+	if (calls)
+		pyjson_put_value(w, "tool_calls", calls);
+	if (answered)
+		pyjson_put_value(w, "tool_call_id", answered);
 	if (chat_is_reply(m))
 		pyjson_put_i64(w, "weight", !chat_is_demo(m));
 	pyjson_end_object(w);
@@ -36,6 +53,7 @@ static void chat_add(struct dump_out *out, const struct dump_run *run)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&out->text, PYJSON_LINE);
 	size_t n = run->traj ? run->traj->n_history : 0;
+	const struct pyjson *tools = NULL;
 
 	while (n &&
 			!(chat_is_reply(&run->traj->history[n - 1]) &&
@@ -48,6 +66,10 @@ static void chat_add(struct dump_out *out, const struct dump_run *run)
 	for (size_t i = 0; i < n; i++)
 		chat_put(&w, &run->traj->history[i]);
 	pyjson_end_array(&w);
+	for (size_t i = 0; i < n && !tools; i++)
+		tools = pyjson_get(run->traj->history[i].event, "tools");
+	if (tools)
+		pyjson_put_value(&w, "tools", tools);
 	pyjson_end_object(&w);
 	buf_add_char(&out->text, '\n');
 }

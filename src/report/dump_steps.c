@@ -151,6 +151,7 @@ static void steps_columns(struct cells *c, const struct dump_step *step, size_t 
 	cells_value(c, "grade_error", pyjson_get(info, "grade_error"));
 	cells_value(c, "integrity", pyjson_get(info, "integrity"));
 	cells_number(c, "duration_s", step->duration_s);
+	cells_value(c, "grading_s", pyjson_get(info, "grading_s"));
 	cells_value(c, "cpu_s", pyjson_get(info, "cpu_s"));
 	cells_number(c, "model_s", step->model_s);
 	cells_number(c, "cost", step->used.cost);

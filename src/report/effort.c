@@ -22,6 +22,7 @@ enum sum {
 	SUM_FAILED,
 	SUM_TIMEOUTS,
 	SUM_FORMAT,
+	SUM_BLOCKED,
 	SUM_REFUSED,
 	SUM_INTEGRITY,
 	SUM_COMPLETE,
@@ -62,6 +63,7 @@ static void effort_add_run(struct sums *s, const struct run_row *row)
 	effort_add(s, SUM_FAILED, effort_count(row->failed));
 	effort_add(s, SUM_TIMEOUTS, effort_count(row->timeouts));
 	effort_add(s, SUM_FORMAT, effort_count(row->format_errors));
+	effort_add(s, SUM_BLOCKED, effort_count(row->blocked));
 	effort_add(s, SUM_REFUSED, effort_count(row->refused));
 	effort_add(s, SUM_INTEGRITY, effort_count(row->integrity));
 	effort_add(s, SUM_COMPLETE, effort_count(row->complete));
@@ -114,11 +116,11 @@ static void effort_costs(const struct report *r)
 static void effort_times(const struct report *r)
 {
 	static const char *const columns[] = { "Model", "Total s", "Model s", "Commands s",
-		"Scored steps s", "Mean s of a run", NULL };
+		"Grading s", "Mean s of a run", NULL };
 	struct report_doc *doc = r->doc;
 	struct report_table *t = doc_add(doc, "times", "Time",
-			"Seconds in replies of the model, in commands, and in steps with a validate or "
-			"submit, which include grading.",
+			"Seconds in replies of the model, in commands and in gradings. Records of MLGym "
+			"do not tell gradings apart: the whole step counts.",
 			columns);
 
 	for (size_t m = 0; m < r->models.n; m++) {
@@ -137,12 +139,12 @@ static void effort_times(const struct report *r)
 static void effort_errors(const struct report *r)
 {
 	static const char *const columns[] = { "Model", "Runs", "Incomplete", "Without a score",
-		"Failed commands", "Timeouts", "Format errors", "Refused scorings", "Integrity",
-		NULL };
+		"Failed commands", "Timeouts", "Format errors", "Blocked", "Refused scorings",
+		"Integrity", NULL };
 	struct report_doc *doc = r->doc;
 	struct report_table *t = doc_add(doc, "errors", "Errors",
-			"Format errors are calls of the model that led to no step. An empty cell was "
-			"not recorded.",
+			"Format errors are replies and actions that can't be parsed. Blocked are "
+			"commands that an agent may not run. An empty cell was not recorded.",
 			columns);
 
 	for (size_t m = 0; m < r->models.n; m++) {
@@ -156,8 +158,9 @@ static void effort_errors(const struct report *r)
 		cells[4] = cell_count(doc, s.of[SUM_FAILED]);
 		cells[5] = cell_count(doc, s.of[SUM_TIMEOUTS]);
 		cells[6] = cell_count(doc, s.of[SUM_FORMAT]);
-		cells[7] = cell_count(doc, s.of[SUM_REFUSED]);
-		cells[8] = cell_count(doc, s.of[SUM_INTEGRITY]);
+		cells[7] = cell_count(doc, s.of[SUM_BLOCKED]);
+		cells[8] = cell_count(doc, s.of[SUM_REFUSED]);
+		cells[9] = cell_count(doc, s.of[SUM_INTEGRITY]);
 	}
 }
 

@@ -45,6 +45,7 @@ const struct row_field row_fields[] = {
 	ROW(failed, ROW_COUNT),
 	ROW(timeouts, ROW_COUNT),
 	ROW(format_errors, ROW_COUNT),
+	ROW(blocked, ROW_COUNT),
 	ROW(refused, ROW_COUNT),
 	ROW(integrity, ROW_COUNT),
 	ROW(kinds, ROW_TEXT),

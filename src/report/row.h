@@ -33,11 +33,12 @@ struct run_row {
 	double reward;               /* sum of the steps' rewards */
 	double cost;                 /* dollars */
 	int64_t tokens_sent, tokens_received, calls;
-	/* seconds: in all, of the model, of commands, of steps that were scored */
+	/* seconds: in all, of the model, of commands, of gradings */
 	double seconds, model_s, tool_s, graded_s;
 	int64_t failed;        /* commands with an exit code other than 0 */
 	int64_t timeouts;      /* commands that were ended by a timeout */
-	int64_t format_errors; /* replies of the model that led to no step */
+	int64_t format_errors; /* replies and actions that can't be parsed */
+	int64_t blocked;       /* replies whose command the agent may not run */
 	int64_t refused;       /* validates and submits that gave no score */
 	int64_t integrity;     /* events of tampering */
 	const char *kinds;     /* a letter for each step: struct action_letter */
@@ -55,7 +56,7 @@ struct run_rows {
 		.baseline = NAN, .best = NAN, .last = NAN, .reward = NAN, .cost = NAN,             \
 		.tokens_sent = -1, .tokens_received = -1, .calls = -1, .seconds = NAN,             \
 		.model_s = NAN, .tool_s = NAN, .graded_s = NAN, .failed = -1, .timeouts = -1,      \
-		.format_errors = -1, .refused = -1, .integrity = -1                                \
+		.format_errors = -1, .blocked = -1, .refused = -1, .integrity = -1                 \
 	}
 
 enum row_field_kind { ROW_TEXT, ROW_COUNT, ROW_NUMBER };

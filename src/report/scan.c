@@ -156,6 +156,7 @@ static void scan_traj_step(struct scan *s, const struct traj_step *from)
 	step->scored = step->graded = strstr(observation, "Evaluation Score: ") != NULL;
 	if (!pyjson_double(from->execution_time, &step->duration_s) && seconds)
 		str_to_double(seconds, &step->duration_s);
+	step->graded_s = step->graded ? step->duration_s : 0;
 }
 
 /* Gives the recorded scores to the steps that were scored. The last one is of the end. */

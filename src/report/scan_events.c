@@ -18,7 +18,9 @@ struct events {
 	double time; /* seconds of the last event since 1970; NAN: none yet */
 	double gap;  /* seconds between the last event and the one before */
 	double model_s, seconds;
-	bool opened, paid;
+	double called_s; /* seconds of calls in the step that goes on */
+	bool opened, paid, foreign;
+	int64_t faults, blocked; /* replies that can't be parsed, or that are blocked */
 	int64_t failed;
 	double beside; /* last score of a step that goes on; NAN: none */
 	double final;  /* score that counts, of a task with `final`; NAN: none */
@@ -75,6 +77,7 @@ static void events_step(struct events *e, const struct pyjson *event)
 {
 	const struct pyjson *info = pyjson_get(event, "info"), *score = pyjson_get(info, "score");
 	const struct pyjson *final = pyjson_get(info, "final");
+	const char *outcome = pyjson_string(pyjson_get(info, "outcome"));
 	struct scan_step *step;
 	int64_t exit_code = 0;
 
@@ -84,7 +87,8 @@ static void events_step(struct events *e, const struct pyjson *event)
 	step->kind = action_letter_of(pyjson_text(pyjson_get(event, "action")));
 	pyjson_i64(pyjson_get(info, "exit_code"), &exit_code);
 	step->failed = exit_code != 0;
-	step->timed_out = str_eq(pyjson_string(pyjson_get(info, "outcome")), "timeout");
+	step->timed_out = str_eq(outcome, "timeout");
+	step->malformed = str_eq(outcome, "malformed_edit") || str_eq(outcome, "syntax_error");
 	step->refused = pyjson_get(info, "grade_error") != NULL;
 	step->tampered = pyjson_get(info, "integrity") != NULL;
 	step->scored = score != NULL;
@@ -92,6 +96,10 @@ static void events_step(struct events *e, const struct pyjson *event)
 	step->score = scan_value(score, e->scan->row->metric);
 	step->cost = e->paid ? e->scan->row->cost : NAN;
 	pyjson_double(pyjson_get(info, "duration_s"), &step->duration_s);
+	step->graded_s = step->graded ? step->duration_s : 0;
+	pyjson_double(pyjson_get(info, "grading_s"), &step->graded_s);
+	step->called_s = e->called_s;
+	e->called_s = 0;
 	pyjson_double(pyjson_get(event, "reward"), &step->reward);
 	if (final)
 		e->final = scan_value(pyjson_get(final, "score"), e->scan->row->metric);
@@ -121,7 +129,28 @@ static void events_spent(struct events *e, const struct pyjson *event)
 {
 	scan_set_stats(e->scan, pyjson_get(event, "model_stats"));
 	e->paid = true;
+	if (!e->foreign)
+		e->model_s += e->gap;
+}
+
+/* A reply that led to no step. It was recorded when it came, before its cost. */
+static void events_fault(struct events *e, const struct pyjson *event)
+{
+	bool blocked = str_eq(pyjson_string(pyjson_get(event, "kind")), "blocked");
+
+	*(blocked ? &e->blocked : &e->faults) += 1;
 	e->model_s += e->gap;
+}
+
+/* A call of the model by a program that plays as the agent, within its step. */
+static void events_call(struct events *e, const struct pyjson *event)
+{
+	double seconds = 0;
+
+	pyjson_double(pyjson_get(event, "duration_s"), &seconds);
+	e->foreign = true;
+	e->model_s += seconds;
+	e->called_s += seconds;
 }
 
 static void events_resumed(struct events *e, const struct pyjson *event)
@@ -153,6 +182,8 @@ static const struct {
 	{ "step", events_step },
 	{ "score", events_score },
 	{ "spent", events_spent },
+	{ "fault", events_fault },
+	{ "call", events_call },
 	{ "resumed", events_resumed },
 	{ "end", events_end },
 };
@@ -187,11 +218,14 @@ static void events_sum(struct events *e)
 
 	scan_sum_steps(s);
 	row->failed = 0;
+	row->format_errors = e->faults;
+	row->blocked = e->blocked;
 	row->last = e->beside;
 	for (size_t i = 0; i < s->n_steps; i++) {
 		const struct scan_step *step = &s->steps[i];
 
 		row->failed += step->failed;
+		row->format_errors += step->malformed;
 		if (!step->scored)
 			continue;
 		row->last = step->score;

@@ -11,10 +11,12 @@
 
 struct scan_step {
 	char kind; /* struct action_letter */
-	bool failed, timed_out, refused, tampered, scored, graded;
+	bool failed, timed_out, malformed, refused, tampered, scored, graded;
 	double score; /* NAN: no score by the metric */
 	double cost;  /* cost of the run after this step; NAN: not known */
 	double duration_s;
+	/* parts of duration_s: grading, and calls of a program that plays as the agent */
+	double graded_s, called_s;
 	double reward; /* NAN: not recorded */
 };
 

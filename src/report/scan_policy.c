@@ -41,6 +41,8 @@ static void policy_turn(struct scan *s, const struct pyjson *turn)
 		step->score = scan_value(score, s->row->metric);
 	step->scored = step->graded = !isnan(step->score);
 	pyjson_double(pyjson_get(turn, "duration_s"), &step->duration_s);
+	step->graded_s = step->graded ? step->duration_s : 0;
+	pyjson_double(pyjson_get(turn, "grading_s"), &step->graded_s);
 	pyjson_double(pyjson_get(turn, "reward"), &step->reward);
 }
 

@@ -84,8 +84,8 @@ void scan_sum_steps(struct scan *s)
 		const struct scan_step *step = &s->steps[i];
 
 		buf_add_char(&kinds, step->kind);
-		row->tool_s += step->graded ? 0 : step->duration_s;
-		row->graded_s += step->graded ? step->duration_s : 0;
+		row->tool_s += fmax(0, step->duration_s - step->graded_s - step->called_s);
+		row->graded_s += step->graded_s;
 		row->timeouts += step->timed_out;
 		row->refused += step->refused;
 		row->integrity += step->tampered;

@@ -11,10 +11,8 @@
 #include <fumehood/env.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* State while the events of a run are read from its events.jsonl. */
 struct export_reading {
@@ -258,6 +256,7 @@ static int export_on_message(
 		.action = export_text_of(event, "action", NULL),
 		.agent = export_text_of(event, "agent", export_agent_name(r)),
 		.is_demo = is_demo && is_demo->kind == PYJSON_BOOL ? is_demo : NULL,
+		.event = event,
 	};
 	return 0;
 }

@@ -238,6 +238,26 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
 	return recorder_syncs(step) ? event_log_sync(r->log, err) : 0;
 }
 
+/* Writes tool calls in the form of OpenAI's messages. */
+static void recorder_put_uses(
+		struct pyjson_writer *w, const struct recorder_use *uses, size_t n_uses)
+{
+	if (!n_uses)
+		return;
+	pyjson_put_array(w, "tool_calls");
+	for (size_t i = 0; i < n_uses; i++) {
+		pyjson_put_object(w, NULL);
+		pyjson_put_text(w, "id", uses[i].id);
+		pyjson_put_text(w, "type", "function");
+		pyjson_put_object(w, "function");
+		pyjson_put_text(w, "name", uses[i].name);
+		pyjson_put_text(w, "arguments", uses[i].arguments);
+		pyjson_end_object(w);
+		pyjson_end_object(w);
+	}
+	pyjson_end_array(w);
+}
+
 int recorder_message(struct recorder *r, const struct recorder_message *m, struct fh_error *err)
 {
 	struct pyjson_writer w = recorder_begin(r, "message");
@@ -251,6 +271,23 @@ int recorder_message(struct recorder *r, const struct recorder_message *m, struc
 	pyjson_put_text(&w, "agent", r->agent);
 	if (m->is_demo)
 		pyjson_put_bool(&w, "is_demo", true);
+	recorder_put_uses(&w, m->uses, m->n_uses);
+	if (m->use_id)
+		pyjson_put_text(&w, "tool_call_id", m->use_id);
+	if (m->tools)
+		pyjson_put_written(&w, "tools", m->tools);
+	recorder_end_line(&w);
+	return recorder_commit(r, err);
+}
+
+int recorder_fault(struct recorder *r, const struct recorder_fault *f, struct fh_error *err)
+{
+	struct pyjson_writer w = recorder_begin(r, "fault");
+
+	pyjson_put_text(&w, "kind", f->kind);
+	pyjson_put_text(&w, "response", f->response);
+	recorder_put_uses(&w, f->uses, f->n_uses);
+	pyjson_put_text(&w, "complaint", f->complaint);
 	recorder_end_line(&w);
 	return recorder_commit(r, err);
 }

@@ -76,16 +76,37 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
  * scored or ended the episode. */
 bool recorder_syncs(const struct fh_step *step);
 
+/* A call of a tool in a reply of a model. `arguments` is what the model wrote, JSON or not. */
+struct recorder_use {
+	const char *id, *name, *arguments;
+};
+
 /* A message of a conversation with a model. The recorded messages become the history of the .traj.
  * Without messages, the history is made from the steps. */
 struct recorder_message {
 	const char *role, *content;
 	const char *thought, *action; /* set if the message's role is "assistant", else NULL */
 	bool is_demo;
+	const struct recorder_use *uses; /* tool calls of a reply */
+	size_t n_uses;
+	const char *use_id; /* id of the tool call that the message answers; NULL: none */
+	/* JSON list of the tools that the model may call, in the first message; NULL: none */
+	const char *tools;
 };
 
 int recorder_message(
 		struct recorder *r, const struct recorder_message *message, struct fh_error *err);
+
+/* A reply that led to no step, because its action can't be parsed ("format") or is blocked
+ * ("blocked"). The conversation leaves it out. */
+struct recorder_fault {
+	const char *kind, *response;
+	const struct recorder_use *uses;
+	size_t n_uses;
+	const char *complaint; /* text of the answer to the model */
+};
+
+int recorder_fault(struct recorder *r, const struct recorder_fault *fault, struct fh_error *err);
 
 /* A call of a language model by a foreign agent. New messages of the call are recorded before. */
 struct recorder_call {

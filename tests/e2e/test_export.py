@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 from conftest import PATIENCE_S
-from test_agent import act, serve  # noqa: F401
+from test_agent import USES, act, serve, use  # noqa: F401
 
 ACTIONS = ["cp zeros.csv submission.csv; validate", 'printf "a,\\"b\\"\\nc"; false', "submit"]
 
@@ -141,6 +141,29 @@ def test_chat(fumehood, serve):  # noqa: F811
     assert [m["role"] for m in line["messages"]] == ["system", *["user", "assistant"] * 2]
     assert [m.get("weight") for m in line["messages"]] == [None, None, 1, None, 1]
     assert line["messages"][2]["content"] == act("ls")["text"]
+
+
+def test_chat_with_tools(fumehood, serve):  # noqa: F811
+    twice = {"uses": [*USES[0]["uses"], *use("bash", command="ls")["uses"]]}
+    server = serve([twice, use("open", file="g"), use("submit")])
+    words = ["--task", "rows", "--model", "openai:m", "--url", server.url + "/v1"]
+    fumehood.env["OPENAI_API_KEY"] = "none"
+    fumehood.run(*words, "--agent", "tool_calling")
+    (line,) = map(
+        json.loads, fumehood("export", "--format", "chat", fumehood.out).stdout.splitlines()
+    )
+    assert {t["type"] for t in line["tools"]} == {"function"}
+    by_name = {t["function"]["name"]: t["function"] for t in line["tools"]}
+    assert by_name["bash"]["parameters"]["required"] == ["command"]
+    messages = line["messages"]
+    roles = ["system", "user", "assistant", "tool", "tool", "assistant"]
+    assert [m["role"] for m in messages] == roles  # the wrong call is left out
+    calls = messages[2]["tool_calls"]
+    assert [m["tool_call_id"] for m in messages[3:5]] == [c["id"] for c in calls]
+    assert calls[0]["type"] == "function" and calls[0]["function"]["name"] == "bash"
+    assert json.loads(calls[1]["function"]["arguments"]) == {"command": "ls"}
+    assert messages[5]["tool_calls"][0]["function"] == {"name": "submit", "arguments": "{}"}
+    assert [m.get("weight") for m in messages] == [None, None, 1, None, None, 1]
 
 
 def test_logs_of_inspect(fumehood, played, mlgym):

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from conftest import TASKS
+from test_agent import act, serve  # noqa: F401
 
 
 def tables(done) -> dict:
@@ -68,6 +69,36 @@ def test_own_runs(fumehood, tmp_path):
     assert cells(found["exit-statuses"])["submitted"][model] == 1
     kinds = cells(found["actions-by-model"])[model]
     assert (kinds["bash"], kinds["validate"], kinds["submit"]) == (2, 1, 1)
+
+
+def test_time_of_grading(fumehood):
+    """Time in commands, in grading and of replies that can't be parsed is told apart."""
+    fumehood.run("--task", "rows", "--model", fumehood.actions("sleep 0.4; validate", "submit"))
+    (row,) = tables(fumehood("report", fumehood.out, "--json"))["times"]["rows"]
+    _, total, model, tools, grading, _ = row
+    assert model is None and total >= tools + grading - 0.01
+    text = fumehood("export", "--format", "steps", fumehood.out).stdout
+    steps = [json.loads(line) for line in text.splitlines()]
+    assert 0 < steps[0]["grading_s"] < steps[0]["duration_s"] - 0.4
+    assert tools == pytest.approx(sum(s["duration_s"] - s["grading_s"] for s in steps), abs=0.05)
+    assert grading == pytest.approx(sum(s["grading_s"] for s in steps), abs=0.05)
+
+
+def test_format_errors(fumehood, serve):  # noqa: F811
+    """Replies and actions that can't be parsed are counted, and blocked commands beside them."""
+    wrong = {"text": "no action"}
+    server = serve([wrong, act("ls; fi"), act("vim x"), act("ls"), wrong, wrong, wrong])
+    fumehood.env["OPENAI_API_KEY"] = "none"
+    fumehood.run("--task", "rows", "--model", "openai:m", "--url", server.url + "/v1")
+    found = tables(fumehood("report", fumehood.out, "--json"))
+    (errors,) = cells(found["errors"]).values()
+    # The model leaves out what led to no step, so it says the two next actions twice.
+    assert (errors["Format errors"], errors["Blocked"]) == (4 + 2, 1)
+    (events,) = fumehood.out.glob("*/events.jsonl")
+    faults = [e for e in map(json.loads, events.open()) if e["event"] == "fault"]
+    assert [f["kind"] for f in faults] == ["format", "blocked", *["format"] * 3]
+    assert faults[0]["response"] == "no action" and "vim" in faults[1]["complaint"]
+    assert next(iter(cells(found["times"]).values()))["Model s"] is not None
 
 
 def test_damaged_records(fumehood, runs):

@@ -186,6 +186,7 @@ class Episode:
                 "outcome": step.outcome,
                 "score": step.score,
                 "duration_s": step.duration_s,
+                "grading_s": step.grading_s,
             }
         )
         return str(self.turns[-1]["observation"])
