@@ -24,9 +24,9 @@ static const char style[] =
 		"vertical-align:bottom;white-space:nowrap}\n"
 		"td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\n"
 		"tbody tr:nth-child(even){background:var(--soft)}\n"
-		".wide{overflow-x:auto}\n"
 		".picture{background:#fff;border:1px solid var(--line);margin:.8rem 0}\n"
-		"svg{display:block;width:100%;height:auto;max-width:1400px}\n"
+		".wide,.picture{overflow-x:auto}\n"
+		"svg{display:block;width:100%;height:auto;min-width:640px;max-width:1400px}\n"
 		"svg text{font:12px system-ui,sans-serif;fill:#1a1a1a}\n"
 		"svg .mark{font-weight:bold;text-anchor:middle;paint-order:stroke;stroke:#fff;"
 		"stroke-width:3px}\n"
@@ -44,11 +44,20 @@ static void html_cell(struct buf *out, const char *tag, bool number, const char 
 	buf_printf(out, "</%s>", tag);
 }
 
+/* Begins a part that scrolls sideways, also by the keyboard. */
+static void html_region(
+		struct buf *out, const char *style_class, const char *title, const char *kind)
+{
+	buf_printf(out, "<div class=\"%s\" tabindex=\"0\" role=\"region\" aria-label=\"",
+			style_class);
+	svg_add_text(out, title);
+	buf_printf(out, "%s\">", kind);
+}
+
 static void html_table(struct buf *out, const struct report_table *t)
 {
-	buf_add_str(out, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"");
-	svg_add_text(out, t->title);
-	buf_add_str(out, "\"><table><thead><tr>");
+	html_region(out, "wide", t->title, ", table");
+	buf_add_str(out, "<table><thead><tr>");
 	for (size_t i = 0; i < t->n_columns; i++)
 		html_cell(out, "th", i > 0, t->columns[i]);
 	buf_add_str(out, "</tr></thead><tbody>\n");
@@ -95,7 +104,7 @@ void doc_write_html(struct buf *out, const struct report_doc *doc)
 			buf_add_str(out, "</p>\n");
 		}
 		if (t->chart) {
-			buf_add_str(out, "<div class=\"picture\">");
+			html_region(out, "picture", t->title, ", picture");
 			svg_write(out, t);
 			buf_add_str(out, "</div>\n");
 		}

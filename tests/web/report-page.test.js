@@ -1,0 +1,71 @@
+// Tests the page that `fumehood report --format html` writes, in Chromium. FUMEHOOD names the
+// program, and PACKAGES the folder with playwright-core and axe-core.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { opening, step, writeRun } from "./records.js";
+
+const packages = createRequire(join(process.env.PACKAGES, "package.json"));
+const { chromium } = packages("playwright-core");
+const axe = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
+const top = mkdtempSync(join(tmpdir(), "fumehood-page-"));
+const path = join(top, "report.html");
+let browser;
+
+before(async () => {
+	for (const model of ["one", "two"])
+		for (const task of ["blotto", "battleOfSexes"])
+			for (let run = 0; run < 9; run++)
+				writeRun(top, `${model}-${task}-${run}`, [
+					opening({ model, task, run, baseline: { Score: 1 } }),
+					{ event: "spent", model_stats: { task_cost: 0.1, total_cost: 0.1, api_calls: 1 } },
+					step(1, { action: "validate", info: { score: { Score: 1.1 + run / 20 } } }),
+					{ event: "end", exit_status: "submitted", steps: 1, over: true },
+				]);
+	execFileSync(process.env.FUMEHOOD, [
+		...["report", top, "--format", "html", "--compare", "one,two", "--out", path],
+	]);
+	browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+});
+
+after(async () => {
+	await browser?.close();
+	rmSync(top, { recursive: true, force: true });
+});
+
+for (const width of [1280, 400])
+	for (const colorScheme of ["light", "dark"])
+		test(`the page is readable at ${width} px, ${colorScheme}`, async () => {
+			const context = await browser.newContext({
+				viewport: { width, height: 800 },
+				colorScheme,
+				bypassCSP: true,
+			});
+			const page = await context.newPage();
+			const asked = [];
+			page.on("request", (request) => asked.push(request.url()));
+			await page.goto(pathToFileURL(path).href);
+			assert.equal(asked.length, 1, "the page makes no request");
+			const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+			assert.ok(!wide, "the page is wider than the window");
+			assert.ok((await page.locator(".picture svg").count()) >= 5);
+			// Text of pictures is at least 8 px high on the screen.
+			const smallest = await page.evaluate(() =>
+				Math.min(...[...document.querySelectorAll("svg text")].map((t) => t.getBoundingClientRect().height)),
+			);
+			assert.ok(smallest >= 8, `text of ${smallest} px`);
+			await page.evaluate(axe);
+			const found = await page.evaluate(() => window.axe.run());
+			const serious = found.violations.filter((fault) => ["serious", "critical"].includes(fault.impact));
+			assert.deepEqual(
+				serious.map((fault) => [fault.id, fault.nodes[0].html, fault.nodes[0].failureSummary]),
+				[],
+			);
+			await context.close();
+		});
