@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/scope.h"
 #include "report/inspect_inside.h"
 
 #include <math.h>
@@ -88,4 +89,55 @@ void inspect_put_usage(struct pyjson_writer *w, const char *model, const struct 
 	pyjson_put_object(w, "model_usage");
 	inspect_put_tokens(w, model, used);
 	pyjson_end_object(w);
+}
+
+/* --- tools ------------------------------------------------------------------------------------ */
+
+void inspect_put_call(struct pyjson_writer *w, const struct pyjson *call)
+{
+	const struct pyjson *function = pyjson_get(call, "function");
+	const char *text = pyjson_text(pyjson_get(function, "arguments"));
+	const struct pyjson_source source = {
+		.name = "arguments", .data = text, .n = strlen(text)
+	};
+	auto_arena struct arena arena = ARENA_INIT;
+	const struct pyjson *arguments = NULL;
+	struct fh_error err = { 0 };
+
+	pyjson_put_text(w, "id", pyjson_text(pyjson_get(call, "id")));
+	pyjson_put_text(w, "function", pyjson_text(pyjson_get(function, "name")));
+	if (pyjson_read(&arena, &source, &arguments, &err) == 0 &&
+			arguments->kind == PYJSON_OBJECT) {
+		pyjson_put_value(w, "arguments", arguments);
+		return;
+	}
+	pyjson_put_object(w, "arguments");
+	pyjson_put_text(w, "text", text);
+	pyjson_end_object(w);
+}
+
+void inspect_put_calls(struct pyjson_writer *w, const char *key, const struct pyjson *calls)
+{
+	if (!calls)
+		return;
+	pyjson_put_array(w, key);
+	for (const struct pyjson *v = calls->first; v; v = v->next) {
+		pyjson_put_object(w, NULL);
+		inspect_put_call(w, v);
+		pyjson_put_text(w, "type", "function");
+		pyjson_end_object(w);
+	}
+	pyjson_end_array(w);
+}
+
+void inspect_put_tools(struct pyjson_writer *w, const char *key, const struct pyjson *tools)
+{
+	pyjson_put_array(w, key);
+	for (const struct pyjson *v = tools ? tools->first : NULL; v; v = v->next) {
+		const struct pyjson *function = pyjson_get(v, "function");
+
+		if (function)
+			pyjson_put_value(w, NULL, function);
+	}
+	pyjson_end_array(w);
 }

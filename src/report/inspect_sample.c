@@ -27,19 +27,28 @@ static bool sample_is_demo(const struct traj_message *m)
 
 /* --- messages --------------------------------------------------------------------------------- */
 
+static const char *sample_role(const struct traj_message *m)
+{
+	if (pyjson_get(m->event, "tool_call_id"))
+		return "tool";
+	return sample_is(m, "system") ? "system" : sample_is(m, "assistant") ? "assistant" : "user";
+}
+
 static void sample_put_message(struct pyjson_writer *w, const char *key,
 		const struct inspect_sample *s, const struct traj_message *m)
 {
+	const struct pyjson *answered = pyjson_get(m->event, "tool_call_id");
 	char id[64];
 
 	snprintf(id, sizeof(id), "%s-%zu", s->id, (size_t)(m - s->run->traj->history));
 	pyjson_put_object(w, key);
 	pyjson_put_text(w, "id", id);
-	pyjson_put_text(w, "role",
-			sample_is(m, "system")                      ? "system"
-					: sample_is(m, "assistant") ? "assistant"
-								    : "user");
-	pyjson_put_text(w, "source", sample_is(m, "assistant") ? "generate" : "input");
+	pyjson_put_text(w, "role", sample_role(m));
+	if (!answered)
+		pyjson_put_text(w, "source", sample_is(m, "assistant") ? "generate" : "input");
+	else
+		pyjson_put_value(w, "tool_call_id", answered);
+	inspect_put_calls(w, "tool_calls", pyjson_get(m->event, "tool_calls"));
 	if (m->content && m->content->kind == PYJSON_STRING)
 		pyjson_put_value(w, "content", m->content);
 	else
@@ -154,7 +163,9 @@ static void sample_put_model(struct sample_events *e, const struct traj_message 
 		const struct dump_step *step)
 {
 	static const struct dump_usage none = { NAN, NAN, NAN, NAN };
-	size_t n = (size_t)(reply - e->s->run->traj->history);
+	const struct traj_message *history = e->s->run->traj->history;
+	const struct pyjson *tools = pyjson_get(history[0].event, "tools");
+	size_t n = (size_t)(reply - history);
 
 	sample_begin_event(e, "model");
 	pyjson_put_text(e->w, "model", e->s->model);
@@ -166,9 +177,8 @@ static void sample_put_model(struct sample_events *e, const struct traj_message 
 	pyjson_put_i64(e->w, NULL, (int64_t)n);
 	pyjson_end_array(e->w);
 	pyjson_end_array(e->w);
-	pyjson_put_array(e->w, "tools");
-	pyjson_end_array(e->w);
-	pyjson_put_text(e->w, "tool_choice", "none");
+	inspect_put_tools(e->w, "tools", tools);
+	pyjson_put_text(e->w, "tool_choice", tools ? "auto" : "none");
 	pyjson_put_object(e->w, "config");
 	pyjson_end_object(e->w);
 	sample_put_output(e->w, e->s, reply, step ? &step->used : &none);
@@ -177,18 +187,31 @@ static void sample_put_model(struct sample_events *e, const struct traj_message 
 	pyjson_end_object(e->w);
 }
 
-static void sample_put_action(struct sample_events *e, const struct dump_step *step)
+/* The call of the tool that the step is. `call` is NULL if the model called none. */
+static void sample_put_call(
+		struct sample_events *e, const struct dump_step *step, const struct pyjson *call)
 {
-	const struct pyjson *outcome = pyjson_get(pyjson_get(step->event, "info"), "outcome");
 	char id[64];
 
-	sample_begin_event(e, "tool");
+	if (call) {
+		inspect_put_call(e->w, call);
+		return;
+	}
 	snprintf(id, sizeof(id), "step-%zu", (size_t)(step - e->s->run->steps) + 1);
 	pyjson_put_text(e->w, "id", id);
 	pyjson_put_text(e->w, "function", "bash");
 	pyjson_put_object(e->w, "arguments");
 	pyjson_put_value(e->w, "command", step->texts->action);
 	pyjson_end_object(e->w);
+}
+
+static void sample_put_action(
+		struct sample_events *e, const struct dump_step *step, const struct pyjson *call)
+{
+	const struct pyjson *outcome = pyjson_get(pyjson_get(step->event, "info"), "outcome");
+
+	sample_begin_event(e, "tool");
+	sample_put_call(e, step, call);
 	pyjson_put_value(e->w, "result", step->texts->observation);
 	if (str_eq(pyjson_string(outcome), "timeout")) {
 		pyjson_put_object(e->w, "error");
@@ -201,13 +224,14 @@ static void sample_put_action(struct sample_events *e, const struct dump_step *s
 	pyjson_end_object(e->w);
 }
 
-static void sample_put_step(struct sample_events *e, const struct dump_step *step)
+static void sample_put_step(
+		struct sample_events *e, const struct dump_step *step, const struct pyjson *call)
 {
 	const struct pyjson *info = pyjson_get(step->event, "info");
 
 	if (!isnan(step->begin_s))
 		e->at_s = step->begin_s;
-	sample_put_action(e, step);
+	sample_put_action(e, step, call);
 	e->at_s += isnan(step->duration_s) ? 0 : step->duration_s;
 	if (isfinite(step->score)) {
 		sample_begin_event(e, "score");
@@ -265,12 +289,14 @@ static void sample_put_events(struct pyjson_writer *w, const struct inspect_samp
 			e.at_s = sample_asked(&e, step);
 		sample_put_model(&e, &t->history[k], step);
 		if (step) {
-			sample_put_step(&e, step);
+			const struct pyjson *calls = pyjson_get(t->history[k].event, "tool_calls");
+
+			sample_put_step(&e, step, calls ? calls->first : NULL);
 			i++;
 		}
 	}
 	for (; i < run->n_steps; i++)
-		sample_put_step(&e, &run->steps[i]);
+		sample_put_step(&e, &run->steps[i], NULL);
 	pyjson_end_array(w);
 }
 

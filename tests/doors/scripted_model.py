@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-Script = list[str] | Callable[[list[dict]], str]
+Reply = str | dict  # the text, or members of the message
+Script = list[Reply] | Callable[[list[dict]], Reply]
 USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 
 
@@ -23,7 +24,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.model.asked.append(asked)
-        message = {"role": "assistant", "content": self.server.model.answer(asked["messages"])}
+        reply = self.server.model.answer(asked["messages"])
+        message = {"role": "assistant", "content": None}
+        message |= reply if isinstance(reply, dict) else {"content": reply}
         answer = {"id": "1", "created": 0, "model": asked["model"], "usage": USAGE}
         choice = {"index": 0, "finish_reason": "stop"}
         if asked.get("stream"):
@@ -58,7 +61,7 @@ class ScriptedModel:
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
-    def answer(self, messages: list[dict]) -> str:
+    def answer(self, messages: list[dict]) -> Reply:
         if callable(self.script):
             return self.script(messages)
         return self.script[sum(m["role"] == "assistant" for m in messages)]

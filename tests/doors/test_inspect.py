@@ -92,6 +92,31 @@ def test_events_and_messages(logs):
     assert times == sorted(times) and times[0].year > 2024
 
 
+def test_tool_calls(tmp_path):
+    """A run of an agent with tools has them as Inspect's own runs do."""
+    functions = {"c1": ("bash", '{"command": "ls"}'), "c2": ("submit", "{}")}
+    replies = [
+        {"tool_calls": [{"id": i, "function": {"name": name, "arguments": arguments}}]}
+        for i, (name, arguments) in functions.items()
+    ]
+    with ScriptedModel(replies) as model:
+        words = ["--tasks-dir", TASKS, "--task", "rows", "--model", "openai:m"]
+        words += ["--agent", "tool_calling", "--url", model.url, "--out", tmp_path / "runs"]
+        fumehood(tmp_path, "run", *words)
+    logs = tmp_path / "logs"
+    fumehood(tmp_path, "export", "--format", "inspect", "--out", logs, tmp_path / "runs")
+    (sample,) = read_eval_log(list_eval_logs(str(logs))[0]).samples
+    roles = ["system", "user", "assistant", "tool", "assistant"]
+    assert [m.role for m in sample.messages] == roles
+    (call,) = sample.messages[2].tool_calls
+    assert (call.id, call.function, call.arguments) == ("c1", "bash", {"command": "ls"})
+    assert sample.messages[3].tool_call_id == "c1"
+    tools = [e for e in sample.events if e.event == "tool"]
+    assert [(e.id, e.function) for e in tools] == [("c1", "bash"), ("c2", "submit")]
+    asked = next(e for e in sample.events if e.event == "model")
+    assert "bash" in {t.name for t in asked.tools} and asked.tool_choice == "auto"
+
+
 def test_inspect_view_serves_them(logs):
     child = subprocess.Popen(
         [Path(sys.executable).parent / "inspect", "view", "--log-dir", logs, "--port", "17693"],
