@@ -10,6 +10,7 @@
 #include "report/gather.h"
 #include "report/paper.h"
 #include "report/spread.h"
+#include "report/trouble.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -77,9 +78,10 @@ static void report_write(struct buf *out, const struct report_doc *doc, enum rep
 
 /* --- which tables ----------------------------------------------------------------------------- */
 
-/* Tables that text has without --tables: who is better, is it noise, what did it cost. */
+/* Tables that text has without --tables: scores, noise, costs, and runs
+ * in which something went wrong. */
 static const char *const brief[] = { "compare", "compare-total", "iqm", "scores-attempt", "spread",
-	"over-steps", "policy-steps", "costs", "errors" };
+	"over-steps", "policy-steps", "costs", "times", "errors", "troubles" };
 
 static bool report_names_table(const char *const *ids, size_t n, const char *id)
 {
@@ -138,8 +140,11 @@ static int report_choose_tables(const struct report_options *o, enum report_form
 	left = format == REPORT_TEXT ? report_keep_tables(doc, brief, ARRAY_SIZE(brief)) : 0;
 	if (left)
 		doc->more = arena_printf(doc->arena,
-				"%zu more tables: --tables all, or --format html --out report.html",
-				left);
+				"%zu more tables: --tables all, or --format html --out report.html%s\n"
+				"What a run did: fumehood show RUN, or fumehood view DIR",
+				left,
+				o->compare.n ? ""
+					     : "\nIs a difference noise: --compare MODEL,MODEL");
 	return 0;
 }
 
@@ -191,6 +196,7 @@ static int report_main(struct command_context *ctx)
 	paper_tables(&report);
 	spread_tables(&report);
 	effort_tables(&report);
+	trouble_table(&report);
 	if (report_choose_tables(o, format, &doc, &err) < 0)
 		return cmd_refuse(&err);
 	report_write(&text, &doc, format, !o->out);

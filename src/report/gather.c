@@ -52,7 +52,7 @@ static const char *gather_task(struct arena *a, const struct run_row *row, bool 
 {
 	if (!split)
 		return row->task ? row->task : "unknown";
-	return arena_printf(a, "%s @%.8s/%.8s/%s", row->task ? row->task : "unknown",
+	return arena_printf(a, "%s @%.4s/%.4s/%s", row->task ? row->task : "unknown",
 			gather_short(row->version), gather_short(row->root),
 			gather_short(row->judge));
 }
@@ -178,10 +178,10 @@ static void gather_note_mixed(struct report *r, size_t task, size_t which)
 	if (seen.n < 2)
 		return;
 	for (size_t i = 0; i < seen.n && i < 4; i++)
-		buf_printf(&list, "%s%.20s", i ? ", " : "", seen.items[i]);
+		buf_printf(&list, "%s%.20s", i ? "; " : "", seen.items[i]);
 	doc_note(r->doc, "%s mixes runs of %zu %s: %s%s. --split separates them.",
 			r->tasks[task].name, seen.n, mixable[which].of, buf_str(&list),
-			seen.n > 4 ? ", ..." : "");
+			seen.n > 4 ? "; ..." : "");
 }
 
 static void gather_note_guessed(struct report *r, size_t task)

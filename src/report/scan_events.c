@@ -43,7 +43,7 @@ static void events_set_judge(struct scan *s, const struct pyjson *open)
 	pyjson_i64(pyjson_get(open, "keys"), &keys);
 	pyjson_i64(pyjson_get(open, "data_seed"), &seed);
 	s->row->judge = arena_printf(
-			s->arena, "keys %lld, data seed %lld", (long long)keys, (long long)seed);
+			s->arena, "keys %lld seed %lld", (long long)keys, (long long)seed);
 }
 
 static void events_open(struct events *e, const struct pyjson *event)

@@ -30,7 +30,8 @@ static int write_width(const struct report_table *t, size_t column)
 
 		width = w > width ? w : width;
 	}
-	return width < CELL_COLUMNS ? width : CELL_COLUMNS;
+	/* Only the last column may be wide: no other moves out of sight. */
+	return width < CELL_COLUMNS || column + 1 == t->n_columns ? width : CELL_COLUMNS;
 }
 
 static void write_text_cell(struct text_layout *l, size_t column, const char *text, bool right)
@@ -38,7 +39,7 @@ static void write_text_cell(struct text_layout *l, size_t column, const char *te
 	auto_buf struct buf cell = BUF_INIT(4096);
 	int used;
 
-	term_add_line(&cell, text, CELL_COLUMNS);
+	term_add_line(&cell, text, l->widths[column]);
 	used = term_columns(buf_str(&cell));
 	buf_add_str(l->out, column ? "  " : "");
 	if (right)

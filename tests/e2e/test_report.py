@@ -101,6 +101,27 @@ def test_format_errors(fumehood, serve):  # noqa: F811
     assert next(iter(cells(found["times"]).values()))["Model s"] is not None
 
 
+def test_runs_to_look_at(fumehood, tmp_path):
+    """Runs with signs of tampering come first, then those that ended early. Others are left out."""
+    opening = {"event": "open", "task": "t", "metric": "m", "model": "one", "baseline": {"m": 1}}
+    for name, info, over in [
+        ("fine", {}, True),
+        ("killed", {}, False),
+        ("cheat", {"integrity": "a frame was forged"}, True),
+    ]:
+        step = {"event": "step", "action": "validate", "info": {"score": {"m": 2}} | info}
+        end = {"event": "end", "exit_status": "submitted" if over else "early_exit", "over": over}
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        text = "".join(json.dumps(e) + "\n" for e in (opening, step, end))
+        (tmp_path / "runs" / name / "events.jsonl").write_text(text)
+    text = fumehood("report", tmp_path / "runs").stdout
+    table = text[text.index("Runs to look at") :]
+    assert table.index("/cheat\n") < table.index("/killed\n")
+    assert "/fine" not in table and "--compare MODEL,MODEL" in table
+    (cheat, killed) = tables(fumehood("report", tmp_path / "runs", "--json"))["troubles"]["rows"]
+    assert cheat[:4] == ["integrity 1", "t", "one", 2] and killed[0] == "early_exit"
+
+
 def test_damaged_records(fumehood, runs):
     """Each damaged record is named and left out. The others are reported."""
     for name, text in {
@@ -140,7 +161,7 @@ def test_mixed_versions_are_told(fumehood, tmp_path):
         (folder / "events.jsonl").write_text(json.dumps({**event, "task_hash": version}) + "\n")
     done = fumehood("report", tmp_path / "runs", "--json")
     (note,) = json.loads(done.stdout)["notes"]
-    assert "t mixes runs of 2 versions of the task: aa, bb" in note
+    assert "t mixes runs of 2 versions of the task: aa; bb" in note
     done = fumehood("report", tmp_path / "runs", "--json", "--split")
     assert json.loads(done.stdout)["notes"] == []
     assert len(cells(tables(done)["scores-attempt"])) == 2
