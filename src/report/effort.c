@@ -102,9 +102,9 @@ static void effort_costs(const struct report *r)
 
 		cells[0] = cell_text(r->models.items[m]);
 		cells[1] = cell_count(doc, (double)s.runs);
-		cells[2] = cell_number(doc, s.of[SUM_COST], 2);
-		cells[3] = cell_number(doc, effort_mean(&s, SUM_COST), 3);
-		cells[4] = cell_number(doc, s.of[SUM_COST] / s.of[SUM_STEPS], 4);
+		cells[2] = cell_small(doc, s.of[SUM_COST], 2);
+		cells[3] = cell_small(doc, effort_mean(&s, SUM_COST), 3);
+		cells[4] = cell_small(doc, s.of[SUM_COST] / s.of[SUM_STEPS], 4);
 		cells[5] = cell_count(doc, s.of[SUM_SENT]);
 		cells[6] = cell_count(doc, s.of[SUM_RECEIVED]);
 		cells[7] = cell_count(doc, (s.of[SUM_SENT] + s.of[SUM_RECEIVED]) / s.of[SUM_STEPS]);
@@ -128,11 +128,11 @@ static void effort_times(const struct report *r)
 		struct cell *cells = table_add_row(doc, t);
 
 		cells[0] = cell_text(r->models.items[m]);
-		cells[1] = cell_number(doc, s.of[SUM_SECONDS], 1);
-		cells[2] = cell_number(doc, s.of[SUM_MODEL], 1);
-		cells[3] = cell_number(doc, s.of[SUM_TOOLS], 1);
-		cells[4] = cell_number(doc, s.of[SUM_GRADING], 1);
-		cells[5] = cell_number(doc, effort_mean(&s, SUM_SECONDS), 1);
+		cells[1] = cell_small(doc, s.of[SUM_SECONDS], 1);
+		cells[2] = cell_small(doc, s.of[SUM_MODEL], 1);
+		cells[3] = cell_small(doc, s.of[SUM_TOOLS], 1);
+		cells[4] = cell_small(doc, s.of[SUM_GRADING], 1);
+		cells[5] = cell_small(doc, effort_mean(&s, SUM_SECONDS), 1);
 	}
 }
 

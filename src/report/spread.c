@@ -263,6 +263,23 @@ static size_t spread_reached(
 	return n;
 }
 
+/* False if no run beat the baseline of its task, so that no score can be normalised. */
+static bool spread_is_scaled(const struct report *r)
+{
+	for (size_t task = 0; task < r->n_tasks; task++)
+		if (!isnan(spread_scale(r, task)))
+			return true;
+	return false;
+}
+
+static bool spread_is_scored(const struct report *r)
+{
+	for (size_t i = 0; i < r->n_runs; i++)
+		if (!isnan(r->runs[i]->best))
+			return true;
+	return false;
+}
+
 static void spread_over(const struct report *r, enum axis axis)
 {
 	struct report_doc *doc = r->doc;
@@ -288,7 +305,7 @@ static void spread_over(const struct report *r, enum axis axis)
 		if (axis == AXIS_STEPS)
 			grid[g] = ceil(grid[g]);
 		cells[0] = axis == AXIS_STEPS ? cell_count(doc, grid[g])
-					      : cell_number(doc, grid[g], 3);
+					      : cell_small(doc, grid[g], 3);
 		for (size_t m = 0; m < r->models.n; m++) {
 			size_t n = spread_reached(r, m, axis, grid[g], values);
 			struct chart_line *line = &lines[m];
@@ -322,6 +339,13 @@ void spread_tables(const struct report *r)
 		return;
 	spread_iqm(r);
 	spread_cells(r);
+	if (!spread_is_scaled(r)) {
+		if (spread_is_scored(r))
+			doc_note(r->doc,
+					"No run beat its task's baseline, so no score is "
+					"normalised.");
+		return;
+	}
 	spread_over(r, AXIS_STEPS);
 	spread_over(r, AXIS_COST);
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define SMALL_DIGITS_MAX 8 /* digits after the point of a small number */
+
 static struct report_table *doc_new_table(
 		struct report_doc *doc, const char *id, const char *title, const char *note)
 {
@@ -96,6 +98,15 @@ struct cell cell_number(struct report_doc *doc, double value, int digits)
 	if (isnan(value))
 		return cell_text("");
 	return cell_of(doc, value, isfinite(rounded) ? rounded : value);
+}
+
+struct cell cell_small(struct report_doc *doc, double value, int digits)
+{
+	double size = fabs(value);
+	int needed = size > 0 && isfinite(size) ? 2 - (int)floor(log10(size)) : 0;
+
+	needed = needed < SMALL_DIGITS_MAX ? needed : SMALL_DIGITS_MAX;
+	return cell_number(doc, value, needed > digits ? needed : digits);
 }
 
 struct cell cell_rounded(struct report_doc *doc, double value, int digits)

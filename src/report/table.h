@@ -78,6 +78,8 @@ struct cell cell_count(struct report_doc *doc, double value);
 /* A number with so many digits after the point, at least one, rounded half to even as numpy does.
  * NAN becomes an empty cell. */
 struct cell cell_number(struct report_doc *doc, double value, int digits);
+/* A number with at least so many digits after the point. A small number has three that matter. */
+struct cell cell_small(struct report_doc *doc, double value, int digits);
 /* The same, rounded as Python's round() does. */
 struct cell cell_rounded(struct report_doc *doc, double value, int digits);
 

@@ -226,8 +226,29 @@ def test_score_over_steps(fumehood, tmp_path):
     script = tmp_path / "actions"
     script.write_text('"true"\n"true"\n"submit"\n')
     fumehood("run", "--task", "battleOfSexes", "--model", f"actions:{script}", "--out", tmp_path)
+    mlgym_run(tmp_path, "better", "battleOfSexes", 0, [1.4])
     rows = tables(fumehood("report", tmp_path, "--json"))["over-steps"]["rows"]
     assert [row[0] for row in rows] == [1, 2, 3]
+
+
+def test_no_run_beats_the_baseline(fumehood, tmp_path):
+    """Tables of normalised scores would be empty: a note stands in their place."""
+    mlgym_run(tmp_path, "one", "blotto", 0, [0.5], base=1.0)
+    done = fumehood("report", tmp_path, "--json")
+    assert not {"over-steps", "over-cost"} & set(tables(done))
+    assert "No run beat its task's baseline" in done.stdout
+
+
+def test_small_costs_keep_their_digits(fumehood, tmp_path):
+    events = [
+        {"event": "open", "task": "t", "metric": "m", "model": "one", "baseline": {"m": 1}},
+        {"event": "spent", "model_stats": {"task_cost": 0.00123456}},
+        {"event": "step", "action": "validate", "info": {"score": {"m": 2}}},
+    ]
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "events.jsonl").write_text("".join(json.dumps(e) + "\n" for e in events))
+    text = fumehood("report", tmp_path, "--tables", "costs,over-cost").stdout
+    assert text.count("0.00123") >= 3 and "0.001\n" not in text
 
 
 def test_nothing_to_report(fumehood, tmp_path):
