@@ -94,6 +94,49 @@ def test_openai(serve, play, fumehood):  # noqa: F811
     assert shown.count("--- the agent's call: ") == 4 and 'bash {"a": 1}' in shown
 
 
+TOOLS = {
+    "openai": r"""
+tools = [{"type": "function", "function": {"name": "bash", "parameters": {"type": "object"}}}]
+reply = json.loads(call({"messages": m, "tools": tools})[1])["choices"][0]["message"]
+m += [reply, {"role": "tool", "tool_call_id": reply["tool_calls"][0]["id"], "content": "out"}]
+call({"messages": m, "tools": tools})
+""",
+    "anthropic": r"""
+def ask():
+    tools = [{"name": "bash", "input_schema": {"type": "object"}}]
+    body = {"max_tokens": 9, "messages": m, "tools": tools}
+    return json.loads(call(body, "/v1/messages", "ANTHROPIC")[1])["content"]
+reply = ask()
+m.append({"role": "assistant", "content": reply})
+use = next(p for p in reply if p["type"] == "tool_use")
+result = {"type": "tool_result", "tool_use_id": use["id"], "content": [{"type": "text", "text": "out"}]}
+m.append({"role": "user", "content": [result, {"type": "text", "text": "Go on."}]})
+ask()
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "path", "more"),
+    [("openai:m", "/v1", []), ("anthropic:m", "", [{"role": "user", "content": "Go on."}])],
+)
+def test_tool_calls_in_chat_files(serve, play, fumehood, model, path, more):  # noqa: F811
+    server = serve([TURNS[1], {"text": "done"}])
+    play(server, *command(TOOLS[model.split(":")[0]]), model=model, path=path)
+    (line,) = map(
+        json.loads, fumehood("export", "--format", "chat", fumehood.out).stdout.splitlines()
+    )
+    assert line["tools"] == [
+        {"type": "function", "function": {"name": "bash", "parameters": {"type": "object"}}}
+    ]
+    user, reply, result, *rest = line["messages"]
+    (use,) = reply["tool_calls"]
+    assert user["role"] == "user" and use["function"]["name"] == "bash" and reply["content"] == ""
+    assert json.loads(use["function"]["arguments"]) == {"a": 1}
+    assert result == {"role": "tool", "content": "out", "tool_call_id": use["id"]}
+    assert rest == [*more, {"role": "assistant", "content": "done", "weight": 1}]
+
+
 ANTHROPIC = r"""
 body = {"max_tokens": 9, "system": "Be good.", "messages": m}
 one = call(body, "/v1/messages", "ANTHROPIC")
