@@ -102,4 +102,16 @@ static inline pid_t process_await(const char *name)
 	return pid;
 }
 
+/* Waits until no descendant of this process has the name. The processes of a closed sandbox end a
+ * little later than the close. A test must not take them for those of its own sandbox. */
+static inline void process_await_none(const char *name)
+{
+	static struct processes all;
+	int64_t deadline = clock_now_ns() + PATIENCE_S * NS_PER_S;
+
+	do {
+		process_descendants(getpid(), &all);
+	} while (process_named(&all, name) && clock_now_ns() < deadline);
+}
+
 #endif

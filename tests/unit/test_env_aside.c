@@ -147,10 +147,12 @@ static void test_states(void **state)
 
 static void test_a_lost_sandbox(void **state)
 {
-	struct fh_env *env = open_episode("rows");
+	struct fh_env *env;
+	pid_t porter;
 
-	pid_t porter = process_await("porter");
-
+	process_await_none("porter");
+	env = open_episode("rows");
+	porter = process_await("porter");
 	assert_int_equal(kill(porter, SIGKILL), 0);
 	while (process_parent(porter, NULL, 0) > 0)
 		wait_a_little();

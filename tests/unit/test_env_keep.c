@@ -75,8 +75,10 @@ static struct fh_env *open_notes(void)
 
 static struct fh_env *begin_notes(void)
 {
-	struct fh_env *env = open_notes();
+	struct fh_env *env;
 
+	process_await_none("porter");
+	env = open_notes();
 	assert_done(fh_env_reset(env, NULL, &step, &error));
 	return env;
 }

@@ -375,6 +375,7 @@ static void test_killed_porter(void **state)
 		print_message("skipped: only root may kill a sandbox' porter\n");
 		skip();
 	}
+	process_await_none("porter");
 	open_session(&(struct sandbox_options){ 0 });
 	porter = process_await("porter");
 	init = process_await("init");
