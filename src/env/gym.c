@@ -21,6 +21,8 @@
 /* Data of a task up to this size is copied into RAM, with the task's starting files. Larger data is
  * mounted from the disk. */
 #define COPIED_BYTES_MAX (64LL << 20)
+/* Most tasks of other data seeds that the gym keeps though no environment uses them. */
+#define UNUSED_SEEDS_MAX 64
 
 /* --- the gym ---------------------------------------------------------------------------------- */
 
@@ -82,6 +84,16 @@ static int gym_open(struct fh_gym *gym, const struct fh_gym_options *options, st
 	return gym_open_owner(gym, options, err);
 }
 
+static void gym_task_free(struct gym_task *t)
+{
+	task_free(t->task);
+	imports_free(t->imports);
+	free(t->layer);
+	arena_release(&t->arena);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
 void gym_free(struct fh_gym *gym)
 {
 	owner_close(gym->owner);
@@ -90,12 +102,7 @@ void gym_free(struct fh_gym *gym)
 		struct gym_task *t = gym->tasks;
 
 		gym->tasks = t->next;
-		task_free(t->task);
-		imports_free(t->imports);
-		free(t->layer);
-		arena_release(&t->arena);
-		pthread_mutex_destroy(&t->lock);
-		free(t);
+		gym_task_free(t);
 	}
 	pthread_mutex_destroy(&gym->lock);
 	explicit_bzero(&gym->secret, sizeof(gym->secret));
@@ -227,6 +234,7 @@ static struct gym_task *gym_find_or_add(struct fh_gym *gym, struct task *task)
 		t->next = gym->tasks;
 		gym->tasks = t;
 	}
+	t->n_users++;
 	pthread_mutex_unlock(&gym->lock);
 	return t;
 }
@@ -298,6 +306,46 @@ static int gym_ready_task(struct fh_gym *gym, struct gym_task *t, const char *py
 	return r;
 }
 
+void gym_task_leave(struct fh_gym *gym, struct gym_task *t)
+{
+	pthread_mutex_lock(&gym->lock);
+	t->n_users--;
+	t->last_use = ++gym->uses;
+	pthread_mutex_unlock(&gym->lock);
+}
+
+/* Takes the task of another data seed out of the list that was unused for longest. NULL: the gym
+ * keeps all that it has. */
+static struct gym_task *gym_take_unused(struct fh_gym *gym)
+{
+	auto_unlock pthread_mutex_t *held = scope_lock(&gym->lock);
+	struct gym_task **oldest = NULL, *t;
+	size_t n = 0;
+
+	for (struct gym_task **at = &gym->tasks; *at; at = &(*at)->next) {
+		if (!(*at)->task->data_seed || (*at)->n_users)
+			continue;
+		n++;
+		if (!oldest || (*at)->last_use < (*oldest)->last_use)
+			oldest = at;
+	}
+	if (n <= UNUSED_SEEDS_MAX)
+		return NULL;
+	t = *oldest;
+	*oldest = t->next;
+	return t;
+}
+
+static void gym_drop_unused(struct fh_gym *gym)
+{
+	struct gym_task *t;
+
+	while ((t = gym_take_unused(gym))) {
+		owner_drop_layer(gym->owner, t->layer);
+		gym_task_free(t);
+	}
+}
+
 int gym_task(struct fh_gym *gym, const struct fh_env_options *options, struct cancel *cancel,
 		struct gym_task **out, struct fh_error *err)
 {
@@ -316,8 +364,13 @@ int gym_task(struct fh_gym *gym, const struct fh_env_options *options, struct ca
 		t = gym_find_or_add(gym, task);
 		r = gym_ready_task(gym, t, options->python, cancel, err);
 		if (r < 0)
-			return error_wrap(err, "prepare task %s", t->task->id);
+			error_wrap(err, "prepare task %s", t->task->id);
+		if (r <= 0)
+			gym_task_leave(gym, t);
 	}
+	if (r < 0)
+		return r;
+	gym_drop_unused(gym);
 	*out = t;
 	return 0;
 }

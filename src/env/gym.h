@@ -14,7 +14,8 @@
 
 /*
  * The gym that the environments of a process share. Tasks are loaded once and stay until the gym is
- * closed, so that any thread may read them.
+ * closed, so that any thread may read them. A task of another data seed stays while an environment
+ * uses it. The gym keeps the last of the others.
  */
 struct fh_gym {
 	uint64_t mark; /* mark of the process that opened the gym: base/fork_mark.h */
@@ -27,6 +28,7 @@ struct fh_gym {
 	struct fh_env *left;
 	struct gym_task *tasks; /* list of loaded tasks; guarded by `lock` */
 	size_t n_tasks;
+	uint64_t uses; /* number of times that environments were closed; guarded by `lock` */
 };
 
 /*
@@ -46,6 +48,10 @@ struct gym_task {
 	struct sandbox_bind *data_binds;
 	size_t n_data_binds;
 	struct arena arena; /* owns data_binds and their targets */
+	/* Guarded by the gym's lock: number of environments that use the task. `uses` of the gym
+	 * when the last of them was closed. */
+	size_t n_users;
+	uint64_t last_use;
 };
 
 /* Frees a gym that has no environments. */
@@ -55,9 +61,12 @@ void gym_free(struct fh_gym *gym);
 int gym_check_process(const struct fh_gym *gym, struct fh_error *err);
 
 /* Loads and prepares the task, variant and data seed of the options, or returns the loaded task. It
- * lives as long as the gym. Blocks until that is done, or until the request to cancel. */
+ * lives until gym_task_leave(). Blocks until that is done, or until the request to cancel. */
 int gym_task(struct fh_gym *gym, const struct fh_env_options *options, struct cancel *cancel,
 		struct gym_task **out, struct fh_error *err);
+
+/* Ends the use of a task that gym_task() gave. */
+void gym_task_leave(struct fh_gym *gym, struct gym_task *t);
 
 /* Binds the task's data if it is too large for the layer. Call it before the layer is made. */
 int gym_bind_data(struct gym_task *t, struct fh_error *err);

@@ -150,6 +150,8 @@ void env_spec_release(struct env_spec *spec)
 {
 	owner_give_gpus(spec->gym->owner, spec->gpus, spec->n_gpus);
 	arena_release(&spec->arena);
+	if (spec->task)
+		gym_task_leave(spec->gym, spec->task);
 }
 
 int env_spec_check_imports(struct env_spec *spec, struct fh_error *err)

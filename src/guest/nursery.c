@@ -233,6 +233,28 @@ static void nursery_handle_layer(struct nursery *n, struct wire *w, int answer_t
 	guest_fail(answer_to, NURSERY_FAILED, &err);
 }
 
+/* Removes a layer in a child. The name is free at once. */
+static void nursery_handle_drop_layer(struct nursery *n, struct wire *w)
+{
+	auto_free char *name = wire_get_str(w, GUEST_PATH_MAX);
+	char path[PATH_MAX], gone[64];
+	pid_t pid;
+
+	guest_expect(wire_done(w) && !strchr(name, '/'));
+	snprintf(path, sizeof(path), TREE_LAYERS "/%s", name);
+	snprintf(gone, sizeof(gone), TREE_LAYERS "/.gone-%u", n->layers++);
+	if (rename(path, gone) < 0)
+		return;
+	pid = guest_clone(0);
+	if (pid == 0) {
+		/* While its socket is open, the owner can't see that the nursery has ended. */
+		close_range(3, ~0U, 0);
+		_exit(removals_remove(gone) < 0 ? 1 : 0);
+	}
+	/* Without a child the files stay until the nursery ends. */
+	n->children += pid > 0;
+}
+
 /* --- sandboxes ------------------------------------------------------------------------------- */
 
 /*
@@ -339,6 +361,9 @@ static void nursery_handle(
 		guest_expect(wire_done(&w) && number);
 		cradle_add(n, number, fds, n_fds);
 		return; /* keep the message's descriptors open: cradle_add() has taken them */
+	case NURSERY_DROP_LAYER:
+		nursery_handle_drop_layer(n, &w);
+		break;
 	case NURSERY_REMOVE:
 		nursery_handle_remove(n, &w);
 		break;

@@ -87,7 +87,7 @@ static void removals_flatten(int top, const char *name, unsigned *serial)
 	unlinkat(top, name, AT_REMOVEDIR);
 }
 
-static int removals_remove(const char *path)
+int removals_remove(const char *path)
 {
 	auto_close int top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	unsigned serial = 0, before;

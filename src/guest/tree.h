@@ -64,6 +64,8 @@ void removals_add(struct removals *r, const char *path);
  */
 int removals_turn(struct removals *r, const struct trees *trees);
 void removals_reaped(struct removals *r, pid_t pid, int status);
+/* Removes a folder with all that is in it, in this process. */
+int removals_remove(const char *path);
 bool removals_left(const struct removals *r);
 /* wipes the list of folders to remove from memory; call it in a sandbox, which must not see them */
 void removals_forget(struct removals *r);

@@ -153,3 +153,30 @@ int layers_add_writable(struct owner *base, const char *source, struct fh_error 
 	r = layers_keep(native_owner_of(base), layers_copy(name, &item, 1, true), err);
 	return r == -EEXIST ? 0 : r;
 }
+
+/* Takes a layer out of the list. NULL: there is none of this name. */
+static struct owner_layer *layers_take(struct native_owner *o, const char *name)
+{
+	auto_unlock pthread_mutex_t *held = scope_lock(&o->lock);
+
+	for (struct owner_layer **at = &o->layers; *at; at = &(*at)->next)
+		if (str_eq((*at)->name, name)) {
+			struct owner_layer *l = *at;
+
+			*at = l->next;
+			return l;
+		}
+	return NULL;
+}
+
+void layers_drop(struct owner *base, const char *name)
+{
+	struct native_owner *o = native_owner_of(base);
+	auto_unlock pthread_mutex_t *changing = scope_lock(&o->changing);
+	struct owner_layer *l = layers_take(o, name);
+
+	if (!l)
+		return;
+	nursery_drop_layer(o, name);
+	layers_free(l);
+}

@@ -14,6 +14,9 @@ int layers_add(struct owner *base, const char *name, const struct layer_item *it
 		struct fh_error *err);
 int layers_add_writable(struct owner *base, const char *source, struct fh_error *err);
 
+/* Drops a layer: owner_drop_layer() of native sandboxes. */
+void layers_drop(struct owner *base, const char *name);
+
 bool layers_has(struct native_owner *owner, const char *name);
 void layers_release(struct native_owner *owner);
 

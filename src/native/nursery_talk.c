@@ -172,6 +172,19 @@ int nursery_add_cradle(struct native_owner *o, uint32_t number, const struct cgr
 			cgroups_born_into(group->pool) ? 0 : group->n_parts);
 }
 
+void nursery_drop_layer(struct native_owner *o, const char *name)
+{
+	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
+
+	wire_put_u8(&b, NURSERY_DROP_LAYER);
+	wire_put_str(&b, name);
+	/* Ignore a failure: the files then stay until the nursery ends. */
+	pthread_mutex_lock(&o->lock);
+	if (o->nursery >= 0)
+		(void)nursery_send(o->nursery, &b, NULL, 0);
+	pthread_mutex_unlock(&o->lock);
+}
+
 int nursery_send_plan(
 		struct native_owner *o, const struct buf *message, const int *fds, size_t n_fds)
 {

@@ -39,6 +39,9 @@ int nursery_await(
 
 /* Returns true if the nursery answers a ping. The caller holds `changing`. */
 bool nursery_answers(int nursery);
+/* Has the nursery remove a layer that no sandbox uses. */
+void nursery_drop_layer(struct native_owner *o, const char *name);
+
 /* Waits at most 30 s until the nursery has removed all folders that it was asked to remove. */
 void nursery_do_all(int nursery);
 /* Has the nursery make a layer, and waits for it. -EPIPE if the nursery has ended meanwhile. */

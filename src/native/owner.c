@@ -164,6 +164,7 @@ const struct sandbox_ops sandbox_native = {
 	.give_gpus = owner_return_gpus,
 	.collect = owner_collect_stale,
 	.add_layer = layers_add,
+	.drop_layer = layers_drop,
 	.add_writable = layers_add_writable,
 	.start = start_begin,
 	.close = start_close,

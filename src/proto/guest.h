@@ -65,6 +65,7 @@ enum nursery_message {
 	NURSERY_CRADLE, /* make a cradle: u32 number, not 0; descriptors: cgroup.procs... */
 	/* str: path of an ended episode's folder, which the nursery removes when it has time */
 	NURSERY_REMOVE,
+	NURSERY_DROP_LAYER, /* str: name of a layer that no sandbox uses any more */
 	/* Asks for an answer when no folder is left to remove; descriptor: a socket for it. */
 	NURSERY_FINISH,
 	NURSERY_PING, /* asks the nursery for an answer; descriptor: a socket for the answer */

@@ -35,6 +35,7 @@ struct sandbox_ops {
 	int (*collect)(void);
 	int (*add_layer)(struct owner *owner, const char *name, const struct layer_item *items,
 			size_t n, struct fh_error *err);
+	void (*drop_layer)(struct owner *owner, const char *name);
 	int (*add_writable)(struct owner *owner, const char *source, struct fh_error *err);
 
 	int (*start)(struct owner *owner, const struct sandbox_options *options,

@@ -69,6 +69,11 @@ int owner_add_layer(struct owner *o, const char *name, const struct layer_item *
 	return o->ops->add_layer(o, name, items, n, err);
 }
 
+void owner_drop_layer(struct owner *o, const char *name)
+{
+	o->ops->drop_layer(o, name);
+}
+
 int owner_add_writable(struct owner *o, const char *source, struct fh_error *err)
 {
 	return o->ops->add_writable(o, source, err);

@@ -99,6 +99,10 @@ struct layer_item {
 int owner_add_layer(struct owner *owner, const char *name, const struct layer_item *items, size_t n,
 		struct fh_error *err);
 
+/* Removes a layer, whose name is free again. No sandbox may use it. Does nothing without such a
+ * layer. May block while a nursery starts. */
+void owner_drop_layer(struct owner *owner, const char *name);
+
 /* Prepares a folder for sandbox_options.writable. `source` is an absolute path. The first call
  * for a folder reads all folders beneath it, and blocks meanwhile. */
 int owner_add_writable(struct owner *owner, const char *source, struct fh_error *err);
