@@ -1,9 +1,22 @@
 // Requests to the server. The page's address has the token, and all paths are relative to it.
+// A page that `fumehood view --export` wrote holds the answers, and asks no server.
 
 export class Refusal extends Error {}
 
+const held = new Map([...document.querySelectorAll("script[data-answers]")].map((answer) => [answer.dataset.answers, answer]));
+export const isExport = held.size > 0;
+export const start = held.get("start")?.textContent ?? "";
+
+function heldText(address) {
+	const answer = held.get(address);
+	if (!answer) throw new Refusal("This page was exported without it.");
+	return answer.textContent;
+}
+
 async function get(path, query, signal) {
-	const reply = await fetch(`api/${path}?${new URLSearchParams(query)}`, { signal });
+	const address = `api/${path}?${new URLSearchParams(query)}`;
+	if (isExport) return heldText(address);
+	const reply = await fetch(address, { signal });
 	const text = await reply.text();
 	if (reply.ok) return text;
 	let why = reply.statusText;
@@ -25,14 +38,18 @@ export const getText = get;
 // that stops it. While nobody sees the page, nothing is read: a browser has few connections.
 export function follow(path, query, takes) {
 	let source = null;
+	const address = () => `api/${path}?${new URLSearchParams(typeof query === "function" ? query() : query)}`;
+	if (isExport) {
+		for (const [, name, data] of heldText(address()).matchAll(/^event: (.*)\ndata: (.*)$/gm)) takes[name]?.(JSON.parse(data));
+		return () => {};
+	}
 	const stop = () => {
 		source?.close();
 		source = null;
 	};
 	const start = () => {
 		stop();
-		const asked = typeof query === "function" ? query() : query;
-		source = new EventSource(`api/${path}?${new URLSearchParams(asked)}`);
+		source = new EventSource(address());
 		for (const [name, take] of Object.entries(takes))
 			if (name !== "end") source.addEventListener(name, (event) => take(JSON.parse(event.data)));
 		source.addEventListener("end", () => {

@@ -8,7 +8,7 @@
 //   #/report            plots and tables of all runs
 //   #/training          policies over their steps
 
-import { Refusal } from "./api.js";
+import { Refusal, start } from "./api.js";
 import { CompareView } from "./compare.js";
 import { el, say } from "./dom.js";
 import { ReportView } from "./report.js";
@@ -25,7 +25,7 @@ const help = document.getElementById("help");
 let view = null;
 
 async function show() {
-	const [, path, query] = location.hash.match(/^#?([^?]*)[?]?(.*)$/);
+	const [, path, query] = (location.hash || start).match(/^#?([^?]*)[?]?(.*)$/);
 	const words = path.split("/").filter(Boolean);
 	const step = Number(words[2]) || 0;
 	const View = VIEWS[words[0]] ?? RunsView;

@@ -1,6 +1,6 @@
 // The view of a run: its facts, the curve of its scores, the timeline, and the chosen step.
 
-import { getJson, Refusal, Steps } from "./api.js";
+import { getJson, isExport, Refusal, Steps } from "./api.js";
 import { scoreChart } from "./chart.js";
 import { el, say, VirtualList } from "./dom.js";
 import { FilesPane } from "./files.js";
@@ -61,7 +61,7 @@ export class RunView {
 		this.take(this.run.steps, 0);
 		this.build();
 		this.go(step || 1, false);
-		if (!this.run.whole && this.run.events) this.timer = setTimeout(() => this.follow(), LIVE_MS);
+		if (!this.run.whole && this.run.events && !isExport) this.timer = setTimeout(() => this.follow(), LIVE_MS);
 		return [this.run.task ?? this.run.name, `#/run/${this.id}`];
 	}
 
@@ -137,7 +137,7 @@ export class RunView {
 		const list = [
 			["model", run.model],
 			["task", run.variant ? `${run.task}:${run.variant}` : run.task],
-			["ended", run.exit_status ?? (run.whole ? null : run.events ? "goes on" : "cut off")],
+			["ended", run.exit_status ?? (run.whole ? null : run.events && !isExport ? "goes on" : "cut off")],
 			["error", run.error],
 			["steps", `${this.rows.length}${run.max_steps ? ` of ${run.max_steps}` : ""}`],
 			["best", best ? `${number(this.rows[best - 1].score)} (step ${best})` : "none"],

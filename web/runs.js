@@ -1,5 +1,6 @@
 // The table of all runs.
 
+import { isExport } from "./api.js";
 import { el, say, VirtualList } from "./dom.js";
 import { loadRuns, taskAddress } from "./list.js";
 import { number, seconds } from "./step.js";
@@ -121,7 +122,7 @@ export class RunsView {
 			el("div", { class: "runs" }, this.head, this.list.box),
 		);
 		await this.load();
-		this.follow();
+		if (!isExport) this.follow();
 		return null;
 	}
 

@@ -1,6 +1,6 @@
 // Shows one step: thought, action, observation, and what is known of them.
 
-import { getText } from "./api.js";
+import { getText, isExport } from "./api.js";
 import { el } from "./dom.js";
 import { textBlock, textPieces } from "./text.js";
 
@@ -125,6 +125,6 @@ export function stepView(run, row, step) {
 		said ? part("Thought", "thought", step.thought, where) : part("Reply", "response", step.response, where),
 		part("Action", "action", step.action, where, { kind: "code" }),
 		part("Observation", "observation", step.observation, where, { kind: "output" }),
-		raw(where),
+		isExport ? null : raw(where),
 	);
 }

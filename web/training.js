@@ -1,5 +1,6 @@
 // Watches the training of a policy: reward and score of its episodes over its steps, for each task.
 
+import { isExport } from "./api.js";
 import { el, plainTable } from "./dom.js";
 import { groupBy, loadRuns, mean, quantile, runsAddress, taskAddress } from "./list.js";
 import { Plot } from "./plot.js";
@@ -46,7 +47,7 @@ export class TrainingView {
 
 	async open() {
 		this.show(await loadRuns());
-		this.follow();
+		if (!isExport) this.follow();
 		return ["Training", "#/training"];
 	}
 

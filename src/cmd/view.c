@@ -5,6 +5,7 @@
 #include "cli/cmd.h"
 #include "cli/interrupt.h"
 #include "trajectory/run_dir.h"
+#include "view/held.h"
 
 #include <errno.h>
 #include <spawn.h>
@@ -22,6 +23,7 @@
 struct view_command {
 	struct view_options view;
 	bool open;
+	const char *export_to; /* NULL: serve the page */
 };
 
 /* Takes the token from $FUMEHOOD_TOKEN, or draws one. The address has it, so that it may only have
@@ -99,6 +101,26 @@ static void view_listening(void *user, int port)
 		view_open_browser(address);
 }
 
+/* Writes the page into a file instead of serving it. */
+static int view_export(const struct view_command *c)
+{
+	struct held_counts counts;
+	struct fh_error err;
+	int r = held_write(&c->view.places, c->export_to, &counts, &err);
+
+	if (r == -ENOENT || r == -EFBIG)
+		return cmd_refuse(&err);
+	if (r < 0)
+		return cmd_fail(&err);
+	if (!counts.has_steps)
+		cmd_warn("the records are large, so the page lacks their steps: name fewer runs");
+	printf("%s: %zu run%s, %.1f MB\n", c->export_to, counts.runs, counts.runs == 1 ? "" : "s",
+			(double)counts.bytes / 1e6);
+	if (c->open)
+		view_open_browser(c->export_to);
+	return CMD_OK;
+}
+
 static int view_main(struct command_context *ctx)
 {
 	struct view_command *c = ctx->options;
@@ -106,6 +128,8 @@ static int view_main(struct command_context *ctx)
 
 	if (view_read_token(ctx, c, &err) < 0 || view_read_places(ctx, c, &err) < 0)
 		return cmd_refuse(&err);
+	if (c->export_to)
+		return view_export(c);
 	if (interrupt_setup(&err) < 0)
 		return cmd_fail(&err);
 	c->view.stop_fd = interrupt_fd();
@@ -124,6 +148,8 @@ static const struct cmd_option options[] = {
 			"port of this machine to listen on; 0 takes a free one", "0", .min = 0,
 			.max = 65535 },
 	{ "open", 'o', OPTION_FLAG, FIELD(open), .help = "open the page in a browser" },
+	{ "export", 'e', OPTION_PATH, FIELD(export_to), "FILE",
+			"write the page and the runs into FILE, which needs no server" },
 	{},
 };
 
@@ -138,7 +164,8 @@ const struct command command_view = {
 		 "token: $FUMEHOOD_TOKEN, or a new one. The server only reads. Ctrl-C ends it. "
 		 "docs/view.md has the details.",
 	.examples = "fumehood view\n"
-		    "fumehood view --open runs/    # opens the page in a browser",
+		    "fumehood view --open runs/    # opens the page in a browser\n"
+		    "fumehood view --export run.html runs/one/events.jsonl    # one file to pass on",
 	.options = options,
 	.options_size = sizeof(struct view_command),
 	.run = view_main,

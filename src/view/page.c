@@ -80,21 +80,21 @@ static void page_put_step(struct page *p, size_t i, struct buf *text)
 	pyjson_put_object(w, NULL);
 	pyjson_put_i64(w, "step", (int64_t)i + 1);
 	if (v) {
-		page_put_cut(w, "thought", run_text_of(v, "thought"));
-		page_put_cut(w, "response",
+		page_put_cut(p, "thought", run_text_of(v, "thought"));
+		page_put_cut(p, "response",
 				run_text_of(v,
 						pyjson_get(v, "response") ? "response"
 									  : "completion"));
-		page_put_cut(w, "action", run_text_of(v, "action"));
-		page_put_cut(w, "observation", run_text_of(v, "observation"));
+		page_put_cut(p, "action", run_text_of(v, "action"));
+		page_put_cut(p, "observation", run_text_of(v, "observation"));
 		info = pyjson_get(v, "info");
 		state = pyjson_get(v, "state");
 		if (info)
 			pyjson_put_value(w, "info", info);
 		if (pyjson_string(state))
-			page_put_cut(w, "state", run_text_of(v, "state"));
+			page_put_cut(p, "state", run_text_of(v, "state"));
 	} else {
-		page_put_cut(w, "broken", (struct run_text){ buf_str(text), text->len });
+		page_put_cut(p, "broken", (struct run_text){ buf_str(text), text->len });
 	}
 	pyjson_end_object(w);
 	arena_release(&arena);
@@ -201,8 +201,8 @@ static void page_messages(struct page *p)
 		const struct pyjson *demo = pyjson_get(v, "is_demo");
 
 		pyjson_put_object(w, NULL);
-		page_put_cut(w, "role", run_text_of(v, "role"));
-		page_put_cut(w, "content", run_text_of(v, "content"));
+		page_put_cut(p, "role", run_text_of(v, "role"));
+		page_put_cut(p, "content", run_text_of(v, "content"));
 		pyjson_put_bool(w, "is_demo", demo && demo->boolean);
 		pyjson_end_object(w);
 		arena_release(&arena);

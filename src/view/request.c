@@ -76,9 +76,11 @@ void page_put_bytes(struct pyjson_writer *w, const char *key, const char *s, siz
 	pyjson_put_written(w, key, buf_str(&text));
 }
 
-void page_put_cut(struct pyjson_writer *w, const char *key, struct run_text t)
+void page_put_cut(struct page *p, const char *key, struct run_text t)
 {
-	size_t n = t.n > TEXT_BYTES ? str_utf8_cut(t.text, t.n, TEXT_BYTES) : t.n;
+	struct pyjson_writer *w = &p->json;
+	bool cut = t.n > TEXT_BYTES && !p->request->whole;
+	size_t n = cut ? str_utf8_cut(t.text, t.n, TEXT_BYTES) : t.n;
 
 	pyjson_put_object(w, key);
 	page_put_bytes(w, "text", t.text, n);

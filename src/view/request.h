@@ -23,6 +23,7 @@ struct page_request {
 	const char *path; /* without the token: "", "app.js", "api/runs" */
 	page_argument *argument;
 	void *user;
+	bool whole; /* long texts are not cut */
 };
 
 struct page_answer {
@@ -62,7 +63,7 @@ void page_put_real(struct pyjson_writer *w, const char *key, double v);
 /* Puts n bytes that may be any. */
 void page_put_bytes(struct pyjson_writer *w, const char *key, const char *s, size_t n);
 
-/* Puts the beginning of a text and its whole length. */
-void page_put_cut(struct pyjson_writer *w, const char *key, struct run_text t);
+/* Puts the beginning of a text and its whole length, or all of it if the request asks for that. */
+void page_put_cut(struct page *p, const char *key, struct run_text t);
 
 #endif

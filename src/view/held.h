@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef VIEW_HELD_H
+#define VIEW_HELD_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+struct held_counts {
+	size_t runs;
+	int64_t bytes;  /* size of the page */
+	bool has_steps; /* false: the records are too large for their steps to be in the page */
+};
+
+/*
+ * Writes the viewer's page with all answers that it may ask for, as one file that needs no server.
+ * It opens at the run if there is one, at the comparison of two, else at the table. -ENOENT: the
+ * places have no runs. -EFBIG: the page would be too large.
+ */
+int held_write(const struct texts *places, const char *path, struct held_counts *out,
+		struct fh_error *err);
+
+#endif
