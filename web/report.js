@@ -77,7 +77,8 @@ export class ReportView {
 		);
 	}
 
-	table({ title, columns, rows }) {
+	table({ title, columns, rows, links }) {
+		const runs = new Map(links.map(([row, column, id]) => [`${row}/${column}`, id]));
 		const link = (text, ...names) => {
 			const address = text && this.address(...names);
 			return address ? el("a", { href: address }, text) : text;
@@ -88,7 +89,11 @@ export class ReportView {
 			if (this.models.has(columns[i])) return link(text, cells[0], columns[i]);
 			return this.models.has(text) ? link(text, cells[0], text) : text;
 		};
-		return plainTable(title, columns, rows.map((cells) => cells.map((text, i) => cell(cells, text, i))));
+		const linked = (cells, text, row, i) => {
+			const id = runs.get(`${row}/${i}`);
+			return id ? el("a", { href: `#/run/${id}` }, text) : cell(cells, text, i);
+		};
+		return plainTable(title, columns, rows.map((cells, row) => cells.map((text, i) => linked(cells, text, row, i))));
 	}
 
 	// --- pictures

@@ -14,8 +14,9 @@
  * Markdown of the same tables, so no number differs between formats. Everything lives in the arena.
  */
 struct cell {
-	const char *text; /* as people read it; "": empty */
-	double value;     /* the number with all its digits; NAN: the cell is a text, or empty */
+	const char *text;   /* as people read it; "": empty */
+	double value;       /* the number with all its digits; NAN: the cell is a text, or empty */
+	const char *record; /* path of the record whose run the cell names; NULL: none */
 };
 
 struct report_table {

@@ -69,6 +69,7 @@ static void trouble_add(const struct report *r, struct report_table *t, const st
 					? arena_strndup(r->doc->arena, row->path,
 							  (size_t)(file - row->path))
 					: row->path);
+	cells[4].record = row->path;
 }
 
 void trouble_table(const struct report *r)

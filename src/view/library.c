@@ -58,19 +58,25 @@ static char *library_name(const char *place, const char *path)
 	return xstrdup(path);
 }
 
-static struct library_run *library_make(struct library *l, const char *place, const char *path)
+void library_id(const char *path, char out[LIBRARY_ID_BYTES])
 {
 	char hash[SHA256_HEX_BYTES];
-	struct library_run *r;
 	struct sha256 sha;
 
 	sha256_init(&sha);
-	sha256_add(&sha, path, strlen(path));
+	sha256_add_str(&sha, path);
 	sha256_end_hex(&sha, hash);
+	snprintf(out, LIBRARY_ID_BYTES, "%.*s", LIBRARY_ID_BYTES - 1, hash);
+}
+
+static struct library_run *library_make(struct library *l, const char *place, const char *path)
+{
+	struct library_run *r;
+
 	l->runs = xgrow(l->runs, l->n, sizeof(*l->runs));
 	r = &l->runs[l->n++];
 	*r = (struct library_run){ .path = xstrdup(path), .name = library_name(place, path) };
-	memcpy(r->id, hash, sizeof(r->id) - 1);
+	library_id(path, r->id);
 	return r;
 }
 

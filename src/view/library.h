@@ -9,6 +9,9 @@
 
 #define LIBRARY_ID_BYTES 17
 
+/* Writes the id of the run whose record has this path. */
+void library_id(const char *path, char out[LIBRARY_ID_BYTES]);
+
 /* A run that can be viewed. */
 struct library_run {
 	char id[LIBRARY_ID_BYTES]; /* hash of the path, as it stands in addresses */

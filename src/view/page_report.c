@@ -8,6 +8,7 @@
 #include "report/index.h"
 #include "report/paper.h"
 #include "report/spread.h"
+#include "report/trouble.h"
 #include "view/work.h"
 
 struct report_work {
@@ -59,6 +60,25 @@ static void page_report_put_chart(struct pyjson_writer *w, const struct report_t
 	pyjson_end_object(w);
 }
 
+/* Puts the cells that name a run: an array of row, column and the run's id. */
+static void page_report_put_links(struct pyjson_writer *w, const struct report_table *t)
+{
+	char id[LIBRARY_ID_BYTES];
+
+	pyjson_put_array(w, "links");
+	for (size_t i = 0; i < t->n_rows * t->n_columns; i++) {
+		if (!t->cells[i].record)
+			continue;
+		library_id(t->cells[i].record, id);
+		pyjson_put_array(w, NULL);
+		pyjson_put_i64(w, NULL, (int64_t)(i / t->n_columns));
+		pyjson_put_i64(w, NULL, (int64_t)(i % t->n_columns));
+		pyjson_put_text(w, NULL, id);
+		pyjson_end_array(w);
+	}
+	pyjson_end_array(w);
+}
+
 static void page_report_put_table(struct pyjson_writer *w, const struct report_table *t)
 {
 	pyjson_put_object(w, NULL);
@@ -80,6 +100,7 @@ static void page_report_put_table(struct pyjson_writer *w, const struct report_t
 			pyjson_end_array(w);
 	}
 	pyjson_end_array(w);
+	page_report_put_links(w, t);
 	if (t->chart)
 		page_report_put_chart(w, t);
 	pyjson_end_object(w);
@@ -130,6 +151,7 @@ static void page_report_run(struct view_work *w)
 		paper_tables(&report);
 		spread_tables(&report);
 		effort_tables(&report);
+		trouble_table(&report);
 	}
 	page_report_put(&writer, &doc);
 	work_tell(w, "report", &json);

@@ -12,7 +12,10 @@ const v = viewer((top) => {
 			writeRun(top, `${model.replace(/\W/g, "-")}-${task}`, [
 				opening({ model, task }),
 				{ event: "spent", model_stats: { task_cost: score / 10, total_cost: score / 10, api_calls: 1 } },
-				step(1, { action: "validate", info: { score: { Score: score } } }),
+				step(1, {
+					action: "validate",
+					info: { score: { Score: score }, ...(model === "one" && task === "first" ? { integrity: "a file was changed" } : {}) },
+				}),
 				{ event: "end", exit_status: "submitted", steps: 1, over: true, model_stats: { task_cost: score / 10 } },
 			]);
 });
@@ -35,6 +38,14 @@ test("cells of the heat map lead to their runs", async () => {
 	assert.match(decodeURIComponent(v.page.url()), /task=first\+model=two/);
 	await v.press("Enter");
 	await v.page.locator(".run-name", { hasText: "two-first" }).waitFor();
+});
+
+test("a run to look at can be opened", async () => {
+	await openReport();
+	const table = v.page.locator("#report-troubles ~ details");
+	assert.match(await table.locator("td").first().innerText(), /^integrity 1/);
+	await table.locator("a", { hasText: "one-first" }).click();
+	await v.page.locator(".run-name", { hasText: "one-first" }).waitFor();
 });
 
 test("points and lines lead to the runs of their model", async () => {
