@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/net.h"
 
+#include "base/json.h"
 #include "base/path.h"
+#include "base/scope.h"
 #include "cli/cmd.h"
 #include "cli/interrupt.h"
 #include "trajectory/run_dir.h"
@@ -22,7 +24,7 @@
 
 struct view_command {
 	struct view_options view;
-	bool open;
+	bool open, json;
 	const char *export_to; /* NULL: serve the page */
 };
 
@@ -95,14 +97,36 @@ static void view_listening(void *user, int port)
 	char address[512];
 
 	snprintf(address, sizeof(address), "http://127.0.0.1:%d/%s/", port, c->view.token);
-	printf("%s\n", address);
+	if (c->json) {
+		auto_json json_t *line = json_pack("{s:s}", "address", address);
+
+		cmd_print_json(line);
+	} else {
+		puts(address);
+	}
 	fflush(stdout);
 	if (c->open)
 		view_open_browser(address);
 }
 
+static void view_print_export(
+		struct command_context *ctx, const char *path, const struct held_counts *counts)
+{
+	auto_json json_t *line = NULL;
+
+	if (!ctx->json) {
+		printf("%s: %zu run%s, %.1f MB\n", path, counts->runs, counts->runs == 1 ? "" : "s",
+				(double)counts->bytes / 1e6);
+		return;
+	}
+	line = json_pack("{s:o, s:I, s:I, s:b}", "file", json_text(path), "runs",
+			(json_int_t)counts->runs, "size_bytes", (json_int_t)counts->bytes,
+			"has_steps", counts->has_steps);
+	cmd_print_json(line);
+}
+
 /* Writes the page into a file instead of serving it. */
-static int view_export(const struct view_command *c)
+static int view_export(struct command_context *ctx, const struct view_command *c)
 {
 	struct held_counts counts;
 	struct fh_error err;
@@ -113,9 +137,8 @@ static int view_export(const struct view_command *c)
 	if (r < 0)
 		return cmd_fail(&err);
 	if (!counts.has_steps)
-		cmd_warn("the records are large, so the page lacks their steps: name fewer runs");
-	printf("%s: %zu run%s, %.1f MB\n", c->export_to, counts.runs, counts.runs == 1 ? "" : "s",
-			(double)counts.bytes / 1e6);
+		cmd_warn("the records have more than 100 MB, so the page lacks their steps");
+	view_print_export(ctx, c->export_to, &counts);
 	if (c->open)
 		view_open_browser(c->export_to);
 	return CMD_OK;
@@ -129,10 +152,11 @@ static int view_main(struct command_context *ctx)
 	if (view_read_token(ctx, c, &err) < 0 || view_read_places(ctx, c, &err) < 0)
 		return cmd_refuse(&err);
 	if (c->export_to)
-		return view_export(c);
+		return view_export(ctx, c);
 	if (interrupt_setup(&err) < 0)
 		return cmd_fail(&err);
 	c->view.stop_fd = interrupt_fd();
+	c->json = ctx->json;
 	c->view.listening = view_listening;
 	c->view.user = c;
 	/* Runs go first. */

@@ -159,13 +159,13 @@ static bool held_is_first(const struct held *h, size_t run)
 
 /* --- the page --------------------------------------------------------------------------------- */
 
-static void held_add_start(struct held *h)
+static void held_add_start(struct held *h, bool has_steps)
 {
 	auto_buf struct buf start = BUF_INIT(256);
 
-	if (h->n == 1)
+	if (has_steps && h->n == 1)
 		buf_printf(&start, "#/run/%s", h->runs[0].id);
-	else if (h->n == 2)
+	else if (has_steps && h->n == 2)
 		buf_printf(&start, "#/compare/%s/%s", h->runs[0].id, h->runs[1].id);
 	else
 		buf_add_str(&start, "#/");
@@ -175,7 +175,7 @@ static void held_add_start(struct held *h)
 static void held_fill(struct held *h, bool has_steps)
 {
 	buf_add_str(&h->page, page_held_head);
-	held_add_start(h);
+	held_add_start(h, has_steps);
 	held_ask(h, "api/runs", "%s", "");
 	held_ask(h, "api/report", "%s", "");
 	for (size_t i = 0; i < h->n && !h->page.truncated; i++)

@@ -13,8 +13,8 @@ struct held_counts {
 
 /*
  * Writes the viewer's page with all answers that it may ask for, as one file that needs no server.
- * It opens at the run if there is one, at the comparison of two, else at the table. -ENOENT: the
- * places have no runs. -EFBIG: the page would be too large.
+ * It opens at the run if there is one, at the comparison of two, else at the table. Without steps
+ * it opens at the table. -ENOENT: the places have no runs. -EFBIG: the page would be too large.
  */
 int held_write(const struct texts *places, const char *path, struct held_counts *out,
 		struct fh_error *err);

@@ -372,7 +372,26 @@ def test_an_exported_page_of_large_records_has_no_steps(fumehood, tmp_path):
     os.truncate(tmp_path / "events.jsonl", 101 << 20)
     done, page = exported(fumehood, tmp_path, tmp_path)
     assert "lacks their steps" in done.stderr
+    assert 'data-answers="start">#/</script>' in page
     assert "api/runs?" in page and "api/steps?" not in page
+
+
+def test_an_export_prints_json(fumehood, tmp_path):
+    write_events(tmp_path / "runs" / "events.jsonl", OPEN, STEP)
+    page = tmp_path / "page.html"
+    done = fumehood("view", "--json", "--export", page, tmp_path / "runs")
+    size = page.stat().st_size
+    said = {"file": str(page), "runs": 1, "size_bytes": size, "has_steps": True}
+    assert json.loads(done.stdout) == said
+
+
+def test_the_address_is_printed_as_json(fumehood, tmp_path):
+    child = fumehood.start("view", "--json", tmp_path, stdout=subprocess.PIPE, text=True)
+    address = json.loads(child.stdout.readline())["address"]
+    with urllib.request.urlopen(address, timeout=60) as reply:
+        assert reply.status == 200
+    child.terminate()
+    assert child.wait(60) == 0
 
 
 def test_a_page_is_not_exported_without_runs(fumehood, tmp_path):
