@@ -21,6 +21,7 @@ int channel_send(struct native_sandbox *sb, int socket, const struct buf *b, con
 	if (b->truncated)
 		return error_say(err, E2BIG, "the request is larger than %zu bytes", b->cap);
 	sb->n_unasked = 0;
+	sb->n_told = 0;
 	r = sb->gone ? -EPIPE : fd_send_message(socket, b->data, b->len, fds, n, MSG_DONTWAIT);
 	if (r == -EAGAIN)
 		sb->gone = true;

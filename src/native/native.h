@@ -161,8 +161,10 @@ struct native_sandbox {
 	/* porter_ended: the porter's process ended; more: its socket may hold more messages */
 	bool porter_ended, more;
 	bool held; /* the caller wants no output of the sandbox now: sandbox_hold_output() */
-	/* number of the porter's events since its socket was last empty, or since input was sent to
-	 * the sandbox */
+	/*
+	 * number of the porter's events since the owner last sent the sandbox a message, or since
+	 * its socket was empty
+	 */
 	size_t n_told;
 	/* O_PATH descriptor of the sandbox' file system; -1: the sandbox is not ready */
 	int files;

@@ -221,8 +221,6 @@ int porter_send_input(struct sandbox *base, const void *data, size_t n, struct f
 	struct native_sandbox *sb = native_of(base);
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 
-	/* each piece of input (PORTER_INPUT) allows the porter one more PORTER_HUNGRY */
-	sb->n_told = 0;
 	wire_put_u8(&b, PORTER_INPUT);
 	buf_add(&b, data, n);
 	return channel_send(sb, sb->porter, &b, NULL, 0, err);
