@@ -42,10 +42,11 @@ enum cmd_option_kind {
 	OPTION_PATH,   /* the same, but not empty: "" is often an unset variable */
 	OPTION_INT,    /* a whole number from `min` to `max`; the field is an int */
 	OPTION_UINT64, /* a whole number from 0 to `max`; the field is a uint64_t */
-	OPTION_NUMBER, /* a finite number; the field is a double */
+	OPTION_NUMBER, /* a finite number from `min` to `max`; the field is a double */
 	/* a duration, "25", "2.5s", "300ms" or "5m"; the field is a double in seconds */
 	OPTION_SECONDS,
-	OPTION_BYTES,  /* a size, "512M" or "2GiB"; the field is an int64_t in bytes */
+	/* a size, "512M" or "2GiB", 0 or at least `min` bytes; the field is an int64_t in bytes */
+	OPTION_BYTES,
 	OPTION_CHOICE, /* a word of `choices`; the field is an int, the word's index */
 	/* Several words: `--option a,b`, or the option repeated. If the command takes no arguments,
 	 * also `--option a b`. The field is a struct texts. */
@@ -67,10 +68,13 @@ struct cmd_option {
 	const char *preset; /* default value, as typed; shown in help */
 	/* words of an OPTION_CHOICE or OPTION_LIST, NULL-terminated; NULL: a list of any words */
 	const char *const *choices;
-	int64_t min, max;    /* range of a whole number; both 0: any that the field can hold */
+	/* range of a number; both 0: any that the field can hold */
+	int64_t min, max;
 	const char *heading; /* title of a group of options in help, which begins here */
 	const char *why;     /* reason, for OPTION_NOTED and OPTION_REFUSED */
-	size_t given;        /* offset of a bool to set if the user gives the option; 0: none */
+	/* names of an option that has to be given too, and of one that must not be; NULL: none */
+	const char *needs, *not_with;
+	size_t given; /* offset of a bool to set if the user gives the option; 0: none */
 };
 
 struct command_context {

@@ -32,6 +32,10 @@ static void help_json_put_option(struct pyjson_writer *w, const struct cmd_optio
 	pyjson_put_text(w, "value", o->value);
 	pyjson_put_text(w, "help", o->help);
 	pyjson_put_text(w, "default", o->preset);
+	if (o->min || o->max) {
+		pyjson_put_i64(w, "min", o->min);
+		pyjson_put_i64(w, "max", o->max ? o->max : INT64_MAX);
+	}
 	if (o->choices) {
 		pyjson_put_array(w, "choices");
 		for (int i = 0; o->choices[i]; i++)

@@ -6,10 +6,9 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "cli/value.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define OPTIONS_MAX 128      /* most options of a command; more is a bug of Fumehood */
@@ -38,14 +37,6 @@ struct parser {
 	bool *given;
 	void *values;
 	struct common common;
-};
-
-/* An option on the command line, with the value that is in the same word. */
-struct spotted {
-	const struct cmd_option *option;
-	void *base;        /* the struct that has the option's field */
-	const char *value; /* "value" of "--name=value"; NULL: none */
-	const char *word;  /* the option as typed, without the value, for messages */
 };
 
 bool option_same(const struct cmd_option *a, const struct cmd_option *b)
@@ -182,12 +173,6 @@ static bool options_value_follows(const struct parser *p)
 	return p->at < p->n && !options_is_option(p->words[p->at]);
 }
 
-static int options_bad_value(const struct spotted *s, const char *value, const char *wanted,
-		struct fh_error *err)
-{
-	return error_say(err, EINVAL, "%s wants %s, not '%s'", s->word, wanted, value);
-}
-
 static bool options_flag_value(const char *text, bool *out)
 {
 	static const char *const yes[] = { "true", "True", "yes", "on", "1" };
@@ -208,68 +193,13 @@ static int options_set_flag(struct parser *p, const struct spotted *s, struct fh
 	bool value = true;
 
 	if (s->value && !options_flag_value(s->value, &value))
-		return options_bad_value(s, s->value, "no value, or true or false", err);
+		return value_refuse(s, s->value, "no value, or true or false", err);
 	/* In `--verbose True`, True is the flag's value only if the command takes no arguments. */
 	if (!s->value && !p->bundle && !p->command->max_args && p->at < p->n &&
 			(str_eq(p->words[p->at], "True") || str_eq(p->words[p->at], "False")))
 		options_flag_value(p->words[p->at++], &value);
 	*field = value;
 	return 0;
-}
-
-static int options_set_int(
-		const struct spotted *s, const char *text, int *field, struct fh_error *err)
-{
-	const struct cmd_option *o = s->option;
-	int64_t low = o->min || o->max ? o->min : INT32_MIN;
-	int64_t high = o->min || o->max ? o->max : INT32_MAX;
-	char wanted[96];
-	int64_t v;
-
-	if (str_to_i64(text, &v) && v >= low && v <= high) {
-		*field = (int)v;
-		return 0;
-	}
-	snprintf(wanted, sizeof(wanted), "a whole number from %lld to %lld", (long long)low,
-			(long long)high);
-	return options_bad_value(s, text, wanted, err);
-}
-
-static int options_set_uint64(
-		const struct spotted *s, const char *text, uint64_t *field, struct fh_error *err)
-{
-	uint64_t high = s->option->max ? (uint64_t)s->option->max : UINT64_MAX;
-	char wanted[96], *end;
-
-	errno = 0;
-	if (*text >= '0' && *text <= '9') {
-		unsigned long long v = strtoull(text, &end, 10);
-
-		if (!*end && !errno && v <= high) {
-			*field = v;
-			return 0;
-		}
-	}
-	snprintf(wanted, sizeof(wanted), "a whole number from 0 to %" PRIu64, high);
-	return options_bad_value(s, text, wanted, err);
-}
-
-static int options_find_choice(
-		const struct spotted *s, const char *text, int *out, struct fh_error *err)
-{
-	char wanted[256] = "one of";
-	size_t n = strlen(wanted);
-
-	for (int i = 0; s->option->choices[i]; i++) {
-		if (str_eq(text, s->option->choices[i])) {
-			*out = i;
-			return 0;
-		}
-		if (n < sizeof(wanted))
-			n += (size_t)snprintf(wanted + n, sizeof(wanted) - n, "%s %s", i ? "," : "",
-					s->option->choices[i]);
-	}
-	return options_bad_value(s, text, wanted, err);
 }
 
 static int options_list_add(
@@ -295,7 +225,7 @@ static int options_list_split(
 
 		if (!n && !whole)
 			return error_say(err, EINVAL, "%s has an empty value in its list", s->word);
-		if (s->option->choices && options_find_choice(s, item, &choice, err) < 0)
+		if (s->option->choices && value_find_choice(s, item, &choice, err) < 0)
 			return -EINVAL;
 		r = options_list_add(p, list, item, err);
 		if (r < 0 || !text[n])
@@ -322,47 +252,11 @@ static int options_set_list(
 static int options_set_value(
 		struct parser *p, const struct spotted *s, const char *text, struct fh_error *err)
 {
-	void *field = (char *)s->base + s->option->offset;
-	int64_t ms;
-
-	switch (s->option->kind) {
-	case OPTION_PATH:
-	case OPTION_TEXT:
-		if (!*text && s->option->kind == OPTION_PATH)
-			return options_bad_value(s, text, "a path", err);
-		*(const char **)field = text;
-		return 0;
-	case OPTION_INT:
-		return options_set_int(s, text, field, err);
-	case OPTION_UINT64:
-		return options_set_uint64(s, text, field, err);
-	case OPTION_NUMBER:
-		return str_to_double(text, field) ? 0 : options_bad_value(s, text, "a number", err);
-	case OPTION_SECONDS:
-		if (!str_to_ms(text, &ms) || ms < 0)
-			return options_bad_value(s, text,
-					"a time such as 25, 2.5s, 300ms or 5m; the shortest is 1ms",
-					err);
-		*(double *)field = (double)ms / 1000;
-		return 0;
-	case OPTION_BYTES:
-		if (!str_to_bytes(text, field))
-			return options_bad_value(s, text,
-					"a size such as 512M or 2G, of less than 8 EiB", err);
-		return 0;
-	case OPTION_CHOICE:
-		return options_find_choice(s, text, field, err);
-	case OPTION_LIST:
-	case OPTION_REPEAT:
-		return options_set_list(p, s, text, err);
-	case OPTION_FLAG:
+	if (s->option->kind == OPTION_FLAG)
 		return options_set_flag(p, s, err);
-	case OPTION_NOTED:
-	case OPTION_REFUSED:
-	case OPTION_END:
-		break;
-	}
-	return error_say(err, EINVAL, "%s takes no value", s->word);
+	if (s->option->kind == OPTION_LIST || s->option->kind == OPTION_REPEAT)
+		return options_set_list(p, s, text, err);
+	return value_set(s, text, err);
 }
 
 /* Marks an option as given, with all of its spellings. */
@@ -428,6 +322,39 @@ static int options_set_presets(struct parser *p, struct fh_error *err)
 	return 0;
 }
 
+/* True if the user gave an option. `--quiet=false` is as if --quiet were not given. */
+static bool options_is_set(const struct parser *p, size_t i)
+{
+	const struct cmd_option *o = &p->command->options[i];
+
+	return p->given[i] && (o->kind != OPTION_FLAG || *(bool *)((char *)p->values + o->offset));
+}
+
+static bool options_is_given(const struct parser *p, const char *name)
+{
+	const struct cmd_option *o = p->command->options;
+
+	for (size_t i = 0; name && o[i].kind; i++)
+		if (str_eq(o[i].name, name))
+			return options_is_set(p, i);
+	return false;
+}
+
+/* Refuses options that have no effect without another one, or beside it. */
+static int options_check_pairs(const struct parser *p, struct fh_error *err)
+{
+	for (size_t i = 0; p->command->options && p->command->options[i].kind; i++) {
+		const struct cmd_option *o = &p->command->options[i];
+
+		if (options_is_set(p, i) && o->needs && !options_is_given(p, o->needs))
+			return error_say(err, EINVAL, "--%s needs --%s", o->name, o->needs);
+		if (options_is_set(p, i) && options_is_given(p, o->not_with))
+			return error_say(err, EINVAL, "--%s and --%s contradict each other",
+					o->name, o->not_with);
+	}
+	return 0;
+}
+
 static int options_check_arguments(
 		const struct command *c, const struct texts *args, struct fh_error *err)
 {
@@ -486,9 +413,14 @@ int options_parse(const struct command *command, const char *const *words, size_
 	r = options_set_presets(&p, err);
 	if (r < 0)
 		return r;
-	r = p.common.help ? 0 : options_check_arguments(command, &args, err);
-	if (r < 0)
-		return r;
+	if (!p.common.help) {
+		r = options_check_pairs(&p, err);
+		if (r < 0)
+			return r;
+		r = options_check_arguments(command, &args, err);
+		if (r < 0)
+			return r;
+	}
 	*out = (struct parsed_options){ .values = p.values,
 		.given = p.given,
 		.args = args.items,

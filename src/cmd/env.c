@@ -51,7 +51,8 @@ static const struct cmd_option options[] = {
 			"meanwhile" },
 	{ "out", 0, OPTION_PATH, FIELD(server.out), "DIR",
 			"record each episode in a folder beneath DIR", .heading = "Record" },
-	{ "suffix", 0, OPTION_TEXT, FIELD(server.suffix), "TEXT", "end of the folders' names" },
+	{ "suffix", 0, OPTION_TEXT, FIELD(server.suffix), "TEXT", "end of the folders' names",
+			.needs = "out" },
 	LOG_OPTIONS(FIELD(log)),
 	{},
 };

@@ -55,6 +55,34 @@ static int runner_check_repeats(struct runner *run, const char *option, const st
 	return cmd_misuse(run->ctx, "%s: '%s' would be played twice", option, list->items[at]);
 }
 
+/* Refuses options of a command that plays as the agent if there is none. */
+static int runner_check_foreign(struct runner *run)
+{
+	static const char *const needy[] = { "agent-timeout", "agent-calls", "agent-tokens" };
+	const struct run_options *o = &run->command->run;
+
+	for (size_t i = 0; i < ARRAY_SIZE(needy) && !o->foreign.command && !o->resume; i++)
+		if (cmd_given(run->ctx, needy[i]))
+			return cmd_misuse(run->ctx, "--%s needs --agent-command", needy[i]);
+	return CMD_OK;
+}
+
+/* Warns of options for requests to models if no language model plays. */
+static void runner_warn_of_model_options(struct runner *run)
+{
+	static const char *const options[] = { "temperature", "top-p", "max-tokens", "stop",
+		"stream", "url", "api-key", "api-version", "completion-kwargs",
+		"per-instance-cost-limit", "total-cost-limit", "prices", "context", "model-timeout",
+		"retries" };
+	auto_buf struct buf text = BUF_INIT(1024);
+
+	for (size_t i = 0; i < ARRAY_SIZE(options) && !run->run.plan.chat; i++)
+		if (cmd_given(run->ctx, options[i]))
+			buf_printf(&text, "%s--%s", text.len ? ", " : "", options[i]);
+	if (text.len)
+		cmd_warn("no effect without a language model as --model: %s", buf_str(&text));
+}
+
 static int runner_check_options(struct runner *run)
 {
 	const struct run_options *o = &run->command->run;
@@ -67,8 +95,9 @@ static int runner_check_options(struct runner *run)
 				"--task is missing; `fumehood task list` shows what there is");
 	if (o->tasks.n && o->task_config)
 		return cmd_misuse(run->ctx, "--task_config_path is --task: give one of them");
-	if (run->command->quiet && run->command->verbose)
-		return cmd_misuse(run->ctx, "--quiet and --verbose contradict each other");
+	r = runner_check_foreign(run);
+	if (r != CMD_OK)
+		return r;
 	r = runner_check_repeats(run, "--task", &o->tasks);
 	return r == CMD_OK ? runner_check_repeats(run, "--model", &o->models) : r;
 }
@@ -266,6 +295,8 @@ static int runner_main(struct command_context *ctx)
 	log_setup(&run.log);
 	if (run_prepare(&run.run, &err) < 0)
 		return cmd_refuse(&err);
+	if (!run.command->quiet)
+		runner_warn_of_model_options(&run);
 	if (interrupt_setup(&err) < 0)
 		return cmd_fail(&err);
 	if (run_open(&run.run, &err) < 0)

@@ -4,6 +4,7 @@
 #define FIELD(f) offsetof(struct run_command, f)
 #define RUN(f) FIELD(run.f)
 
+#define COST_MAX 1000000000
 #define HAS_NO_CONTAINER "sandboxes are made without a container engine"
 
 const struct cmd_option run_options[] = {
@@ -47,9 +48,9 @@ const struct cmd_option run_options[] = {
 			.max = 1 << 30 },
 	EPISODE_TOOLS_OPTION(RUN(agent.tools), RUN(agent.given.tools)),
 	{ "temperature", 't', OPTION_NUMBER, RUN(agent.temperature), "T", "temperature of replies",
-			"0", .given = RUN(agent.given.temperature) },
+			"0", .max = 2, .given = RUN(agent.given.temperature) },
 	{ "top-p", 0, OPTION_NUMBER, RUN(agent.top_p), "P", "top_p of replies; negative: not sent",
-			RUN_AGENT_TOP_P, .given = RUN(agent.given.top_p) },
+			RUN_AGENT_TOP_P, .min = -1, .max = 1, .given = RUN(agent.given.top_p) },
 	{ "max-tokens", 0, OPTION_INT, RUN(agent.max_tokens), "N", "most tokens of a reply",
 			.min = 1, .max = 1 << 30 },
 	{ "stop", 0, OPTION_REPEAT, RUN(agent.stop), "TEXT",
@@ -65,9 +66,9 @@ const struct cmd_option run_options[] = {
 			"object with members to add to each request" },
 	{ "per-instance-cost-limit", 0, OPTION_NUMBER, RUN(agent.cost_limit), "USD",
 			"cost at which an episode ends; 0: no limit", RUN_AGENT_COST_LIMIT,
-			.given = RUN(agent.given.cost_limit) },
+			.max = COST_MAX, .given = RUN(agent.given.cost_limit) },
 	{ "total-cost-limit", 0, OPTION_NUMBER, RUN(agent.total_cost_limit), "USD",
-			"the same for all episodes together", "0" },
+			"the same for all episodes together", "0", .max = COST_MAX },
 	{ "prices", 0, OPTION_PATH, RUN(agent.prices), "FILE",
 			"more prices of models (docs/models.md)" },
 	{ "context", 0, OPTION_INT, RUN(agent.context), "TOKENS",
@@ -88,7 +89,8 @@ const struct cmd_option run_options[] = {
 			"folder for the runs' folders (default: trajectories/<user>)",
 			.heading = "Output" },
 	{ "suffix", 0, OPTION_TEXT, RUN(suffix), "TEXT", "end of the folders' names" },
-	{ "quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, "print only the results" },
+	{ "quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, "print only the results",
+			.not_with = "verbose" },
 	{ "verbose", 'v', OPTION_FLAG, FIELD(verbose), NULL,
 			"print every thought, action and output" },
 	LOG_OPTIONS(FIELD(log)),

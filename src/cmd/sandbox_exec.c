@@ -16,6 +16,8 @@
 
 /* fumehood sandbox exec and shell: run a program in a sandbox of its own. */
 
+/* least time that the kernel can limit: 1 ms of each 100 ms */
+#define CPUS_MIN 0.01
 #define EXEC_FAILED 125 /* exit status if the program did not start, as of docker and env(1) */
 
 struct sandbox_cli {
@@ -44,14 +46,15 @@ static const char *const disks[] = { "memory", "disk", NULL };
 			{ "network", 0, OPTION_CHOICE, FIELD(network), "none|host",                             \
 				"network of the sandbox", .preset = "none", .choices = networks },              \
 			{ "memory", 'm', OPTION_BYTES, FIELD(memory_bytes), "SIZE",                             \
-				"most memory: 512M, 2G" },                                                      \
+				"most memory: 512M, 2G", .min = 1 << 20 },                                      \
 			{ "disk", 0, OPTION_BYTES, FIELD(disk_bytes), "SIZE",                                   \
-				"most space for written files" },                                               \
+				"most space for written files", .min = 4096 },                                  \
 			{ "disk-on", 0, OPTION_CHOICE, FIELD(disk_on), "memory|disk",                           \
 				"place of written files", .preset = "memory", .choices = disks },               \
 			{ "pids", 0, OPTION_INT, FIELD(pids), "N", "most processes", .min = 1,                  \
 				.max = 1 << 22 },                                                               \
-			{ "cpus", 0, OPTION_NUMBER, FIELD(cpus), "N", "most CPU time, in cores" },              \
+			{ "cpus", 0, OPTION_NUMBER, FIELD(cpus), "N",                                           \
+				"most CPU time, in cores; 0: no limit", .max = 4096 },                          \
 			{ "workdir", 'w', OPTION_PATH, FIELD(workdir), "DIR",                                   \
 				"folder in the sandbox to start in" },                                          \
 	{                                                                                                       \
@@ -170,6 +173,9 @@ static int exec_read(const struct sandbox_cli *cli, struct exec_plan *plan, stru
 
 	if (r < 0)
 		return r;
+	if (cli->cpus > 0 && cli->cpus < CPUS_MIN)
+		return error_say(err, EINVAL, "--cpus wants at least %g, or 0 for no limit",
+				CPUS_MIN);
 	r = episode_gpus(&cli->gpus, &plan->arena, &plan->gpus, err);
 	if (r < 0)
 		return r;

@@ -110,6 +110,20 @@ size_t gpus_look(int *out_numbers, size_t max, struct fh_error *err)
 	return n;
 }
 
+/* Reports that a GPU does not exist, and which do. */
+static int gpus_say_missing(int number, struct fh_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(FH_ERROR_MESSAGE_MAX);
+	int numbers[GPU_NUMBER_MAX + 1];
+	struct fh_error ignored;
+	size_t n = gpus_look(numbers, ARRAY_SIZE(numbers), &ignored);
+
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&text, "%s%d", i ? ", " : "; there are: ", numbers[i]);
+	return error_say(err, ENOENT, "there is no GPU %d: no /dev/nvidia%d%s", number, number,
+			n ? buf_str(&text) : ", as this machine has none");
+}
+
 /*
  * Leases a GPU by a lock on its device file. Opening the file also shows whether a control group
  * refuses it, and wakes the GPU up.
@@ -124,7 +138,7 @@ static int gpus_lease(int number, struct gpu *out, struct fh_error *err)
 	snprintf(path, sizeof(path), "/dev/nvidia%d", number);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
-		return error_say(err, ENOENT, "there is no GPU %d: no %s", number, path);
+		return gpus_say_missing(number, err);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_set(err, errno, "open GPU %d, '%s'", number, path);
 	if (!S_ISCHR(st.st_mode))

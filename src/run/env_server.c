@@ -244,6 +244,7 @@ int env_server_open(struct env_server *s, struct fh_error *err)
 	struct fh_env_options env = FH_ENV_OPTIONS(.task = o->task,
 			.max_text_bytes = o->out ? RECORDER_TEXT_BYTES : 0,
 			.web_hosts = episode_web_hosts(e, NULL), .n_gpus = o->gpus.n);
+	const char *aliases = NULL;
 	int r = episode_env_options(e, &arena, &env, err);
 
 	if (r < 0)
@@ -254,14 +255,16 @@ int env_server_open(struct env_server *s, struct fh_error *err)
 	r = episode_gpus(&o->gpus, &arena, &gym.gpu_numbers, err);
 	if (r < 0)
 		return r;
+	r = episode_aliases(e->aliases, gym.mlgym_root, o->warner, &arena, &aliases, err);
+	if (r < 0)
+		return r;
 	r = env_server_warn_of_task(s, &gym, &env, err);
 	if (r < 0)
 		return r;
 	r = env_server_open_gym(s, &gym, err);
 	if (r < 0)
 		return r;
-	return env_server_open_env(s, &env,
-			episode_aliases(e->aliases, gym.mlgym_root, o->warner, &arena), err);
+	return env_server_open_env(s, &env, aliases, err);
 }
 
 void env_server_init(struct env_server *s, const struct env_server_options *options)

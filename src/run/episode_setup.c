@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "env/env.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 const char *const episode_tools[] = { "own", "original", NULL };
@@ -19,20 +20,23 @@ void episode_say_tools(const struct agent_config *agent, const struct warner *wa
 				"are faster: --tools original keeps MLGym's");
 }
 
-const char *episode_aliases(const char *path, const char *mlgym_root, const struct warner *warner,
-		struct arena *arena)
+int episode_aliases(const char *path, const char *mlgym_root, const struct warner *warner,
+		struct arena *arena, const char **out, struct fh_error *err)
 {
 	auto_free char *in_root = path && mlgym_root ? path_join(mlgym_root, path) : NULL;
-	auto_free char *real = path && *path ? realpath(path, NULL) : NULL;
+	auto_free char *real = path ? realpath(path, NULL) : NULL;
 
-	if (!path || !*path)
-		return NULL;
+	if (!path)
+		return 0;
 	if (!real && in_root)
 		real = realpath(in_root, NULL);
+	if (!real && !mlgym_root)
+		return error_set(err, errno, "--aliases-file '%s'", path);
 	if (real)
-		return arena_strdup(arena, real);
-	warner_say(warner, "there is no file '%s': the shell has no aliases", path);
-	return NULL;
+		*out = arena_strdup(arena, real);
+	else
+		warner_say(warner, "there is no file '%s': the shell has no aliases", path);
+	return 0;
 }
 
 static int episode_setup_make(struct arena *arena, const struct agent_config *agent,

@@ -10,12 +10,11 @@
 
 /* Sets up an episode's shells: the agent's commands, and an aliases file. */
 
-/* Finds the file of --aliases-file, whose path may be relative to the MLGym checkout. Returns
- * its absolute path, in the arena. NULL: the option is not given, or the file is missing. A
- * missing file only gives a warning, because MLGym's own scripts name docker/aliases.sh, which
- * its checkout lacks. */
-const char *episode_aliases(const char *path, const char *mlgym_root, const struct warner *warner,
-		struct arena *arena);
+/* Finds the file of --aliases-file, whose path may be relative to the MLGym checkout. *out is its
+ * absolute path, in the arena, and unchanged if `path` is NULL. With a checkout a missing file only
+ * gives a warning, because MLGym's own scripts name docker/aliases.sh, which its checkout lacks. */
+int episode_aliases(const char *path, const char *mlgym_root, const struct warner *warner,
+		struct arena *arena, const char **out, struct fh_error *err);
 
 /* Values of --tools. [0]: Fumehood's programs replace commands of MLGym's with the same names.
  * [1]: MLGym's commands run. */

@@ -424,8 +424,10 @@ static int plan_make(struct planning *p)
 	r = plan_check_seeds(p);
 	if (r < 0)
 		return r;
-	plan->aliases = episode_aliases(
-			o->episode.aliases, plan->places.mlgym_root, o->warner, &plan->arena);
+	r = episode_aliases(o->episode.aliases, plan->places.mlgym_root, o->warner, &plan->arena,
+			&plan->aliases, p->err);
+	if (r < 0)
+		return r;
 	plan->gpus_per_agent = o->gpus_per_agent;
 	r = plan_find_tasks(p);
 	if (r < 0)

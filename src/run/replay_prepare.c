@@ -164,7 +164,6 @@ static void replay_take_options(struct replay *r)
 	r->places.data_seed = r->env.data_seed;
 	if (e->given.reward)
 		r->reward = e->reward;
-	r->aliases = episode_aliases(e->aliases, r->places.mlgym_root, o->warner, &r->arena);
 	r->env.reward = (enum fh_reward_kind)r->reward;
 	r->env.max_text_bytes = RECORDER_TEXT_BYTES;
 	r->model = arena_printf(&r->arena, "replay:%s", r->path);
@@ -289,6 +288,10 @@ int replay_prepare(struct replay *r, struct fh_error *err)
 	if (n < 0)
 		return n;
 	replay_take_options(r);
+	n = episode_aliases(r->options->episode.aliases, r->places.mlgym_root, r->options->warner,
+			&r->arena, &r->aliases, err);
+	if (n < 0)
+		return n;
 	n = replay_check_task(r, err);
 	if (n < 0)
 		return n;

@@ -83,7 +83,9 @@ int host_open(struct host *h, const struct serve_options *o, struct fh_error *er
 	r = mlgym_root(&h->arena, e->mlgym_root, o->warner, &gym.mlgym_root, err);
 	if (r < 0)
 		return r;
-	h->aliases = episode_aliases(e->aliases, gym.mlgym_root, o->warner, &h->arena);
+	r = episode_aliases(e->aliases, gym.mlgym_root, o->warner, &h->arena, &h->aliases, err);
+	if (r < 0)
+		return r;
 	h->tasks = arena_array(&h->arena, o->tasks.n, sizeof(*h->tasks));
 	for (size_t i = 0; i < o->tasks.n; i++) {
 		r = host_add_task(h, o->tasks.items[i], &gym, err);

@@ -108,6 +108,15 @@ WRONG = [
     ("run --task a --reward fame", "--reward wants one of delta, improvement, none, not 'fame'"),
     ("run --quiet=maybe", "--quiet wants no value, or true or false, not 'maybe'"),
     ("run --task a -q -v", "--quiet and --verbose contradict each other"),
+    (
+        "serve --task a --no-token --token-file b",
+        "--no-token and --token-file contradict each other",
+    ),
+    ("serve --task a --stdio --listen :1", "--listen and --stdio contradict each other"),
+    ("env --task a --suffix b", "--suffix needs --out"),
+    ("run --quiet=false -v", "--task is missing; `fumehood task list` shows what there is"),
+    ("run --task a --agent-calls 5", "--agent-calls needs --agent-command"),
+    ("run --task a --top-p 7", "--top-p wants a number from -1 to 1, not '7'"),
     ("run --task a --task_config_path b", "--task_config_path is --task: give one of them"),
     ("run -- stray", "unexpected argument 'stray'; did you mean --task stray?"),
     ("run titanic", "unexpected argument 'titanic'; did you mean --task titanic?"),
@@ -135,6 +144,31 @@ def test_wrong_usage_is_one_sentence_and_status_2(fumehood, words, message):
     assert re.fullmatch(r"Try: fumehood( \w+)* --help", hint)
 
 
+def numbers_in(command: dict, path=()):
+    """Options of all commands that take a number, with the words of their command."""
+    for option in command["options"]:
+        if option["kind"] in ("integer", "number", "seconds", "bytes"):
+            yield path, option
+    for inner in command["commands"]:
+        yield from numbers_in(inner, (*path, inner["name"]))
+
+
+def test_numbers_out_of_range_are_refused(fumehood):
+    tried = 0
+    for path, option in numbers_in(json.loads(fumehood("help", "--json").stdout)):
+        wrong = ["", " ", "x", "1x", "nan", "inf", "-inf", "1e999", "9" * 40, "-" + "9" * 40]
+        if "max" in option and option["kind"] in ("integer", "number"):
+            wrong += [str(option["min"] - 1), str(option["max"] + 1)]
+        elif option["kind"] in ("seconds", "bytes"):
+            wrong += ["-1", "0.0001s"]
+        for value in wrong:
+            word = f"--{option['name']}={value}"
+            done = fumehood(*path, word, status=125 if path[0] == "sandbox" else 2)
+            assert f"--{option['name']} wants a" in done.stderr and done.stdout == "", (path, word)
+            tried += 1
+    assert tried > 300
+
+
 REFUSED = [
     ("--task noSuchTask", "noSuchTask"),
     ("--task rows:noSuchVariant", "noSuchVariant"),
@@ -146,6 +180,7 @@ REFUSED = [
     ("--task rows --model baseline:x", "the model 'baseline' takes nothing after ':'"),
     ("--task rows --model actions", "the model 'actions' wants a file: actions:FILE"),
     ("--task rows --model actions:missing", "open 'missing': No such file or directory"),
+    ("--task rows --aliases-file /nope", "--aliases-file '/nope': No such file or directory"),
     ("--task rows --model demo", "the task 'rows:full' has no demonstration"),
     ("--task rows --bind /no/such/place", "--bind '/no/such/place': No such file or directory"),
     ("--task rows --bind /usr", "bind '/usr': at '/usr' it would hide what a sandbox needs"),
@@ -184,6 +219,8 @@ def test_what_has_no_effect_is_said(fumehood):
     assert "--gpus has no effect without --gpus-per-agent" in done.stderr
     assert "--container_type has no effect" in done.stderr
     assert '"task":"rows"' in done.stdout
+    done = fumehood.run("--task", "rows", "--temperature", "1", "--host_url", "http://localhost")
+    assert "no effect without a language model as --model: --temperature, --url" in done.stderr
 
 
 def test_a_full_standard_output_is_not_done(fumehood):

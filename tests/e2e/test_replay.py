@@ -166,8 +166,8 @@ def test_aliases(fumehood):
         status=1,
     )
     assert f"the run had --aliases-file {file}: " in none.stderr and ", 3 diff" in none.stdout
-    done = fumehood.run(*words, "gone.sh")
-    assert "there is no file 'gone.sh': the shell has no aliases" in done.stderr
+    done = fumehood.run(*words, "gone.sh", status=2)
+    assert "--aliases-file 'gone.sh': No such file or directory" in done.stderr
     for wrong in ("alias x=(\n", "false\n"):
         file.write_text(wrong)
         assert "could not be made" in fumehood.run(*words, "short.sh", status=1).stderr

@@ -137,7 +137,7 @@ static void test_warns_and_refuses(void **state)
 {
 	struct run_options options = asked_for("nothing-of-that-name");
 
-	options.episode.aliases = "/nothing/of/that/name";
+	options.agent.given.config = true;
 	run_init(&run, &options);
 	assert_true(run_prepare(&run, &error) < 0);
 	assert_has(error.message, "nothing-of-that-name");
