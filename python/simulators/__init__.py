@@ -49,7 +49,7 @@ class Discrete(NamedTuple):
 
 
 class _Shape(ctypes.Structure):
-    """struct fh_sim_shape of simulators.h."""
+    """struct fh_sim_shape of shape.h."""
 
     _fields_ = (
         ("observation", ctypes.c_int32 * 3),
@@ -81,6 +81,8 @@ def _load_library() -> ctypes.CDLL:
         ("close", None, (sim,)),
         ("shape", ctypes.POINTER(_Shape), (sim,)),
         ("configure", ctypes.c_int, (sim, ctypes.c_int32, ctypes.c_double)),
+        ("wire", ctypes.c_int, (sim, ctypes.c_uint64)),
+        ("plain", None, (sim, array)),
         ("seed", None, (sim, array)),
         ("reset", None, (sim, array)),
         ("step", ctypes.c_int, (sim, array, ctypes.POINTER(_Results))),
@@ -122,14 +124,18 @@ class VectorEnv:
         rules: str,
         max_episode_steps: int | None,
         sticky_action_prob: float | None,
+        wiring: int | None,
     ) -> None:
         self._sim = _open(name, rules, num_envs)
         shape = _library.fh_sim_shape(self._sim).contents
+        self._plain_space = self._read_space(shape)
+        if wiring is not None:
+            if not 0 <= wiring < 2**64:
+                raise ValueError(f"wiring is {wiring!r}; expected 0 to 2**64 - 1")
+            if _library.fh_sim_wire(self._sim, wiring):
+                raise MemoryError(f"no memory for {num_envs} wired copies of {name}")
         self.num_envs = num_envs
-        self.single_observation_space = Box(
-            tuple(size for size in shape.observation if size),
-            np.dtype(np.float32 if shape.observation_size == 4 else np.bool_),
-        )
+        self.single_observation_space = self._read_space(shape)
         self.single_action_space = (
             Discrete(shape.n_actions) if shape.n_actions else Box((1,), np.dtype(np.float32))
         )
@@ -151,9 +157,23 @@ class VectorEnv:
             _library.fh_sim_close(self._sim)
             self._sim = None
 
+    @staticmethod
+    def _read_space(shape: _Shape) -> Box:
+        return Box(
+            tuple(size for size in shape.observation if size),
+            np.dtype(np.float32 if shape.observation_size == 4 else np.bool_),
+        )
+
     def _new_observations(self) -> Array:
         space = self.single_observation_space
         return np.empty((self.num_envs, *space.shape), space.dtype)
+
+    def plain(self) -> Array:
+        """The present observations of all copies, as they are without a wiring."""
+        self._check_open()
+        observations = np.empty((self.num_envs, *self._plain_space.shape), self._plain_space.dtype)
+        _library.fh_sim_plain(self._sim, observations.ctypes.data)
+        return observations
 
     def _check_open(self) -> None:
         if not self._sim:
@@ -244,6 +264,7 @@ def make_vec(
     rules: str = "gymnax",
     max_episode_steps: int | None = None,
     sticky_action_prob: float | None = None,
+    wiring: int | None = None,
 ) -> VectorEnv:
     """Opens copies of an environment.
 
@@ -251,5 +272,7 @@ def make_vec(
     max_episode_steps: steps after which an episode is truncated; 0: never. None: as in the rules.
     sticky_action_prob: probability that a copy of Breakout repeats its last action. None: as in
     the rules.
+    wiring: a number that draws sensors and switches. Observations are what these sensors show,
+    float32, and actions pass through the switches. None: plain observations and actions.
     """
-    return VectorEnv(name, num_envs, rules, max_episode_steps, sticky_action_prob)
+    return VectorEnv(name, num_envs, rules, max_episode_steps, sticky_action_prob, wiring)

@@ -301,14 +301,14 @@ def load(
     path: str | Path,
     inputs: Shape,
     most_weights: int,
-    n_actions: int = 0,
     most_products: int | None = None,
+    n_actions: int = 0,
 ) -> Policy:
     """Reads a file of policies. Raises Unfit, whose text begins with the file's name.
 
     inputs: shape of an observation. most_weights: limit for all checkpoints together.
-    n_actions: an action is a whole number below it; 0: an action is a force.
     most_products: limit for the multiplications of a checkpoint for an action.
+    n_actions: an action is a whole number below it; 0: an action is a force.
     """
     path = Path(path)
     try:

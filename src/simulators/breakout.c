@@ -179,11 +179,20 @@ static void breakout_step_minatar(void *states, size_t n, const void *actions, d
 	breakout_step(states, n, actions, sticky, random, moves, rewards, terminated);
 }
 
+/* Bricks are many, and tell little of where the paddle should go: show them weakly. */
+static const struct sim_input breakout_inputs[PLANES] = {
+	[PADDLE] = { 0, 4 },
+	[BALL] = { 0, 4 },
+	[TRAIL] = { 0, 4 },
+	[BRICK] = { 0, 0.4f },
+};
+
 const struct sim_kind sim_breakout_gymnax = {
 	.name = "Breakout",
 	.rules = "gymnax",
 	.shape = { { SIDE, SIDE, PLANES }, 1, .n_actions = 3, .max_steps = 1000 },
 	.state_size = sizeof(struct breakout),
+	.sensors = { 64, 2, breakout_inputs, PLANES },
 	.reset = breakout_reset,
 	.observe = breakout_observe,
 	.step = breakout_step_gymnax,
@@ -194,6 +203,7 @@ const struct sim_kind sim_breakout_minatar = {
 	.rules = "minatar",
 	.shape = { { SIDE, SIDE, PLANES }, 1, .n_actions = 6, .sticky = 0.1 },
 	.state_size = sizeof(struct breakout),
+	.sensors = { 64, 2, breakout_inputs, PLANES },
 	.reset = breakout_reset,
 	.observe = breakout_observe,
 	.step = breakout_step_minatar,

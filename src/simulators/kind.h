@@ -3,9 +3,26 @@
 #define SIMULATORS_KIND_H
 
 #include "simulators/random.h"
-#include "simulators/simulators.h"
+#include "simulators/shape.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIM_ACTIONS_MAX 6
+
+/* Brings a number of an observation to about -1 to 1, before sensors see it. */
+struct sim_input {
+	float centre, gain;
+};
+
+/* Sensors of a wired environment (wiring.h). */
+struct sim_sensors {
+	int32_t n;                      /* an even number; 0: this kind can't be wired */
+	float twist;                    /* angle by which a point at distance 1 is turned */
+	const struct sim_input *inputs; /* for the numbers of an observation, again and again */
+	size_t n_inputs;
+};
 
 /*
  * An environment under one set of rules: one const struct, and a line in the table of simulators.c.
@@ -17,6 +34,7 @@ struct sim_kind {
 	/* sizes of observations and actions, and defaults of max_steps and sticky */
 	struct fh_sim_shape shape;
 	size_t state_size;
+	struct sim_sensors sensors;
 	/* Begins an episode of one copy. `state` is from the copy's last step, or zero. */
 	void (*reset)(void *state, struct sim_random *random);
 	void (*observe)(const void *states, size_t n, void *observations);

@@ -108,11 +108,19 @@ static void maze_step(void *states, size_t n, const void *actions, double sticky
 	}
 }
 
+static const struct sim_input maze_inputs[N_OBSERVATION] = {
+	[0 ... N_SEEN - 1] = { 0.5f, 2 },                  /* walls */
+	[N_SEEN... N_SEEN + N_ACTIONS - 1] = { 0.25f, 2 }, /* last action */
+	[N_SEEN + N_ACTIONS] = { 0, 0.1f },                /* last reward */
+	[N_SEEN + N_ACTIONS + 1] = { 100, 0.01f },         /* number of steps */
+};
+
 const struct sim_kind sim_meta_maze = {
 	.name = "MetaMaze",
 	.rules = "gymnax",
 	.shape = { { N_OBSERVATION }, 4, .n_actions = N_ACTIONS, .max_steps = 200 },
 	.state_size = sizeof(struct maze),
+	.sensors = { 16, 3, maze_inputs, N_OBSERVATION },
 	.reset = maze_reset,
 	.observe = maze_observe,
 	.step = maze_step,

@@ -131,10 +131,13 @@ static void car_step_gymnasium(void *states, size_t n, const void *actions, doub
 	}
 }
 
+static const struct sim_input car_inputs[] = { { -0.3f, 2 }, { 0, 25 } };
+
 #define CAR                                                                                        \
 	.name = "MountainCarContinuous",                                                           \
 	.shape = { .observation = { 2 }, .observation_size = 4, .max_steps = MAX_STEPS },          \
-	.state_size = sizeof(struct car), .reset = car_reset, .observe = car_observe
+	.state_size = sizeof(struct car), .reset = car_reset, .observe = car_observe,              \
+	.sensors = { 2, 2, car_inputs, 2 }
 
 const struct sim_kind sim_mountain_car_gymnax = {
 	CAR,

@@ -2,6 +2,7 @@
 #include "simulators/simulators.h"
 
 #include "simulators/kind.h"
+#include "simulators/wiring.h"
 
 #include <errno.h>
 #include <float.h>
@@ -22,6 +23,9 @@ struct fh_sim {
 	char *states;
 	struct sim_random *random;
 	int32_t *steps; /* number of steps in each copy's episode so far */
+	/* NULL, or the wiring of all copies; then plain observations and actions go through */
+	struct sim_wiring *wiring;
+	void *plain, *switched;
 };
 
 static const struct sim_kind *const kinds[] = {
@@ -105,6 +109,9 @@ PUBLIC void fh_sim_close(struct fh_sim *sim)
 	free(sim->states);
 	free(sim->random);
 	free(sim->steps);
+	wiring_free(sim->wiring);
+	free(sim->plain);
+	free(sim->switched);
 	free(sim);
 }
 
@@ -123,6 +130,26 @@ PUBLIC int fh_sim_configure(struct fh_sim *sim, int32_t max_steps, double sticky
 	return 0;
 }
 
+PUBLIC int fh_sim_wire(struct fh_sim *sim, uint64_t number)
+{
+	if (sim->wiring || !sim->kind->sensors.n)
+		return -EINVAL;
+	free(sim->plain);
+	free(sim->switched);
+	sim->plain = calloc(sim->n, sim_observation_bytes(&sim->kind->shape));
+	sim->switched = calloc(sim->n, sizeof(int32_t));
+	if (!sim->plain || !sim->switched)
+		return -ENOMEM;
+	sim->wiring = wiring_new(sim->kind, number);
+	if (!sim->wiring)
+		return -ENOMEM;
+	memset(sim->shape.observation, 0, sizeof(sim->shape.observation));
+	sim->shape.observation[0] = sim->kind->sensors.n;
+	sim->shape.observation_size = sizeof(float);
+	sim->observation_bytes = sim_observation_bytes(&sim->shape);
+	return 0;
+}
+
 PUBLIC void fh_sim_seed(struct fh_sim *sim, const uint64_t *seeds)
 {
 	for (size_t i = 0; i < sim->n; i++)
@@ -135,11 +162,26 @@ PUBLIC void fh_sim_feed(struct fh_sim *sim, const double *draws, size_t n)
 	sim->random[0].n_fed = n;
 }
 
+/* Observes n copies from the first one on. */
+static void sim_observe(struct fh_sim *sim, size_t first, size_t n, void *observations)
+{
+	const char *states = sim->states + first * sim->kind->state_size;
+
+	sim->kind->observe(states, n, sim->wiring ? sim->plain : observations);
+	if (sim->wiring)
+		wiring_sense(sim->wiring, sim->plain, n, observations);
+}
+
+PUBLIC void fh_sim_plain(struct fh_sim *sim, void *observations)
+{
+	sim->kind->observe(sim->states, sim->n, observations);
+}
+
 PUBLIC void fh_sim_reset(struct fh_sim *sim, void *observations)
 {
 	for (size_t i = 0; i < sim->n; i++)
 		sim_begin(sim, i);
-	sim->kind->observe(sim->states, sim->n, observations);
+	sim_observe(sim, 0, sim->n, observations);
 }
 
 /* --- a step ----------------------------------------------------------------------------------- */
@@ -163,8 +205,7 @@ static bool sim_actions_are_valid(const struct fh_sim *sim, const void *actions)
 /* Begins the next episode of a copy, and keeps the last observation of the old one. */
 static void sim_end_episode(struct fh_sim *sim, size_t i, char *final_observations)
 {
-	sim->kind->observe(sim->states + i * sim->kind->state_size, 1,
-			final_observations + i * sim->observation_bytes);
+	sim_observe(sim, i, 1, final_observations + i * sim->observation_bytes);
 	sim_begin(sim, i);
 }
 
@@ -175,6 +216,10 @@ PUBLIC int fh_sim_step(
 
 	if (!sim_actions_are_valid(sim, actions))
 		return -EINVAL;
+	if (sim->wiring) {
+		wiring_act(sim->wiring, actions, sim->n, sim->switched);
+		actions = sim->switched;
+	}
 	sim->kind->step(sim->states, sim->n, actions, sim->shape.sticky, sim->random,
 			results->rewards, results->terminated);
 	for (size_t i = 0; i < sim->n; i++) {
@@ -187,6 +232,6 @@ PUBLIC int fh_sim_step(
 			n_ended++;
 		}
 	}
-	sim->kind->observe(sim->states, sim->n, results->observations);
+	sim_observe(sim, 0, sim->n, results->observations);
 	return n_ended;
 }

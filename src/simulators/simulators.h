@@ -2,6 +2,8 @@
 #ifndef SIMULATORS_SIMULATORS_H
 #define SIMULATORS_SIMULATORS_H
 
+#include "simulators/shape.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,15 +21,6 @@
  * - MetaMaze: gymnax (0.0.9, its MetaMaze-misc)
  */
 struct fh_sim;
-
-struct fh_sim_shape {
-	int32_t observation[3]; /* dimensions of one observation; 0: the dimension is not used */
-	/* bytes of each number in an observation: 4 (a float32), or 1 (a byte that is 0 or 1) */
-	int32_t observation_size;
-	int32_t n_actions; /* actions are 0 to n_actions - 1; 0: an action is one float32 */
-	int32_t max_steps; /* an episode is truncated after so many steps; 0: never */
-	double sticky;     /* probability that a copy repeats its last action instead */
-};
 
 /* Arrays of the caller that a step of n copies fills, with a row for each copy. */
 struct fh_sim_results {
@@ -54,6 +47,16 @@ const struct fh_sim_shape *fh_sim_shape(const struct fh_sim *sim);
 
 /* Sets max_steps and sticky of the batch's shape. -EINVAL: out of range. */
 int fh_sim_configure(struct fh_sim *sim, int32_t max_steps, double sticky);
+
+/*
+ * Wires the batch: hides it behind sensors and switches that `number` draws (wiring.h).
+ * Observations are float32 then, and fh_sim_shape() tells how many. A batch is wired once at most.
+ * -EINVAL: it is wired; -ENOMEM.
+ */
+int fh_sim_wire(struct fh_sim *sim, uint64_t number);
+
+/* Observes all copies as they are without a wiring. */
+void fh_sim_plain(struct fh_sim *sim, void *observations);
 
 /* Seeds the random numbers of each copy of the environment. `seeds` has a number for each. */
 void fh_sim_seed(struct fh_sim *sim, const uint64_t *seeds);

@@ -58,9 +58,9 @@ FILES = {
     ),
     "modules of the judge": (
         SAVE
-        + "for name in ('car.py', '../car.py', '/grader/judge.py', 'simulators/policies.py'):\n"
+        + "for name in ('drivers.py', '../drivers.py', '/grader/judge.py', 'simulators/policies.py'):\n"
         "    add(name, \"raise SystemExit('run')\")\n",
-        "'car.py' " + NO_ARRAY,
+        "'drivers.py' " + NO_ARRAY,
     ),
     "code in a header": (
         "del arrays['log_std']\n"

@@ -34,7 +34,8 @@ TOLD = {
     ),
     # Breaking the agent's copy of the simulator changes no score: the judge has its own. This
     # policy stands still.
-    "echo 'raise SystemExit' > car.py; rm -f data/world.json\n" + WRITE % "{}": "'Reward Mean': ",
+    "echo 'raise SystemExit' > drivers.py; rm -f data/world.json\n"
+    + WRITE % "{}": "'Reward Mean': ",
 }
 
 

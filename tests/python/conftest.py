@@ -116,19 +116,28 @@ class PolicyTask:
 
     def __init__(self, name: str, data: str) -> None:
         self.folder, self.data = ROOT / "tasks" / name, data
+        described = yaml.safe_load((self.folder / "task.yaml").read_text())["variants"]["micro"]
+        self.files = [*described["starter_code"], *described["solution"]["files"]]
+        self.program = self.find(described["grader"]["program"])
+
+    def find(self, name: str) -> Path:
+        """A file or folder of the task, or of the data set policy-programs."""
+        shared = name.removeprefix("policy-programs:")
+        return (self.folder if shared == name else ROOT / "tasks") / shared
 
     def make_workspace(self, folder: Path, key: str) -> Path:
         """An agent's workspace, with our solution."""
-        shutil.copytree(self.folder / "starter/micro", folder)
-        shutil.copy(self.folder / "solution/micro/solve.py", folder)
+        folder.mkdir(parents=True)
+        for path in map(self.find, self.files):
+            for file in path.iterdir() if path.is_dir() else [path]:
+                shutil.copy(file, folder)
         make_data(self.data, folder / "data", key)
         return folder
 
     def judge(self, folder: Path, key: str, episodes: int = 64) -> dict[str, Any]:
         """The judge's report about policy.npz."""
-        program = str(self.folder / "grader/judge.py")
         subprocess.run(
-            ["bash", "-c", 'exec "$@" 3>result', "-", PYTHON, "-B", program, str(episodes)],
+            ["bash", "-c", 'exec "$@" 3>result', "-", PYTHON, "-B", self.program, str(episodes)],
             cwd=folder,
             check=True,
             env={**os.environ, "FUMEHOOD_JUDGE_KEY": key},

@@ -35,7 +35,7 @@ def arrays(**changed: Any) -> dict[str, Any]:
 
 def load(folder: Path, given: dict[str, Any], **limits: int) -> policies.Policy:
     np.savez(folder / "policy.npz", **given)
-    return policies.load(folder / "policy.npz", PICTURE, 25_000, ACTIONS, **limits)
+    return policies.load(folder / "policy.npz", PICTURE, 25_000, n_actions=ACTIONS, **limits)
 
 
 def plain_conv(picture: Any, weight: Any, bias: Any) -> Any:

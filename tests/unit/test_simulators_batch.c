@@ -214,6 +214,114 @@ static void a_sticky_copy_repeats_its_action(void **state)
 	fh_sim_close(b.sim);
 }
 
+/* --- wiring ----------------------------------------------------------------------------------- */
+
+struct wired {
+	float observations[N][64], final[N][64];
+	double rewards[N];
+	uint8_t terminated[N], truncated[N];
+};
+
+/* Opens wired copies, plays three steps of the same actions, and closes them. */
+static void wired_play(const char *name, uint64_t number, struct wired *out)
+{
+	static const int32_t choices[N] = { 0, 1, 2 };
+	static const float forces[N] = { 0.1f, 0.5f, -1 };
+	static const uint64_t seeds[N] = { 5, 6, 7 };
+	struct fh_sim *sim;
+
+	*out = (struct wired){ 0 };
+	assert_int_equal(fh_sim_open(&sim, name, NULL, N), 0);
+	assert_int_equal(fh_sim_wire(sim, number), 0);
+	fh_sim_seed(sim, seeds);
+	fh_sim_reset(sim, out->observations);
+	for (int i = 0; i < 3; i++)
+		fh_sim_step(sim, fh_sim_shape(sim)->n_actions ? (const void *)choices : forces,
+				&(struct fh_sim_results){ out->observations, out->rewards,
+						out->terminated, out->truncated, out->final });
+	fh_sim_close(sim);
+}
+
+static void a_number_decides_a_wiring(void **state)
+{
+	static const struct {
+		const char *name;
+		int sensors;
+	} rows[] = { { "MountainCarContinuous", 2 }, { "Breakout", 64 }, { "MetaMaze", 16 } };
+	struct wired first, same, other;
+
+	for (size_t i = 0; i < 3; i++) {
+		struct fh_sim *sim;
+
+		assert_int_equal(fh_sim_open(&sim, rows[i].name, NULL, 1), 0);
+		assert_int_equal(fh_sim_wire(sim, 1), 0);
+		assert_int_equal(fh_sim_shape(sim)->observation[0], rows[i].sensors);
+		assert_int_equal(fh_sim_shape(sim)->observation[1], 0);
+		assert_int_equal(fh_sim_shape(sim)->observation_size, 4);
+		assert_int_equal(fh_sim_wire(sim, 1), -EINVAL);
+		fh_sim_close(sim);
+		wired_play(rows[i].name, 1, &first);
+		wired_play(rows[i].name, 1, &same);
+		wired_play(rows[i].name, 2, &other);
+		assert_memory_equal(&first, &same, sizeof(first));
+		assert_memory_not_equal(
+				first.observations, other.observations, sizeof(first.observations));
+	}
+}
+
+/* The second of three cars stands between the others. A linear map would show it in the middle of
+ * what they show. */
+static void no_linear_map_undoes_the_sensors(void **state)
+{
+	static const double fed[] = { 0 }, middle[] = { 0.5 }, end[] = { 1 };
+	const double *const places[] = { fed, middle, end };
+	float seen[3][2];
+
+	for (int i = 0; i < 3; i++) {
+		struct fh_sim *sim;
+
+		assert_int_equal(fh_sim_open(&sim, "MountainCarContinuous", NULL, 1), 0);
+		assert_int_equal(fh_sim_wire(sim, 7), 0);
+		fh_sim_feed(sim, places[i], 1);
+		fh_sim_reset(sim, seen[i]);
+		fh_sim_close(sim);
+	}
+	assert_true(fabsf((seen[0][0] + seen[2][0]) / 2 - seen[1][0]) +
+					fabsf((seen[0][1] + seen[2][1]) / 2 - seen[1][1]) >
+			0.01f);
+}
+
+/* The plain observation of a wired batch is that of a batch without wiring. */
+static void a_wiring_changes_no_rules(void **state)
+{
+	static const uint64_t seeds[N] = { 5, 6, 7 };
+	static const float none[N];
+	float sensors[N][2], plain[N][2], expected[N][2];
+	struct batch b;
+	struct fh_sim *wired;
+
+	batch_open(&b, "MountainCarContinuous", NULL);
+	assert_int_equal(fh_sim_open(&wired, "MountainCarContinuous", NULL, N), 0);
+	assert_int_equal(fh_sim_wire(wired, 3), 0);
+	fh_sim_seed(b.sim, seeds);
+	fh_sim_seed(wired, seeds);
+	fh_sim_reset(b.sim, b.observations);
+	fh_sim_reset(wired, sensors);
+	for (int i = 0; i < 20; i++) {
+		batch_step(&b, none);
+		fh_sim_step(wired, none,
+				&(struct fh_sim_results){ sensors, b.rewards, b.terminated,
+						b.truncated, b.final });
+	}
+	fh_sim_plain(b.sim, expected);
+	fh_sim_plain(wired, plain);
+	assert_memory_equal(plain, expected, sizeof(plain));
+	assert_memory_equal(b.observations, expected, sizeof(expected));
+	assert_memory_not_equal(sensors, expected, sizeof(expected));
+	fh_sim_close(b.sim);
+	fh_sim_close(wired);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +334,9 @@ int main(void)
 		cmocka_unit_test(a_terminated_episode_is_not_truncated_too),
 		cmocka_unit_test(a_wrong_action_moves_no_copy),
 		cmocka_unit_test(a_sticky_copy_repeats_its_action),
+		cmocka_unit_test(a_number_decides_a_wiring),
+		cmocka_unit_test(no_linear_map_undoes_the_sensors),
+		cmocka_unit_test(a_wiring_changes_no_rules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

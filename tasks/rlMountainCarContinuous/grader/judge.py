@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges rlMountainCarContinuous: `judge.py EPISODES` lets each checkpoint play so many episodes.
+"""Judges weights of policies: `judge.py EPISODES` lets each checkpoint play so many episodes.
 
-It reads arrays of numbers from the agent, and loads no code. The workspace has the task's own
-files, and policy.npz. So car.py is the starter's, whatever the agent did to its own.
+It reads arrays of numbers from the agent, and loads no code. Its workspace has policy.npz, and
+data/world.json as the task has it, whatever the agent did to its own.
 """
 
 from __future__ import annotations
@@ -11,21 +11,19 @@ import json
 import os
 import sys
 
-MOST_WEIGHTS = 25_000
 LACKS_NUMPY = "policies can't be scored here: this machine's python3 has no numpy"
 
 
 def score() -> dict[str, float | str]:
-    sys.path.append(os.getcwd())
-    import car
+    from simulators.games import open_world
 
     from simulators import policies
 
     try:
-        policy = policies.load("policy.npz", (2,), MOST_WEIGHTS)
-        copies = car.Car(policies.CHECKPOINTS * int(sys.argv[1]))
+        game = open_world(policies.CHECKPOINTS * int(sys.argv[1]))
+        policy = policies.load("policy.npz", game.shape, *game.limits, n_actions=game.n_actions)
         seed = int(os.environ["FUMEHOOD_JUDGE_KEY"], 16)
-        returns = policies.play(policy, copies, seed, car.STEPS)
+        returns = policies.play(policy, game, seed, game.steps)
     except policies.Unfit as fault:
         return {"error": str(fault)}
     return {"Reward Mean": float(returns.mean()), "Reward Std": float(returns.std())}

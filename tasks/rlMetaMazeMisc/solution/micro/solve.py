@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A known good answer: a policy gradient with a critic, in short pieces. Writes policy.npz.
+"""A known good answer: a policy that sees the maze teaches one that sees the sensors.
 
-The critic predicts the rewards to come, so that an action counts for what it adds. The policy is
-improved every 25 steps, and is kept from deciding too early.
+The teacher learns by a policy gradient with a critic, in short pieces. The critic predicts the
+rewards to come, so that an action counts for what it adds. Writes policy.npz.
 """
 
 import sys
 
 import numpy as np
-from baseline import Adam, ScaledMaze, draw_weights, run, softmax
-from maze import N_ACTIONS
+from imitate import imitate
+from network import Network, softmax
+from simulators.games import open_world
 
 from simulators import policies
 
-MAZES, UNITS, ROUNDS, PIECE = 128, 24, 480, 25
-RATE, DISCOUNT, TRUST, VARIETY = 0.02, 0.97, 0.95, 0.01
+MAZES, PIECE, TEACHER_UNITS, TEACHER_ROUNDS, TEACHER_RATE = 128, 25, 24, 700, 0.02
+DISCOUNT, TRUST, VARIETY = 0.97, 0.95, 0.01
+UNITS, ROUNDS, RATE = 30, 1500, 0.02
 
 
 def advantages(rewards, ended, critic):
@@ -30,33 +32,45 @@ def advantages(rewards, ended, critic):
 def direction(chances, actions, better):
     """The direction for the outputs: better actions, various ones, and a critic that is right."""
     scaled = (better - better.mean()) / (better.std() + 1e-6)
-    towards = (np.eye(N_ACTIONS)[actions] - chances) * scaled[..., None]
+    towards = (np.eye(chances.shape[-1])[actions] - chances) * scaled[..., None]
     logs = np.log(chances + 1e-9)
     towards -= VARIETY * chances * (logs - (chances * logs).sum(-1, keepdims=True))
-    return np.concatenate([towards, 0.5 * better[..., None]], -1) / better.size
+    return np.concatenate([towards, 0.5 * better[..., None]], -1)
 
 
-def train(seed, rounds=ROUNDS):
+def train_teacher(seed, rounds):
     random = np.random.default_rng(seed)
-    maze = ScaledMaze(MAZES, random)
-    adam = Adam(draw_weights(random, N_ACTIONS + 1, UNITS))  # the last output is the critic
-    inputs = maze.reset(seed)
-    for number in range(1, rounds + 1):
+    game = open_world(MAZES)
+    n = game.n_actions
+    seen = []
+    game.reset(seed)
+    for _ in range(game.steps):
+        game.step(random.integers(n, size=MAZES))
+        seen.append(game.plain())
+    network = Network(random, np.concatenate(seen), TEACHER_UNITS, n + 1)  # the last: the critic
+    for number in range(rounds):
         rows = []
         for _ in range(PIECE):
-            units, outputs = run(adam.weights, inputs)
-            actions = policies.draw_choices(outputs[:, :N_ACTIONS], random)
-            found, rewards, ended = maze.step(actions)
+            inputs, units, outputs = network.run(game.plain())
+            actions = policies.draw_choices(outputs[:, :n], random)
+            _, rewards, ended = game.step(actions)
             rows.append((inputs, units, outputs, actions, rewards / 10, ended))
-            inputs = found
-        seen, units, outputs, actions, rewards, ended = map(np.array, zip(*rows, strict=True))
-        critic = np.concatenate([outputs[..., -1], run(adam.weights, inputs)[1][None, :, -1]])
+        inputs, units, outputs, actions, rewards, ended = map(np.array, zip(*rows, strict=True))
+        critic = np.concatenate([outputs[..., -1], network.run(game.plain())[2][None, :, -1]])
         better = advantages(rewards, ended, critic)
-        up = direction(softmax(outputs[..., :N_ACTIONS]), actions, better)
-        adam.step(seen, units, up, RATE * (1 - 0.9 * number / rounds))
-    first, bias, second, last = adam.weights
-    maze.save([first, bias, second[:, :N_ACTIONS], last[:N_ACTIONS]])
+        up = direction(softmax(outputs[..., :n]), actions, better)
+        network.improve(inputs, units, up, TEACHER_RATE * (1 - 0.9 * number / rounds))
+    return network
+
+
+def solve(seed, teacher_rounds=TEACHER_ROUNDS, rounds=ROUNDS):
+    network = train_teacher(seed, teacher_rounds)
+
+    def teacher(mazes):
+        return softmax(network.run(mazes)[2][:, :-1]), np.ones(len(mazes))
+
+    imitate(teacher, seed, UNITS, rounds, RATE)
 
 
 if __name__ == "__main__":
-    train(*map(int, sys.argv[1:] or [0]))
+    solve(int(sys.argv[1]) if len(sys.argv) > 1 else 0)

@@ -1,92 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The baseline: a policy gradient for five policies at once. Writes policy.npz.
+"""The baseline: the best of policies drawn at random. Writes policy.npz.
 
-Independent random forces seldom get the car up the hill. So a random force is held for some steps:
-`python3 baseline.py [SEED [STEPS]]`.
+`python3 baseline.py [SEED [POLICIES]]`.
 """
 
 import sys
 
 import numpy as np
-from car import STEPS, Car
+from drivers import N_WEIGHTS, returns, save, unpack
+from simulators.policies import CHECKPOINTS
 
-POLICIES, UNITS, CARS = 5, 16, 32
-ROUNDS, RATE, DISCOUNT = 20, 0.03, 0.99
-
-
-def play(car, weights, random, seed, hold):
-    """One episode of each car: observations, random parts of forces, rewards, and who still drives."""
-    observations = car.reset(seed)
-    driving = np.ones((POLICIES, CARS), bool)
-    rows = []
-    for step in range(STEPS):
-        inputs = observations.reshape(POLICIES, CARS, 2)
-        if step % hold == 0:
-            noise = random.normal(size=(POLICIES, CARS))
-        means = np.tanh(inputs @ weights[0] + weights[1]) @ weights[2] + weights[3]
-        observations, rewards, ended = car.step((means[..., 0] + noise).ravel())
-        rows.append((inputs, noise, rewards.reshape(driving.shape) * driving, driving.copy()))
-        driving &= ~ended.reshape(driving.shape)
-    return [np.array(column) for column in zip(*rows, strict=True)]
+POLICIES, SPREAD, CARS = 100, 0.5, 4
 
 
-def advantages(rewards, driving):
-    """How much better the rest of an episode was than that of other episodes of the policy."""
-    returns, later = np.zeros_like(rewards), 0.0
-    for step in reversed(range(STEPS)):
-        later = returns[step] = rewards[step] + DISCOUNT * later
-    mean = returns.sum((0, 2), where=driving, keepdims=True) / driving.sum((0, 2), keepdims=True)
-    better = (returns - mean) * driving
-    return better / (better.std((0, 2), keepdims=True) + 1e-6)
-
-
-def gradients(weights, inputs, noise, better):
-    """The direction in which better forces become more probable."""
-    inputs = np.moveaxis(inputs, 0, 1).reshape(POLICIES, -1, 2)
-    pull = np.moveaxis(better * noise, 0, 1).reshape(POLICIES, -1, 1) / better[:, 0].size
-    units = np.tanh(inputs @ weights[0] + weights[1])
-    below = pull * weights[2].swapaxes(1, 2) * (1 - units * units)
-    return [
-        inputs.swapaxes(1, 2) @ below,
-        below.sum(1, keepdims=True),
-        units.swapaxes(1, 2) @ pull,
-        pull.sum(1, keepdims=True),
-    ]
-
-
-def train(seed, hold=20):
-    random = np.random.default_rng(seed)
-    weights = [
-        random.normal(size=(POLICIES, 2, UNITS)) * 0.7,
-        np.zeros((POLICIES, 1, UNITS)),
-        random.normal(size=(POLICIES, UNITS, 1)) * 0.1,
-        np.zeros((POLICIES, 1, 1)),
-    ]
-    means, squares = ([np.zeros_like(w) for w in weights] for _ in range(2))
-    car = Car(POLICIES * CARS)
-    for number in range(1, ROUNDS + 1):
-        inputs, noise, rewards, driving = play(car, weights, random, 1000 * seed + number, hold)
-        found = gradients(weights, inputs, noise, advantages(rewards, driving))
-        for i, gradient in enumerate(found):  # update the weights by Adam
-            means[i] += 0.1 * (gradient - means[i])
-            squares[i] += 0.01 * (gradient**2 - squares[i])
-            unbiased = np.sqrt(squares[i] / (1 - 0.99**number)) + 1e-8
-            weights[i] += RATE * means[i] / (1 - 0.9**number) / unbiased
-    return weights
-
-
-def save(weights, log_std):
-    np.savez(
-        "policy.npz",
-        **{
-            "0.tanh.weight": weights[0],
-            "0.tanh.bias": weights[1][:, 0],
-            "1.linear.weight": weights[2],
-            "1.linear.bias": weights[3][:, 0],
-            "log_std": np.full(POLICIES, float(log_std)),
-        },
-    )
+def draw(seed, policies=POLICIES, spread=SPREAD):
+    """The best policies of so many, [policy, number]."""
+    drawn = spread * np.random.default_rng(seed).normal(size=(policies, N_WEIGHTS))
+    return drawn[np.argsort(-returns(drawn, CARS, seed))[:CHECKPOINTS]]
 
 
 if __name__ == "__main__":
-    save(train(*map(int, sys.argv[1:] or [0])), log_std=0)
+    save(unpack(draw(*map(int, sys.argv[1:] or [0]))), log_std=0)

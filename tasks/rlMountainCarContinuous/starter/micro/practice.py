@@ -3,13 +3,14 @@
 
 import sys
 
-from car import STEPS, Car
+from simulators.games import open_world
 
 from simulators import policies
 
 if __name__ == "__main__":
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else 0
-    policy = policies.load("policy.npz", inputs=(2,), most_weights=25_000)
-    returns = policies.play(policy, Car(policies.CHECKPOINTS * 64), seed, STEPS)
-    print("mean of each checkpoint:", *returns.mean(1).round(1))
+    game = open_world(policies.CHECKPOINTS * 64)
+    policy = policies.load("policy.npz", game.shape, *game.limits, n_actions=game.n_actions)
+    returns = policies.play(policy, game, seed, game.steps)
+    print("mean of each checkpoint:", *returns.mean(1).round(2))
     print(f"Reward Mean {returns.mean():.2f}, Reward Std {returns.std():.2f}")
