@@ -1,12 +1,14 @@
 // The curve of a run's scores over its steps.
 
-import { svg } from "./dom.js";
+import { el, svg } from "./dom.js";
+import { number } from "./step.js";
 
 const WIDTH = 1000;
 const HEIGHT = 120;
 const EDGE = 10;
 
-// `points` are {step, score}. A click calls `choose` with the step of the nearest point.
+// `points` are {step, score}. Marks are strokes, which keep their form when the curve is
+// stretched. A click calls `choose` with the step of the nearest point.
 export function scoreChart({ points, steps, baseline, minimize, current, choose, metric }) {
 	const values = points.map((p) => p.score).concat(baseline === null ? [] : [baseline]);
 	const low = Math.min(...values);
@@ -35,8 +37,8 @@ export function scoreChart({ points, steps, baseline, minimize, current, choose,
 		const name = `step ${p.step}: ${metric} ${p.score}`;
 		parts.push(
 			svg(
-				"circle",
-				{ class: "point", cx: x(p.step), cy: y(p.score), r: 4 },
+				"path",
+				{ class: "point", d: `M${x(p.step)} ${y(p.score)}h0` },
 				svg("title", {}, name),
 			),
 		);
@@ -58,5 +60,12 @@ export function scoreChart({ points, steps, baseline, minimize, current, choose,
 		const near = points.reduce((a, b) => (Math.abs(x(b.step) - at) < Math.abs(x(a.step) - at) ? b : a));
 		choose(near.step);
 	});
-	return drawn;
+	const same = high === low;
+	return el(
+		"div",
+		{ class: "axes" },
+		el("div", { class: same ? "axis-y axis-y-one" : "axis-y" }, el("span", {}, number(high)), same ? null : el("span", {}, number(low))),
+		drawn,
+		el("div", { class: "axis-x" }, el("span", {}, "1"), el("span", {}, `${metric} over steps`), el("span", {}, String(steps))),
+	);
 }

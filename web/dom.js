@@ -48,6 +48,7 @@ export class VirtualList {
 	setCount(n, fresh = true) {
 		this.n = n;
 		this.space.style.height = `${n * this.height}px`;
+		this.box.style.setProperty("--rows-height", `${n * this.height + 2}px`);
 		if (fresh) {
 			for (const row of this.shown.values()) row.remove();
 			this.shown.clear();

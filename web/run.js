@@ -10,6 +10,7 @@ import { size, textBlock } from "./text.js";
 const ROW_HEIGHT = 30;
 const LIVE_MS = 1000;
 const PLAY_MS = 1200;
+const MESSAGES_PAGE = 20;
 
 export function rowOf([head, marks, duration, score, exit, sent, received, cost], before) {
 	return {
@@ -25,6 +26,32 @@ export function rowOf([head, marks, duration, score, exit, sent, received, cost]
 		receivedAll: received,
 		costAll: cost,
 	};
+}
+
+function processorNote(n, processor, assumed, cut) {
+	if (!n) return "";
+	if (!processor) return "The record does not tell how the history processor shortened them.";
+	const where = assumed ? "today's configuration of this agent has" : "the run used";
+	return `As the model saw them: ${where} ${processor}. It left out parts of ${cut} of these messages.`;
+}
+
+// A message as the model saw it. Parts that the history processor left out are folded.
+function messageView(message) {
+	const title = message.is_demo ? `${message.role.text}, demonstration` : message.role.text;
+	return el(
+		"section",
+		{ class: "part part-message" },
+		el("h3", {}, message.shown ? `${title}, shortened` : title),
+		textBlock(message.shown ?? message.content),
+		message.shown
+			? el(
+					"details",
+					{ class: "left-out" },
+					el("summary", {}, `What the model did not see: the whole message, ${size(message.content.bytes)}`),
+					textBlock(message.content),
+				)
+			: null,
+	);
 }
 
 export class RunView {
@@ -112,7 +139,7 @@ export class RunView {
 			jump("Next edit", "w", () => this.jump(MARK.edit, 1)),
 			jump("Next score", "v", () => this.jump(MARK.validate | MARK.submit, 1)),
 			(this.filesButton = jump("Files", "f", () => this.toggleFiles())),
-			jump("Conversation", "m", () => this.showMessages(0)),
+			jump("Conversation", "m", () => this.showMessages()),
 			(this.player = jump("Play", "p", () => this.play())),
 		];
 	}
@@ -281,7 +308,7 @@ export class RunView {
 			"]": () => this.showsFiles && this.files.turn(1),
 			d: () => this.showsFiles && this.files.nextMode(),
 			p: () => this.play(),
-			m: () => this.showMessages(0),
+			m: () => this.showMessages(),
 			"/": () => this.search.focus(),
 			Enter: () => this.detail.focus(),
 			u: () => (location.hash = "#/"),
@@ -290,25 +317,26 @@ export class RunView {
 		return key in acts;
 	}
 
-	// Shows the recorded messages from number `from` on, counted from 0.
+	// Shows the messages that the model had before its reply of the step. `from` counts from 0; the
+	// last page is shown without it. An exported page only has the messages of the whole run.
 	async showMessages(from) {
-		const { n, messages } = await getJson("messages", { run: this.id, from });
-		const end = from + messages.length;
+		const step = this.step;
+		const get = (at) => getJson("messages", isExport ? { run: this.id, from: at } : { run: this.id, step, from: at });
+		const first = from ?? (isExport ? 0 : Math.max(0, (await get(Number.MAX_SAFE_INTEGER)).n - 1));
+		const at = first - (first % MESSAGES_PAGE);
+		const { n, messages, processor, assumed } = await get(at);
+		if (this.closed || this.step !== step) return;
+		const end = at + messages.length;
 		const page = (text, to) => el("button", { type: "button", click: () => this.showMessages(to) }, text);
+		const cut = messages.filter((message) => message.shown).length;
 		this.detail.replaceChildren(
-			el("h2", {}, n ? `Messages ${from + 1} to ${end} of ${n}` : "No messages were recorded"),
-			...messages.map((message) =>
-				el(
-					"section",
-					{ class: "part part-message" },
-					el("h3", {}, message.is_demo ? `${message.role.text}, demonstration` : message.role.text),
-					textBlock(message.content),
-				),
-			),
+			el("h2", {}, n ? `Messages ${at + 1} to ${end} of ${n}${isExport ? "" : ` before step ${step}`}` : "No messages were recorded"),
+			el("p", { class: "note" }, processorNote(n, processor, assumed, cut)),
+			...messages.map(messageView),
 			el(
 				"p",
 				{ class: "jumps" },
-				from > 0 ? page("Earlier messages", Math.max(0, from - 20)) : null,
+				at > 0 ? page("Earlier messages", at - MESSAGES_PAGE) : null,
 				end < n ? page("Later messages", end) : null,
 			),
 		);

@@ -1,6 +1,6 @@
 // The table of all runs.
 
-import { isExport } from "./api.js";
+import { follow, isExport } from "./api.js";
 import { el, say, VirtualList } from "./dom.js";
 import { loadRuns, taskAddress } from "./list.js";
 import { number, seconds } from "./step.js";
@@ -8,6 +8,7 @@ import { size } from "./text.js";
 
 const ROW_HEIGHT = 30;
 const LIVE_MS = 2000;
+const SEARCH_MS = 300; // typing rests this long before the steps are searched
 
 const date = (text) => (text ? text.slice(0, 16).replace("T", " ") : "");
 
@@ -40,13 +41,18 @@ const PRESET = ["task", "model", "exit_status", "steps", "best", "baseline", "co
 const NARROW = ["task", "model", "best"];
 
 // Makes a test of the filter's words. "best>0.5" compares a column; another word is looked for in
-// all texts of a run.
-function filterOf(text) {
-	const tests = text
-		.toLowerCase()
-		.match(/(?:[^\s"]|"[^"]*"?)+/g)
-		?.map((quoted) => {
-			const word = quoted.replaceAll('"', "");
+// all texts of a run. "text:word" is looked for in actions and observations: `found` has, for each
+// such text, the ids of the runs.
+function wordsOf(text) {
+	return (text.toLowerCase().match(/(?:[^\s"]|"[^"]*"?)+/g) ?? []).map((quoted) => quoted.replaceAll('"', ""));
+}
+
+const textOf = (word) => word.match(/^text:(.+)$/)?.[1];
+
+function filterOf(text, found) {
+	const tests = wordsOf(text)
+		.map((word) => {
+			if (textOf(word)) return (run) => found.get(textOf(word))?.has(run.id);
 			const [, name, sign, value] = word.match(/^([a-z_]+)(<=|>=|<|>|=|:)(.+)$/) ?? [];
 			if (!COLUMNS.some(([column]) => column === name)) return (run) => run.text.includes(word);
 			if (sign === ":") return (run) => String(run[name] ?? "").toLowerCase().includes(value);
@@ -59,7 +65,7 @@ function filterOf(text) {
 			};
 			return (run) => run[name] !== null && compare[sign](run[name]);
 		});
-	return (run) => !tests || tests.every((test) => test(run));
+	return (run) => tests.every((test) => test(run));
 }
 
 function compareBy(name, sign) {
@@ -77,6 +83,8 @@ export class RunsView {
 		this.runs = [];
 		this.shown = [];
 		this.chosen = null;
+		this.found = new Map(); // texts that were searched in steps: the ids of their runs
+		this.searches = [];
 	}
 
 	static keys = [
@@ -102,7 +110,7 @@ export class RunsView {
 			placeholder: "Filter: words, task:titanic, best>0.8 ( / )",
 			"aria-label": "Filter",
 			value: this.query.get("filter") ?? "",
-			input: () => this.apply(),
+			input: () => this.look(),
 			keydown: (event) => {
 				if (event.key === "Enter" || event.key === "Escape") this.list.box.focus();
 			},
@@ -128,7 +136,35 @@ export class RunsView {
 
 	async load() {
 		this.take(await loadRuns());
-		if (!this.closed) this.apply();
+		this.found.clear();
+		if (!this.closed) this.look();
+	}
+
+	// Applies the filter, and searches the steps for its texts once typing rests.
+	look() {
+		clearTimeout(this.typing);
+		this.typing = setTimeout(() => this.searchSteps(), SEARCH_MS);
+		this.apply();
+	}
+
+	searchSteps() {
+		const texts = wordsOf(this.filter.value).map(textOf).filter((text) => text && !this.found.has(text));
+		if (isExport) {
+			if (texts.length) say("This page was exported without the search in steps.");
+			return;
+		}
+		for (const text of texts) {
+			const ids = new Set();
+			this.found.set(text, ids);
+			this.searches.push(
+				follow("search", { text }, {
+					found: (more) => {
+						for (const id of more) ids.add(id);
+						if (more.length && !this.closed) this.apply();
+					},
+				}),
+			);
+		}
 	}
 
 	take(runs) {
@@ -205,7 +241,7 @@ export class RunsView {
 	// --- what is shown
 
 	apply() {
-		this.shown = this.runs.filter(filterOf(this.filter.value));
+		this.shown = this.runs.filter(filterOf(this.filter.value, this.found));
 		if (this.sort) this.shown.sort(compareBy(this.sort.replace(/^-/, ""), this.sort[0] === "-" ? -1 : 1));
 		this.drawHead();
 		this.list.setCount(this.shown.length);
@@ -303,6 +339,8 @@ export class RunsView {
 	close() {
 		this.closed = true;
 		clearTimeout(this.timer);
+		clearTimeout(this.typing);
+		for (const stop of this.searches) stop();
 		this.list?.close();
 	}
 }

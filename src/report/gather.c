@@ -157,7 +157,7 @@ static const struct {
 } mixable[] = {
 	{ offsetof(struct run_row, version), "versions of the task" },
 	{ offsetof(struct run_row, root), "root file systems" },
-	{ offsetof(struct run_row, judge), "judges" },
+	{ offsetof(struct run_row, judge), "data seeds or judge keys" },
 	{ offsetof(struct run_row, metric), "metrics" },
 };
 

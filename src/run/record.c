@@ -108,6 +108,8 @@ int run_record_open(
 		o.agent_config = p->agent->config->stem;
 		o.agent_config_path = p->agent->config->place;
 		o.agent_hash = p->agent->config->hash;
+		o.history = p->agent->config->processor->name;
+		o.history_n = p->agent->config->args.n;
 	}
 	o.dir = r->dir;
 	o.run = r->number;

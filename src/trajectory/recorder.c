@@ -99,6 +99,10 @@ static void recorder_put_open(
 	pyjson_put_text(&w, "agent_config", o->agent_config);
 	pyjson_put_text(&w, "agent_config_path", o->agent_config_path);
 	pyjson_put_text(&w, "agent_hash", o->agent_hash);
+	if (o->history) {
+		pyjson_put_text(&w, "history_processor", o->history);
+		pyjson_put_i64(&w, "history_n", o->history_n);
+	}
 	pyjson_put_i64(&w, "run", o->run);
 	pyjson_put_text(&w, "reward", o->reward);
 	if (o->policy_step)

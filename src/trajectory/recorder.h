@@ -32,8 +32,10 @@ struct recorder_options {
 	const char *agent_config_path;
 	/* hash of the agent's configuration; NULL: the run has none */
 	const char *agent_hash;
-	int run;            /* number of the run, as in the name of its folder */
-	const char *reward; /* name of the reward: "delta", ... */
+	const char *history; /* name of the agent's history processor; NULL: none */
+	int history_n;       /* number of observations that it keeps; 0: all, or a fixed number */
+	int run;             /* number of the run, as in the name of its folder */
+	const char *reward;  /* name of the reward: "delta", ... */
 	/* training step of the policy that plays, for the name of the .traj; NULL: none */
 	const int64_t *policy_step;
 	bool resume; /* append to an existing events.jsonl, because the run is resumed */

@@ -4,14 +4,15 @@
 #include "base/scope.h"
 #include "view/files.h"
 #include "view/page_edits.h"
+#include "view/page_messages.h"
 #include "view/page_report.h"
 #include "view/page_runs.h"
+#include "view/page_search.h"
 
 #include <string.h>
 
 #define PIECE_BYTES (256L << 10) /* most bytes of a piece of a long text */
 #define STEPS_MOST 50
-#define MESSAGES_MOST 20
 
 /* --- a run ------------------------------------------------------------------------------------ */
 
@@ -180,37 +181,6 @@ static void page_raw(struct page *p)
 		page_refuse(p, 404, "the step can't be read any more");
 }
 
-static void page_messages(struct page *p)
-{
-	auto_buf struct buf text = BUF_INIT(RECORD_PART_BYTES_MAX);
-	struct pyjson_writer *w = &p->json;
-	const struct record *r;
-	int64_t from = 0;
-
-	if (!page_find_run(p))
-		return;
-	r = p->run->record;
-	page_number(p, "from=", &from);
-	pyjson_put_object(w, NULL);
-	pyjson_put_i64(w, "n", (int64_t)r->n_messages);
-	pyjson_put_array(w, "messages");
-	for (size_t i = (size_t)from; i < r->n_messages && i < (size_t)from + MESSAGES_MOST; i++) {
-		const struct record_place *m = &r->messages[i];
-		struct arena arena = ARENA_INIT;
-		const struct pyjson *v = page_read(p, &arena, m->begin, m->end, &text);
-		const struct pyjson *demo = pyjson_get(v, "is_demo");
-
-		pyjson_put_object(w, NULL);
-		page_put_cut(p, "role", run_text_of(v, "role"));
-		page_put_cut(p, "content", run_text_of(v, "content"));
-		pyjson_put_bool(w, "is_demo", demo && demo->boolean);
-		pyjson_end_object(w);
-		arena_release(&arena);
-	}
-	pyjson_end_array(w);
-	pyjson_end_object(w);
-}
-
 /* --- requests --------------------------------------------------------------------------------- */
 
 static const struct {
@@ -220,6 +190,7 @@ static const struct {
 	{ "api/runs", page_runs },
 	{ "api/points", page_points },
 	{ "api/report", page_report },
+	{ "api/search", page_search },
 	{ "api/run", page_run },
 	{ "api/steps", page_steps },
 	{ "api/text", page_text },

@@ -212,7 +212,7 @@ void run_keep_steps(struct record *r, size_t n)
 void run_release(struct record *r)
 {
 	char *const texts[] = { r->task, r->variant, r->model, r->agent, r->exit_status, r->error,
-		r->metric, r->version, r->assignment };
+		r->metric, r->version, r->assignment, r->history };
 
 	run_keep_steps(r, 0);
 	free(r->steps);
@@ -239,6 +239,8 @@ static void run_take_open(struct record *r, const struct pyjson *event)
 	run_set(&r->agent, event, "agent_config");
 	run_set(&r->metric, event, "metric");
 	run_set(&r->version, event, "version");
+	run_set(&r->history, event, "history_processor");
+	pyjson_i64(pyjson_get(event, "history_n"), &r->history_n);
 	r->minimize = maximize && maximize->kind == PYJSON_BOOL && !maximize->boolean;
 	pyjson_i64(pyjson_get(event, "max_steps"), &r->max_steps);
 	r->baseline = run_score(r, pyjson_get(event, "baseline"));

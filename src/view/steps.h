@@ -58,6 +58,8 @@ struct record {
 
 	/* texts of the run; NULL: unknown */
 	char *task, *variant, *model, *agent, *exit_status, *error, *metric, *version, *assignment;
+	char *history;     /* name of the history processor; NULL: unknown */
+	int64_t history_n; /* observations that it keeps */
 	bool minimize;
 	int64_t max_steps; /* 0: unknown */
 	double baseline;   /* NaN: unknown */

@@ -103,6 +103,22 @@ test("runs are listed, filtered and opened by keys", async () => {
 	await page.locator('[aria-posinset="2"][aria-selected="true"]').waitFor();
 });
 
+test("runs are found by the texts of their steps", async () => {
+	await page.goto(address);
+	await page.getByText("3 of 3 runs").waitFor();
+	const find = async (words, n) => {
+		await page.locator("input[type=search]").fill(words);
+		await page.getByText(`${n} of 3 runs`).waitFor();
+	};
+	await find('text:"LINE 2999"', 1); // the end of a long observation
+	await find('text:"rain.py 4999"', 1);
+	await find("text:train.py", 3);
+	await find("text:train.py steps>8 best<3", 1);
+	await find("text:duration_s", 0); // a member's name
+	await find("text:submitted", 0); // another event
+	await find('text:"new line"', 1);
+});
+
 test("runs are sorted, columns are chosen, and new steps appear", async () => {
 	await page.goto(address);
 	const cells = () => page.locator(".row-run").evaluateAll((rows) => rows.map((row) => row.innerText.split("\n")));
@@ -221,10 +237,11 @@ test("a step's JSON is shown", async () => {
 test("the conversation is shown in pages", async () => {
 	await openRun("kinds");
 	await press("m");
-	await page.getByText("Messages 1 to 20 of 25").waitFor();
-	await page.getByRole("button", { name: "Later messages" }).click();
-	await page.getByText("Messages 21 to 25 of 25").waitFor();
+	await page.getByText("Messages 21 to 25 of 25 before step 1").waitFor();
+	await page.getByText("The record does not tell how").waitFor();
 	assert.equal(await page.locator(".part-message .text").last().textContent(), "message 24");
+	await page.getByRole("button", { name: "Earlier messages" }).click();
+	await page.getByText("Messages 1 to 20 of 25").waitFor();
 	await press("j");
 	await atStep(2);
 });
@@ -273,6 +290,23 @@ test("5,000 steps scroll without long tasks", async () => {
 	assert.ok(worst.longest < 250, `a task took ${worst.longest} ms`);
 	await press("G");
 	await atStep(MANY);
+});
+
+test("the curve has axes, and round marks", async () => {
+	await openRun("kinds");
+	assert.deepEqual(await page.locator(".axes span").allTextContents(), ["2.5", "1", "1", "Score over steps", "9"]);
+	const sizes = await page.locator(".chart .point").evaluateAll((all) => all.map((p) => getComputedStyle(p).vectorEffect));
+	assert.deepEqual(sizes, Array(3).fill("non-scaling-stroke"));
+});
+
+test("a short list takes little of a narrow page", async () => {
+	await context.close();
+	await open({ viewport: { width: 400, height: 800 } });
+	await page.goto(address);
+	await page.getByText("3 of 3 runs").waitFor();
+	assert.ok((await page.locator(".list").boundingBox()).height < 150);
+	await openRun("many");
+	assert.equal(Math.round((await page.locator(".list").boundingBox()).height), 320);
 });
 
 test("wrong addresses say so", async () => {

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/page_search.h"
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "view/record.h"
+#include "view/work.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PIECE_BYTES (256L << 10)
+#define IDS_AT_ONCE 100
+
+struct search_work {
+	struct view_work work;
+	struct arena arena;
+	const char *text;
+	/* part of the text that JSON never escapes; records without it are not parsed */
+	const char *plain;
+	size_t n;
+	struct search_run {
+		const char *id, *path;
+	} * runs;
+};
+
+/* A record that is being searched. */
+struct search_record {
+	const struct search_work *work;
+	int fd;
+	struct buf part;
+	bool found;
+};
+
+/* Finds a text, of which the case does not matter, in bytes that a NUL follows. */
+static bool search_has(const char *s, size_t n, const char *text)
+{
+	const char *end = s + n;
+
+	for (; s < end; s += strlen(s) + 1)
+		if (strcasestr(s, text))
+			return true;
+	return false;
+}
+
+/* Takes the longest word of a text. */
+static const char *search_plain(struct arena *a, const char *text)
+{
+	const char *best = text;
+	size_t longest = 0;
+
+	for (const char *at = text; *at;) {
+		size_t n = 0;
+
+		while (isalnum((unsigned char)at[n]))
+			n++;
+		if (n > longest) {
+			best = at;
+			longest = n;
+		}
+		at += n ? n : 1;
+	}
+	return arena_strndup(a, best, longest);
+}
+
+/* Reads a piece. Returns 0 at the end of the file and after an error. */
+static size_t search_read(int fd, struct buf *out, size_t most, int64_t at)
+{
+	size_t room = buf_reserve(out, most);
+	ssize_t n;
+
+	do
+		n = room ? pread(fd, out->data + out->len, room, at) : 0;
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return 0;
+	out->len += (size_t)n;
+	out->data[out->len] = '\0';
+	return (size_t)n;
+}
+
+static void search_take(void *user, enum record_part kind, int64_t begin, int64_t end)
+{
+	struct search_record *q = user;
+	struct pyjson_source source = { .name = "record" };
+	auto_arena struct arena arena = ARENA_INIT;
+	const struct pyjson *v;
+
+	if (q->found || (kind != PART_EVENT && kind != PART_STEP))
+		return;
+	buf_clear(&q->part);
+	while ((int64_t)q->part.len < end - begin)
+		if (!search_read(q->fd, &q->part, (size_t)(end - begin) - q->part.len,
+				    begin + (int64_t)q->part.len))
+			return;
+	if (!search_has(q->part.data, q->part.len, q->work->plain))
+		return;
+	source.data = q->part.data;
+	source.n = q->part.len;
+	if (pyjson_read(&arena, &source, &v, NULL) < 0 ||
+			(kind == PART_EVENT &&
+					!str_eq(pyjson_text(pyjson_get(v, "event")), "step")))
+		return;
+	for (int i = 0; i < 2 && !q->found; i++) {
+		struct run_text t = run_text_of(v, i ? "observation" : "action");
+
+		q->found = search_has(t.text, t.n, q->work->text);
+	}
+}
+
+/* True if the file has the plain word anywhere. Pieces overlap by its length. */
+static bool search_file_has(int fd, const char *word)
+{
+	auto_buf struct buf piece = BUF_INIT(PIECE_BYTES);
+	size_t n, overlap = strlen(word);
+	int64_t at = 0;
+
+	while ((n = search_read(fd, &piece, PIECE_BYTES - 1, at)) > overlap || (n && !at)) {
+		if (search_has(piece.data, piece.len, word))
+			return true;
+		at += (int64_t)(n > overlap ? n - overlap : n);
+		buf_clear(&piece);
+	}
+	return false;
+}
+
+static bool search_record(struct search_work *w, const char *path)
+{
+	auto_close int fd = fd_open_plain(path, NULL);
+	auto_buf struct buf piece = BUF_INIT(PIECE_BYTES);
+	struct search_record q = { .work = w, .fd = fd, .part = BUF_INIT(RECORD_PART_BYTES_MAX) };
+	struct splitter splitter;
+
+	if (fd < 0 || !search_file_has(fd, w->plain))
+		return false;
+	splitter_init(&splitter, str_ends(path, ".jsonl"));
+	while (!q.found && !work_is_stopped(&w->work) &&
+			search_read(fd, &piece, PIECE_BYTES - 1, splitter.at)) {
+		splitter_bytes(&splitter, piece.data, piece.len, search_take, &q);
+		buf_clear(&piece);
+	}
+	buf_release(&q.part);
+	return q.found;
+}
+
+static void search_run(struct view_work *work)
+{
+	struct search_work *w = (struct search_work *)work;
+	size_t i = 0;
+
+	while (i < w->n && !work_is_stopped(work)) {
+		auto_buf struct buf json = BUF_INIT(65536);
+		struct pyjson_writer writer = PYJSON_WRITER_INIT(&json, PYJSON_LINE);
+
+		pyjson_put_array(&writer, NULL);
+		for (size_t k = 0; k < IDS_AT_ONCE && i < w->n && !work_is_stopped(work); k++, i++)
+			if (search_record(w, w->runs[i].path))
+				pyjson_put_text(&writer, NULL, w->runs[i].id);
+		pyjson_end_array(&writer);
+		work_tell(work, "found", &json);
+	}
+}
+
+static void search_release(struct view_work *work)
+{
+	struct search_work *w = (struct search_work *)work;
+
+	arena_release(&w->arena);
+}
+
+void page_search(struct page *p)
+{
+	char value[PAGE_VALUE_BYTES];
+	const char *text = page_argument_of(p, "text=", value);
+	const struct library *l = p->library;
+	struct search_work *w;
+
+	if (!text || !*text) {
+		page_refuse(p, 400, "the text is missing or too long");
+		return;
+	}
+	library_list(p->library);
+	w = xcalloc(1, sizeof(*w));
+	w->arena = (struct arena)ARENA_INIT;
+	w->text = arena_strdup(&w->arena, text);
+	w->plain = search_plain(&w->arena, text);
+	w->n = l->n;
+	w->runs = arena_array(&w->arena, l->n, sizeof(*w->runs));
+	for (size_t i = 0; i < l->n; i++)
+		w->runs[i] = (struct search_run){ arena_strdup(&w->arena, l->runs[i].id),
+			arena_strdup(&w->arena, l->runs[i].path) };
+	if (work_start(&w->work, search_run, search_release, NULL) < 0) {
+		search_release(&w->work);
+		free(w);
+		page_refuse(p, 503, "no thread starts");
+		return;
+	}
+	p->answer->stream = &w->work.stream;
+}

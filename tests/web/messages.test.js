@@ -1,0 +1,68 @@
+// Tests the conversation of a run in Chromium.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { viewer } from "./browser.js";
+import { HOSTILE, opening, step, writeRun } from "./records.js";
+
+const STEPS = 6;
+const said = (number) => `output ${number}\nsecond line\n${HOSTILE}`;
+
+const v = viewer((top) => {
+	const message = (role, content) => ({ event: "message", role, content });
+	writeRun(top, "talk", [
+		opening({ history_processor: "LastNObservations", history_n: 2, agent_config: "default" }),
+		message("system", "You are an agent."),
+		...Array.from({ length: STEPS }, (_, i) => [
+			message("user", said(i)),
+			message("assistant", `reply ${i + 1}`),
+			step(i + 1),
+		]).flat(),
+		{ event: "end", exit_status: "submitted", steps: STEPS, over: true },
+	]);
+	writeRun(top, "assumed", [
+		opening({ agent_config: "default", task: "other" }),
+		...Array.from({ length: 3 }, (_, i) => [message("user", said(i)), message("assistant", "reply"), step(i + 1)]).flat(),
+	]);
+});
+
+async function openStep(filter, number) {
+	await v.go(`#/?filter=${filter}`);
+	await v.page.locator('[aria-posinset="1"]').waitFor();
+	await v.press("Enter");
+	await v.page.locator(".step").waitFor();
+	for (let i = 1; i < number; i++) await v.press("j");
+	await v.page.locator(".step h2", { hasText: `Step ${number}` }).waitFor();
+	await v.press("m");
+}
+
+test("parts that the history processor left out are folded", async () => {
+	await openStep("task:rows", STEPS);
+	await v.page.getByRole("heading", { name: "Messages 1 to 12 of 12 before step 6" }).waitFor();
+	await v.page.getByText("the run used LastNObservations. It left out parts of 3 of these messages.").waitFor();
+	const titles = await v.page.locator(".part-message h3").allTextContents();
+	assert.deepEqual(
+		titles.map((title, i) => [i, title]).filter(([, title]) => title.endsWith("shortened")).map(([i]) => i),
+		[3, 5, 7], // the first observation and the last two are whole
+	);
+	const cut = v.page.locator(".part-message").nth(3);
+	assert.equal(await cut.locator(".text").first().textContent(), "(5 lines of earlier output are left out)");
+	assert.ok(!(await cut.locator("details .text").isVisible()));
+	await cut.locator("summary").focus();
+	await v.press("Enter");
+	assert.ok((await cut.locator("details .text").innerText()).startsWith("output 1\nsecond line\n<script>"));
+	await v.press("k");
+	await v.page.locator(".step h2", { hasText: "Step 5" }).waitFor();
+});
+
+test("earlier steps had fewer messages", async () => {
+	await openStep("task:rows", 2);
+	await v.page.getByRole("heading", { name: "Messages 1 to 4 of 4 before step 2" }).waitFor();
+	assert.equal(await v.page.locator(".left-out").count(), 0);
+});
+
+test("a record without the processor's name is shown as its agent is configured today", async () => {
+	await openStep("task:other", 3);
+	await v.page.getByText("today's configuration of this agent has Last5Observations.").waitFor();
+});
