@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "cmd/episode_options.h"
 #include "cmd/sandbox_job.h"
+#include "inside/environment.h"
 #include "inside/places.h"
 #include "sandbox/python.h"
 #include "sandbox/sandbox.h"
@@ -346,7 +347,9 @@ const struct command command_sandbox_exec = {
 		 "On a terminal the program gets a terminal of the sandbox, with the same TERM and "
 		 "size. It gets typed input only if its output is on a terminal too.\n"
 		 "Pipes and sockets are relayed, and files are passed on. Input is read ahead. If other "
-		 "programs read the same pipe, redirect the input from /dev/null.",
+		 "programs read the same pipe, redirect the input from /dev/null.\n"
+		 "SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on. If the program still runs a second "
+		 "later, another one kills it.",
 	.statuses = exec_statuses,
 	.examples = "fumehood sandbox exec -- python3 -c 'print(6 * 7)'\n"
 		    "fumehood sandbox exec --memory 512M --timeout 10 -C here -- ls -l\n"

@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "cmd/pipe_relay.h"
 #include "cmd/terminal_relay.h"
+#include "inside/environment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,7 @@
 #define KILL_AFTER_MS 1000 /* time from SIGTERM to SIGKILL after the timeout */
 /* time to wait for the rest of the output, after a program that was told to end has ended */
 #define LEAVE_AFTER_MS 1000
+#define INSIST_AFTER_MS 1000 /* a signal so long after the first one ends a program that ignores it */
 #define TIMED_OUT 124 /* exit status after the timeout, as of timeout(1) */
 
 struct running_job {
@@ -33,7 +35,8 @@ struct running_job {
 	struct terminal_relay *relay;
 	struct pipe_relay *pipes;
 	int64_t deadline_ns;
-	bool told, timed_out; /* the program was told to end: by a signal, or by the timeout */
+	int64_t told_ns; /* time of the first signal that told the program to end; 0: none */
+	bool timed_out;  /* the timeout told it to end */
 	bool ended, drained;  /* the program has ended, and its pipes are empty */
 	/* end `sandbox exec` now, without waiting for the rest of the program's output */
 	bool leave;
@@ -64,18 +67,29 @@ static int sandbox_job_open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* Passes a signal on that asks the program to end. The program may ignore it, so a later one kills
+ * the program. */
+static void sandbox_job_pass_signal(struct running_job *job, int number)
+{
+	int64_t now = clock_now_ns();
+
+	if (!job->told_ns)
+		job->told_ns = now;
+	if (now - job->told_ns >= INSIST_AFTER_MS * NS_PER_MS)
+		number = SIGKILL;
+	sandbox_signal(job->sb, job->id, number, NULL);
+	job->leave = job->ended;
+}
+
 static void sandbox_job_pass_signals(struct running_job *job)
 {
 	struct signalfd_siginfo info;
 
 	while (read(job->signals, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGWINCH) {
+		if (info.ssi_signo == SIGWINCH)
 			terminal_relay_resize(job->relay);
-		} else {
-			sandbox_signal(job->sb, job->id, (int)info.ssi_signo, NULL);
-			job->told = true;
-			job->leave = job->ended;
-		}
+		else
+			sandbox_job_pass_signal(job, (int)info.ssi_signo);
 	}
 }
 
@@ -83,7 +97,7 @@ static void sandbox_job_on_deadline(struct running_job *job)
 {
 	sandbox_signal(job->sb, job->id, job->timed_out ? SIGKILL : SIGTERM, NULL);
 	job->deadline_ns = clock_now_ns() + KILL_AFTER_MS * NS_PER_MS;
-	job->timed_out = job->timed_out || !job->told || !job->ended;
+	job->timed_out = job->timed_out || !job->told_ns || !job->ended;
 	job->leave = job->ended;
 }
 
@@ -93,7 +107,7 @@ static void sandbox_job_on_end(struct running_job *job, int status)
 {
 	job->ended = true;
 	job->status = status;
-	if (job->told || job->timed_out)
+	if (job->told_ns || job->timed_out)
 		job->deadline_ns = clock_now_ns() + LEAVE_AFTER_MS * NS_PER_MS;
 	job->drained = sandbox_drain_begin(job->sb, &job->drain, NULL) < 0;
 	terminal_relay_drain(job->relay);
@@ -227,28 +241,34 @@ static int sandbox_job_begin(struct running_job *job, struct run_request *reques
 	return sandbox_go(job->sb, job->id, err);
 }
 
-#define ENV_PROGRAM "/usr/bin/env"
-
-/* Makes the program's argv. If there are variables to set, or TERM for a terminal, the argv
- * begins with env(1). */
-static const char *const *job_argv(struct arena *a, const struct sandbox_job *wanted, bool terminal)
+/* Sets a variable "K=V" in a list of n, in place of one of the same name. Returns the new n. */
+static size_t job_set_variable(const char **env, size_t n, const char *variable)
 {
-	const char *term = getenv("TERM");
-	size_t n_env = wanted->n_env, n_argv = 0, n = 0;
-	const char **all;
+	size_t name = strcspn(variable, "=") + 1, i = 0;
 
-	if (!terminal && !n_env)
-		return wanted->argv;
-	while (wanted->argv[n_argv])
-		n_argv++;
-	all = arena_array(a, n_env + n_argv + 3, sizeof(*all));
-	all[n++] = ENV_PROGRAM;
+	while (i < n && strncmp(env[i], variable, name) != 0)
+		i++;
+	env[i] = variable;
+	return i < n ? n : n + 1;
+}
+
+/* Makes the program's environment. NULL: the usual one, without variables of the caller. */
+static const char *const *job_env(struct arena *a, const struct sandbox_job *wanted, bool terminal)
+{
+	static const char *const usual[] = { AGENT_ENVIRONMENT };
+	const char *term = getenv("TERM");
+	size_t n = ARRAY_SIZE(usual);
+	const char **env;
+
+	if (!terminal && !wanted->n_env)
+		return NULL;
+	env = arena_array(a, n + wanted->n_env + 2, sizeof(*env));
+	memcpy(env, usual, sizeof(usual));
 	if (terminal)
-		all[n++] = arena_printf(a, "TERM=%s", term && *term ? term : "dumb");
-	for (size_t i = 0; i < n_env; i++)
-		all[n++] = wanted->env[i];
-	memcpy(all + n, wanted->argv, n_argv * sizeof(*all));
-	return all;
+		env[n++] = arena_printf(a, "TERM=%s", term && *term ? term : "dumb");
+	for (size_t i = 0; i < wanted->n_env; i++)
+		n = job_set_variable(env, n, wanted->env[i]);
+	return env;
 }
 
 /* Starts the program and waits for its end. The caller releases the job. */
@@ -257,15 +277,18 @@ static int sandbox_job_play(
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	struct job_ends ends = { .nothing = -1, .terminals = { -1, -1 } };
-	struct run_request request = {
-		.cwd = wanted->cwd, .user = USER_AGENT, .fds = ends.fds, .n_fds = 3, .held = true
-	};
+	struct run_request request = { .argv = wanted->argv,
+		.cwd = wanted->cwd,
+		.user = USER_AGENT,
+		.fds = ends.fds,
+		.n_fds = 3,
+		.held = true };
 	int r = sandbox_job_open_ends(&ends, err);
 
 	if (r < 0)
 		return r;
 	job->pipes = pipe_relay_new(job->sb, ends.fds);
-	request.argv = job_argv(&arena, wanted, ends.to != 0);
+	request.env = job_env(&arena, wanted, ends.to != 0);
 	request.terminal = ends.terminals[1];
 	job->signals = sandbox_job_open_signals();
 	r = sandbox_job_begin(job, &request, &ends, err);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "env/turn.h"
+#include "inside/environment.h"
 #include "inside/places.h"
 #include "sandbox/python.h"
 #include "task/mlgym.h"

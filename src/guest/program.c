@@ -3,7 +3,7 @@
 #include "base/fd.h"
 #include "base/scope.h"
 #include "guest/start.h"
-#include "inside/places.h"
+#include "inside/environment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,15 +67,7 @@ static int program_open_terminal(const struct program_start *start, struct fh_er
 	return 0;
 }
 
-const char *const program_environment[] = {
-	("HOME=" GUEST_HOME),
-	"USER=agent",
-	"LOGNAME=agent",
-	"SHELL=/bin/bash",
-	"LANG=C.UTF-8",
-	"PATH=/fumehood/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-	NULL,
-};
+const char *const program_environment[] = { AGENT_ENVIRONMENT, NULL };
 
 _Noreturn void program_become(const struct program_start *start)
 {

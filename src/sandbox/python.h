@@ -7,7 +7,6 @@
 #include "sandbox/sandbox.h"
 
 #define PYTHON_BINDS_MAX 6
-#define AGENT_PATH "/fumehood/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 /*
  * A Python environment of this machine (venv, conda) for sandboxes. It has the same path inside,

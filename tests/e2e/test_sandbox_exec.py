@@ -5,6 +5,7 @@ import fcntl
 import os
 import pty
 import shlex
+import signal
 import struct
 import subprocess
 import termios
@@ -102,6 +103,10 @@ def test_variables_and_folders(fumehood, folder):
     assert run("--env", "A=b c=d,e", "-e", "PATH=/x", "--", "/usr/bin/printenv", "A", "PATH") == (
         "b c=d,e\n/x\n"
     )
+    assert run("-e", "A=1", "-e", "A=2", "-e", "LANG=C", "--", "sh", "-c", "echo $A $LANG $HOME") == (
+        "2 C /home/agent\n"
+    )
+    run("-e", "A=1", "--", "B=2", "printenv", "B", status=127)  # only words before -- are variables
     assert run("--", "sh", "-c", "echo $TERM") == "\n"  # without a terminal TERM is empty
     assert run("-C", "here", "--", "sh", "-c", "pwd; cat file") == f"{folder}\nmine\n"
     (folder / "deep").mkdir()
@@ -112,6 +117,17 @@ def test_variables_and_folders(fumehood, folder):
     script = "cd /in; cat file; echo changed >new; mv new file; cat file"
     assert run("--bind", ".:/in:rw", "--", "sh", "-c", script) == "mine\nchanged\n"
     assert (folder / "file").read_text() == "mine\n" and not (folder / "new").exists()
+
+
+def test_a_later_signal_kills_a_program_that_ignores_the_first(fumehood):
+    script = "trap '' TERM; echo on; kill -STOP $$"
+    child = fumehood.start("sandbox", "exec", "--", "sh", "-c", script, stdout=subprocess.PIPE)
+    assert child.stdout.readline() == b"on\n"
+    child.send_signal(signal.SIGTERM)
+    with pytest.raises(subprocess.TimeoutExpired):
+        child.wait(1.5)
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(60) == 128 + signal.SIGKILL
 
 
 LIMITS = [
