@@ -44,7 +44,7 @@ struct human {
 	struct lines lines;
 	struct buf action, thought, response;
 	struct buf watched; /* output of the running command that the person has seen already */
-	int interrupts;     /* number of times that Ctrl-C was pressed since the last command */
+	int interrupts;     /* number of times in a row that Ctrl-C had no line to clear */
 };
 
 static int human_open(const struct model_request *request, const char *argument, void **out_state,
@@ -139,7 +139,7 @@ static int human_read_plain(struct human *h, const char **out, size_t *out_n, st
 }
 
 /* Reads a line that a person types. Returns 1 with the line, 0 at the end of input, or
- * LINE_EDITOR_CLEARED after Ctrl-C. `prompt` is NULL for a further line of a command. */
+ * LINE_EDITOR_... after Ctrl-C. `prompt` is NULL for a further line of a command. */
 static int human_read_line(struct human *h, const char *prompt, const char **out, size_t *out_n,
 		struct fh_error *err)
 {
@@ -168,6 +168,15 @@ static int human_read_command_line(struct human *h, const char *prompt, const ch
 	return r;
 }
 
+/* Reads a further line of a command. Ctrl-C and Ctrl-D drop the command: LINE_EDITOR_CLEARED. */
+static int human_read_further_line(struct human *h, const char *prompt, const char **out,
+		size_t *out_n, struct fh_error *err)
+{
+	int r = human_read_command_line(h, h->editor ? NULL : prompt, out, out_n, err);
+
+	return h->editor && (r == 0 || r == LINE_EDITOR_REFUSED) ? LINE_EDITOR_CLEARED : r;
+}
+
 #define BLOCK_END "end_multiline_command"
 
 static int human_check_length(const struct human *h, struct fh_error *err)
@@ -186,7 +195,7 @@ static int human_read_block(struct human *h, const char *end, struct fh_error *e
 	size_t n;
 	int r;
 
-	while ((r = human_read_command_line(h, NULL, &line, &n, err)) == 1) {
+	while ((r = human_read_further_line(h, NULL, &line, &n, err)) == 1) {
 		bool ends = human_is_word(line, n, end);
 
 		if (ends && str_eq(end, BLOCK_END))
@@ -205,8 +214,9 @@ static int human_read_until_finished(struct human *h, struct fh_error *err)
 {
 	const char *line;
 	size_t n;
+
 	while (typed_is_unfinished(buf_str(&h->action))) {
-		int r = human_read_command_line(h, h->editor ? NULL : "> ", &line, &n, err);
+		int r = human_read_further_line(h, "> ", &line, &n, err);
 
 		if (r != 1)
 			return r;
@@ -219,8 +229,8 @@ static int human_read_until_finished(struct human *h, struct fh_error *err)
 	return 1;
 }
 
-/* Reads the action that a person types. Returns 1, 0 at the end of input, or LINE_EDITOR_CLEARED
- * after Ctrl-C. */
+/* Reads the action that a person types. Returns 1, 0 at the end of input, or LINE_EDITOR_... after
+ * Ctrl-C. */
 static int human_read_command(struct human *h, const char *prompt, struct fh_error *err)
 {
 	const char *line, *end;
@@ -249,19 +259,23 @@ static int human_ask_how_to_end(struct human *h, struct fh_error *err)
 {
 	const char *line;
 	size_t n;
-	int r = human_read_line(h,
-			"submit what is there (s), leave without a score (l), or go on (Enter)? ",
-			&line, &n, err);
+	int r;
 
-	h->interrupts = 0;
-	if (r != 1)
-		return r;
 	buf_clear(&h->action);
-	if (human_is_word(line, n, "s") || human_is_word(line, n, "submit"))
-		buf_add_str(&h->action, "submit");
-	else if (human_is_word(line, n, "l") || human_is_word(line, n, "leave"))
-		buf_add_str(&h->action, "exit_forfeit");
-	return h->action.len ? 1 : LINE_EDITOR_CLEARED;
+	do {
+		r = human_read_line(h,
+				"submit what is there (s), leave without a score (l), or go on (Enter)? ",
+				&line, &n, err);
+		if (r <= 0)
+			return r;
+		if (r != 1 || human_is_word(line, n, ""))
+			return LINE_EDITOR_CLEARED;
+		if (human_is_word(line, n, "s") || human_is_word(line, n, "submit"))
+			buf_add_str(&h->action, "submit");
+		else if (human_is_word(line, n, "l") || human_is_word(line, n, "leave"))
+			buf_add_str(&h->action, "exit_forfeit");
+	} while (!h->action.len);
+	return 1;
 }
 
 /*
@@ -288,12 +302,13 @@ static int human_read_action(struct human *h, const char *prompt, struct fh_erro
 	for (;;) {
 		int r = human_read_command(h, prompt, err);
 
-		if (r == LINE_EDITOR_CLEARED && ++h->interrupts >= 2)
+		h->interrupts = r == LINE_EDITOR_REFUSED ? h->interrupts + 1 : 0;
+		if (h->interrupts >= 2) {
+			h->interrupts = 0;
 			r = human_ask_how_to_end(h, err);
-		if (r == LINE_EDITOR_CLEARED || (r == 1 && human_refuse_full_screen(h)))
-			continue;
-		h->interrupts = 0;
-		return r;
+		}
+		if (r <= 0 || (r == 1 && !human_refuse_full_screen(h)))
+			return r;
 	}
 }
 
@@ -308,7 +323,7 @@ static int human_read_thought(struct human *h, struct fh_error *err)
 
 	buf_clear(&h->thought);
 	while (!end && (r = human_read_line(h, prompt, &line, &n, err)) > 0) {
-		if (r == LINE_EDITOR_CLEARED) {
+		if (r != 1) {
 			buf_clear(&h->thought);
 			continue;
 		}

@@ -68,7 +68,8 @@ struct line_editor {
 	/* heap copy of the prompt, since libedit's callback returns no const string; NULL: none */
 	char *prompt;
 	char *path; /* path of the file with the history of typed lines; NULL: none */
-	bool stopped, cleared;
+	bool stopped;
+	int cleared; /* LINE_EDITOR_... after Ctrl-C; 0: not pressed */
 };
 
 static struct line_editor *line_editor_of(EditLine *edit)
@@ -186,13 +187,14 @@ static unsigned char line_editor_complete(EditLine *edit, int key)
 	return next;
 }
 
-/* Handles Ctrl-C: drops the typed line, so that line_editor_read() returns LINE_EDITOR_CLEARED. */
+/* Handles Ctrl-C: drops the typed line. */
 static unsigned char line_editor_clear(EditLine *edit, int key)
 {
 	struct line_editor *ed = line_editor_of(edit);
+	const LineInfo *line = libedit.el_line(edit);
 
 	fputs("^C", ed->out);
-	ed->cleared = true;
+	ed->cleared = line->lastchar > line->buffer ? LINE_EDITOR_CLEARED : LINE_EDITOR_REFUSED;
 	return CC_EOF;
 }
 
@@ -207,7 +209,7 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
 	int n = 0;
 
 	ed->prompt = xstrdup(prompt);
-	ed->cleared = false;
+	ed->cleared = 0;
 	/*
 	 * Set the terminal's mode before the prompt appears, so that keys pressed early are read in
 	 * this mode too.
@@ -225,7 +227,7 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
 		fflush(ed->out);
 		if (ed->stopped)
 			return error_say(err, EINTR, "interrupted");
-		return ed->cleared ? LINE_EDITOR_CLEARED : 0;
+		return ed->cleared;
 	}
 	*out = line;
 	*out_n = (size_t)n - (line[n - 1] == '\n');

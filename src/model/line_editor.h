@@ -26,11 +26,14 @@ struct line_editor_request {
 struct line_editor *line_editor_new(const struct line_editor_request *request);
 void line_editor_free(struct line_editor *ed); /* NULL is fine */
 
-enum { LINE_EDITOR_CLEARED = 2 };
+enum {
+	LINE_EDITOR_CLEARED = 2, /* Ctrl-C dropped a line */
+	LINE_EDITOR_REFUSED = 3, /* Ctrl-C on an empty line */
+};
 
 /* Reads a line. Returns 1 with the line, without its end and valid until the next call. Returns 0
- * at the end of input. Returns LINE_EDITOR_CLEARED after Ctrl-C, which sends no signal here.
- * -EINTR: stop_fd became readable. `prompt` must hold no control characters. */
+ * at the end of input, or LINE_EDITOR_... after Ctrl-C, which sends no signal here. -EINTR: stop_fd
+ * became readable. `prompt` must hold no control characters. */
 int line_editor_read(struct line_editor *ed, const char *prompt, const char **out, size_t *out_n,
 		struct fh_error *err);
 

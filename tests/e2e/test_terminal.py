@@ -196,7 +196,13 @@ def test_ctrl_c_clears_the_line(terminal):
     t.type("for i in 1; do\r")
     t.expect("> ")
     t.type("echo\x03")
-    t.expect("^C")
+    t.expect("[step 2]")
+    t.type("also wrong\x03")  # lines that were cleared are no wish to leave
+    t.expect("[step 2]")
+    t.type("cat <<'EOF'\r")
+    t.expect("> ")
+    t.type("\x04")  # drops the command, and leaves the episode alone
+    t.expect("[step 2]")
     t.ask("echo b\r")
     t.type("\x04")
     assert t.end() == ["echo a", "echo b", "exit_forfeit"]
@@ -208,7 +214,10 @@ def test_ctrl_c_twice_asks(terminal, answer, action):
     t.type("\x03")
     t.expect("[step 1]")
     t.type("\x03")
-    t.expect("submit what is there (s), leave without a score (l), or go on (Enter)?")
+    question = "submit what is there (s), leave without a score (l), or go on (Enter)?"
+    t.expect(question)
+    t.type("echo lost\r")  # it is no answer
+    t.expect(question)
     t.type(answer + "\r")
     if not action:
         t.expect("[step 1]")
