@@ -139,6 +139,10 @@ static void cmd_say_unknown(const struct command *group, const char *path, const
 		names[n] = group->commands[n]->name;
 		n++;
 	}
+	if (*word == '-') {
+		error_say(err, EINVAL, "'%s': a command comes before options", word);
+		return;
+	}
 	close = str_closest(word, names, n);
 	error_say(err, EINVAL, "unknown command '%s%s%s'%s%s%s", path, *path ? " " : "", word,
 			close ? "; did you mean '" : "", close ? close : "", close ? "'?" : "");

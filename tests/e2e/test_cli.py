@@ -78,6 +78,8 @@ def test_no_command_shows_help_and_is_wrong(fumehood):
 WRONG = [
     ("rnu", "unknown command 'rnu'; did you mean 'run'?"),
     ("frobnicate", "unknown command 'frobnicate'"),
+    ("--json run", "'--json': a command comes before options"),
+    ("task --json", "'--json': a command comes before options"),
     ("run --no-such-flag", "unknown option --no-such-flag"),
     ("run --sed 1", "unknown option --sed; did you mean --seed?"),
     ("run -z", "unknown option -z"),
