@@ -59,9 +59,11 @@ static char *places_join(const char *dir, const char *name)
 static void places_set_programs(const char *dir)
 {
 	auto_free char *bash = path_join(dir, "bash");
+	auto_free char *libwebsockets = path_join(dir, "libwebsockets.so");
 
 	found.guest_plugin = path_join(dir, "fumehood-guest.so");
 	found.bash = path_exists(bash) ? take_ptr(bash) : "/bin/bash";
+	found.libwebsockets = path_exists(libwebsockets) ? take_ptr(libwebsockets) : NULL;
 	found.aci = path_join(dir, "fh-aci");
 	found.grade_csv = path_join(dir, "fh-grade-csv");
 	found.sat = path_join(dir, "fh-sat.so");

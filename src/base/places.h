@@ -16,6 +16,7 @@ struct places {
 	const char *aci;       /* fh-aci, the program of the agent's editing tools */
 	const char *grade_csv; /* fh-grade-csv, the program that grades CSV files */
 	const char *sat;       /* fh-sat.so, the 3-SAT solver of judges */
+	const char *libwebsockets; /* the library beside them; NULL: take the machine's */
 	/* folder of the small programs that `bench` compares Fumehood with */
 	const char *floors;
 	const char *graders;    /* folder of the Python programs of graders */

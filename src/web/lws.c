@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "web/lws.h"
 
+#include "base/places.h"
 #include "base/scope.h"
 
 #include <assert.h>
@@ -21,7 +22,8 @@ struct lws_api lws_api;
 
 int lws_load(struct fh_error *err)
 {
-	const char *name = libraries[LWS_LIBRARY_VERSION_MINOR];
+	const char *own = places_get()->libwebsockets;
+	const char *name = own ? own : libraries[LWS_LIBRARY_VERSION_MINOR];
 	void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL); /* never unloaded */
 
 	if (!library)
