@@ -117,6 +117,16 @@ int agent_begin(struct agent *a, struct fh_error *err)
 	return 0;
 }
 
+int agent_hint(struct agent *a, const char *text, struct fh_error *err)
+{
+	return conversation_hint(a->conversation, text, err);
+}
+
+void agent_act(struct agent *a, const struct model_turn *turn)
+{
+	conversation_act(a->conversation, turn);
+}
+
 bool agent_decided(const struct agent *a)
 {
 	return conversation_is_decided(a->conversation);

@@ -49,6 +49,13 @@ int agent_observe(struct agent *a, const struct fh_step *step, struct fh_error *
 int agent_begin(struct agent *a, struct fh_error *err);
 bool agent_decided(const struct agent *a);
 
+/* Gives the model a message of a person, between agent_observe() and agent_begin(). */
+int agent_hint(struct agent *a, const char *text, struct fh_error *err);
+
+/* Takes a person's decision in place of the model's, instead of agent_begin(). agent_take() then
+ * gives it. Strings are copied. */
+void agent_act(struct agent *a, const struct model_turn *turn);
+
 /* Goes on after chat_service_advance() has returned the agent's call to the model: reads the reply,
  * or asks the model again. Frees the call. */
 int agent_advance(struct agent *a, struct fh_error *err);

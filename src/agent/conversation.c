@@ -90,6 +90,7 @@ static int conversation_record(
 		.thought = item->thought,
 		.action = item->action,
 		.is_demo = item->is_demo,
+		.is_hint = item->is_hint,
 		.uses = conversation_uses(&arena, m->uses, m->n_uses),
 		.n_uses = m->n_uses,
 		.use_id = m->use_id,
@@ -449,6 +450,15 @@ void conversation_act(struct conversation *c, const struct model_turn *turn)
 		.action = conversation_copy(c, turn->action) };
 	c->reply = (struct chat_reply){ .content = conversation_copy(c, response) };
 	c->decided = true;
+}
+
+int conversation_hint(struct conversation *c, const char *text, struct fh_error *err)
+{
+	c->shown = c->messages = NULL;
+	return conversation_add(c,
+			&(struct history_item){ .message = { .role = CHAT_USER, .content = text },
+					.is_hint = true },
+			err);
 }
 
 bool conversation_is_decided(const struct conversation *c)

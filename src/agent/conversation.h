@@ -81,6 +81,10 @@ int conversation_reply(struct conversation *c, const struct chat_reply *reply,
  * NULL. */
 void conversation_act(struct conversation *c, const struct model_turn *turn);
 
+/* Adds a message of a person, which the model sees before its next reply. Fails if it can't be
+ * recorded. */
+int conversation_hint(struct conversation *c, const char *text, struct fh_error *err);
+
 /* Whether the turn has an action. */
 bool conversation_is_decided(const struct conversation *c);
 

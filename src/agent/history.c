@@ -42,6 +42,7 @@ void history_add(struct history *h, const struct history_item *item)
 		.thought = history_copy(a, item->thought),
 		.action = history_copy(a, item->action),
 		.is_demo = item->is_demo,
+		.is_hint = item->is_hint,
 	};
 }
 
@@ -69,7 +70,7 @@ enum chat_role history_role(const char *name)
 static bool history_is_observation(const struct history_item *item)
 {
 	return (item->message.role == CHAT_USER || item->message.role == CHAT_TOOL) &&
-			!item->is_demo;
+			!item->is_demo && !item->is_hint;
 }
 
 static void history_keep_all(const struct history *h, const struct history_args *args,

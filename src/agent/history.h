@@ -15,6 +15,7 @@ struct history_item {
 	/* thought and action of a CHAT_ASSISTANT message; NULL: none */
 	const char *thought, *action;
 	bool is_demo;
+	bool is_hint; /* a person said it: no history processor shortens it */
 };
 
 struct history {

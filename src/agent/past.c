@@ -121,6 +121,12 @@ static bool past_use_recorded(struct arena *a, struct chat_message *m, const str
 	return true;
 }
 
+/* True if the result of a tool call follows a message. It does not if a person took the step. */
+static bool past_is_answered(const struct conversation_past *past, size_t i)
+{
+	return i + 1 == past->n || str_eq(pyjson_text(past->messages[i + 1].role), "tool");
+}
+
 void agent_add_past(const struct conversation_past *past, bool tools, struct history *h)
 {
 	/* id of a tool call that awaits its result, if the record lacks ids */
@@ -134,6 +140,7 @@ void agent_add_past(const struct conversation_past *past, bool tools, struct his
 			.thought = m->thought ? pyjson_text(m->thought) : NULL,
 			.action = m->action ? pyjson_text(m->action) : NULL,
 			.is_demo = m->is_demo && m->is_demo->boolean,
+			.is_hint = pyjson_get(m->event, "is_hint") != NULL,
 		};
 
 		const char *answered = pyjson_string(pyjson_get(m->event, "tool_call_id"));
@@ -146,7 +153,8 @@ void agent_add_past(const struct conversation_past *past, bool tools, struct his
 			if (!id)
 				continue;
 			item.message.use_id = take_ptr(id);
-		} else if (tools && item.message.role == CHAT_ASSISTANT && !item.is_demo &&
+		} else if (tools && past_is_answered(past, i) && !item.is_demo &&
+				item.message.role == CHAT_ASSISTANT &&
 				!past_use_recorded(h->arena, &item.message,
 						pyjson_get(m->event, "tool_calls"))) {
 			id = arena_printf(h->arena, "resumed_%zu", i);

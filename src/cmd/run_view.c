@@ -46,9 +46,9 @@ static void run_view_write_out(const struct buf *out)
 static bool run_view_goes_on(const struct episode *e)
 {
 	return e->phase == EPISODE_OPENING || e->phase == EPISODE_RESETTING ||
-			e->phase == EPISODE_THINKING || e->phase == EPISODE_STEPPING ||
-			e->phase == EPISODE_WRITING || e->phase == EPISODE_RECORDING ||
-			e->phase == EPISODE_LEAVING;
+			e->phase == EPISODE_THINKING || e->phase == EPISODE_HELD ||
+			e->phase == EPISODE_STEPPING || e->phase == EPISODE_WRITING ||
+			e->phase == EPISODE_RECORDING || e->phase == EPISODE_LEAVING;
 }
 
 /* Cells of an episode's line: "titanic:micro #0   openai:m   12/50   0.76 -> 0.81   41.2 s

@@ -38,6 +38,8 @@ void episode_give_up(struct episode *e, const struct fh_error *why)
 static void episode_let_go(struct episode_inside *in)
 {
 	foreign_close(take_ptr(in->foreign));
+	desk_order_release(&in->by_hand);
+	free(take_ptr(in->reply_by_hand));
 	run_record_release(&in->record);
 	agent_close(in->agent);
 	chat_model_close(in->chat);
@@ -125,6 +127,7 @@ static void episode_finish(struct episode *e, const char *exit_status)
 		xstrset(&e->exit_status, exit_status);
 	if (in->chat)
 		chat_model_stats(in->chat, &e->stats);
+	episode_end_orders(e);
 	/* Leave the record of a run unchanged if it could not be resumed. */
 	if (!in->record.recorder || (e->plan.past && !in->resumed)) {
 		episode_leave(e);
@@ -156,39 +159,20 @@ void episode_fail(struct episode *e)
 static int episode_begin_step(struct episode *e, const struct model_turn *turn)
 {
 	struct fh_action action = FH_ACTION();
+	struct episode_inside *in = e->inside;
 
 	xstrset(&e->action, turn->action);
 	e->thought = turn->thought;
 	e->response = turn->response;
 	e->phase = EPISODE_STEPPING;
-	episode_log_action(&e->inside->record.log, e->action);
+	desk_show(in->desk, DESK_BUSY, e->steps + 2);
+	episode_log_action(&in->record.log, e->action);
 	action.text = e->action;
-	action.beside_bytes =
-			(int64_t)(json_text_bytes(turn->response) + json_text_bytes(turn->thought));
-	return fh_env_step_start(e->inside->env, &action, &e->error);
-}
-
-/* Opens the agent that controls the language model. Call it after the reset, because the agent's
- * conversation begins with the first observation. */
-static int episode_open_agent(struct episode *e)
-{
-	const struct episode_plan *p = &e->plan;
-	struct episode_inside *in = e->inside;
-	struct agent_request request = {
-		.conversation = {
-			.config = p->agent->config,
-			.task = env_task(in->env),
-			.max_steps = e->max_steps,
-			.recorder = in->record.recorder,
-			.past = p->past ? &p->past->messages : NULL,
-		},
-		.model = in->chat,
-		.recorded = in->model,
-		.env = in->env,
-		.user = e,
-	};
-
-	return agent_open(&request, &in->agent, &e->error);
+	action.beside_bytes = (int64_t)(json_text_bytes(turn->response) +
+					      json_text_bytes(turn->thought)) +
+			in->hint_bytes;
+	in->hint_bytes = 0;
+	return fh_env_step_start(in->env, &action, &e->error);
 }
 
 /* Begins the step of a command that plays as the agent. `task` is the text of the task. */
@@ -235,26 +219,53 @@ static int episode_act(struct episode *e)
 	return r < 0 ? r : episode_begin_step(e, &turn);
 }
 
-/*
- * Ends the phase of a resumed run in which recorded steps are played again. From now on the model
- * decides on the actions.
- */
-static int episode_end_past(struct episode *e)
+/* Has the model decide on the next action. */
+static int episode_think(struct episode *e)
 {
 	struct episode_inside *in = e->inside;
-	struct recorder_resumed resumed = {
-		.steps = e->steps,
-		.messages = (int)e->plan.past->messages.n,
-		.different = (int)in->different,
-		.agent_hash = e->plan.agent->config->hash,
-	};
-	struct fh_env_info info;
+	struct model_turn turn;
+	int r;
 
-	fh_env_info(in->env, &info);
-	resumed.task_hash = info.task_hash;
-	in->resumed = true;
-	episode_log_resumed(&in->record.log, in->different);
-	return recorder_resumed(in->record.recorder, &resumed, &e->error);
+	desk_order_release(&in->by_hand);
+	desk_show(in->desk, DESK_MODEL, e->steps + 1);
+	if (!in->agent) {
+		r = model_next(in->model, &in->step, &turn, &e->error);
+		return r < 0 ? r : episode_begin_step(e, &turn);
+	}
+	r = agent_begin(in->agent, &e->error);
+	return r < 0 ? r : episode_act(e);
+}
+
+/* Takes a step by a person's action, in place of the model. */
+static int episode_act_by_hand(struct episode *e)
+{
+	struct episode_inside *in = e->inside;
+	struct model_turn turn = episode_turn_by_hand(e);
+	int r = 0;
+
+	if (in->agent) {
+		agent_act(in->agent, &turn);
+		r = agent_take(in->agent, &turn, &e->error);
+	}
+	return r < 0 ? r : episode_begin_step(e, &turn);
+}
+
+/* Has a person or the model decide on the next action. Waits in the phase EPISODE_HELD if a person
+ * wants to decide. */
+static int episode_choose(struct episode *e)
+{
+	struct desk *desk = e->inside->desk;
+	int r = desk ? episode_follow_orders(e) : 0;
+
+	if (r < 0)
+		return r;
+	if (r > 0)
+		return episode_act_by_hand(e);
+	if (!desk || !desk_is_held(desk))
+		return episode_think(e);
+	e->phase = EPISODE_HELD;
+	desk_show(desk, DESK_PERSON, e->steps + 1);
+	return 0;
 }
 
 static int episode_decide(struct episode *e, const struct fh_step *last)
@@ -276,20 +287,8 @@ static int episode_decide(struct episode *e, const struct fh_step *last)
 	if (e->plan.foreign)
 		return in->foreign ? episode_end_command(e, last)
 				   : episode_begin_command(e, last->observation);
-	if (!e->plan.agent) {
-		r = model_next(in->model, last, &turn, &e->error);
-		return r < 0 ? r : episode_begin_step(e, &turn);
-	}
-	if (!in->agent) {
-		r = episode_open_agent(e);
-		if (r < 0)
-			return r;
-		r = agent_observe(in->agent, last, &e->error);
-		if (r < 0)
-			return r;
-	}
-	r = agent_begin(in->agent, &e->error);
-	return r < 0 ? r : episode_act(e);
+	r = e->plan.agent && !in->agent ? episode_open_agent(e) : 0;
+	return r < 0 ? r : episode_choose(e);
 }
 
 static int episode_take_thought(struct episode *e, struct chat_call *call)
@@ -328,45 +327,13 @@ static bool episode_step_ends(const struct fh_step *step)
 	return (step->terminated || step->truncated) && step->outcome != FH_OUTCOME_INTERRUPTED;
 }
 
-/* Stores the result of the reset or step in the episode. Returns true if it must be recorded, false
- * if it was replayed from the record. */
-static bool episode_note(struct episode *e)
+/* Ends the episode if the result r of a decision is a failure, or says that there is none. */
+static void episode_take_choice(struct episode *e, int r)
 {
-	struct episode_inside *in = e->inside;
-	bool again = e->plan.past && !in->resumed;
-
-	if (again)
-		in->different += run_past_differs(e->plan.past, &in->step);
-	if (e->phase == EPISODE_RESETTING) {
-		episode_log_reset(&in->record.log, &in->step);
-		return !again;
-	}
-	episode_log_step(&in->record.log, &in->step);
-	e->steps = in->step.step;
-	run_scores_add(&e->scores, &in->step);
-	return !again;
-}
-
-static int episode_record_reset(struct episode *e)
-{
-	struct episode_inside *in = e->inside;
-	int r = run_record_memory(&in->record, in->env, &e->error);
-
-	return r < 0 ? r : recorder_reset(in->record.recorder, e->plan.seed, &in->step, &e->error);
-}
-
-/* Records the step, and adds it to the agent's conversation. A job runs it in a thread. */
-static int episode_record_step(void *episode, struct fh_error *err)
-{
-	const struct episode *e = episode;
-	const struct episode_inside *in = e->inside;
-	const struct recorder_turn turn = {
-		.action = e->action, .response = e->response, .thought = e->thought
-	};
-
-	int r = recorder_step(in->record.recorder, &turn, &in->step, err);
-
-	return r < 0 || !in->observes ? r : agent_observe(in->agent, &in->step, err);
+	if (r == -EINTR)
+		episode_finish(e, "early_exit");
+	else if (r < 0)
+		episode_fail(e);
 }
 
 /*
@@ -392,10 +359,19 @@ static void episode_go_on(struct episode *e)
 	}
 	/* After a request to stop, the episode ends here. It can be resumed from its record. */
 	r = in->stopping || step->terminated || step->truncated ? -EINTR : episode_decide(e, step);
-	if (r == -EINTR)
-		episode_finish(e, "early_exit");
-	else if (r < 0)
-		episode_fail(e);
+	episode_take_choice(e, r);
+}
+
+void episode_taken_over(struct episode *e)
+{
+	struct episode_inside *in = e->inside;
+
+	if (!in || !in->desk)
+		return;
+	if (e->phase == EPISODE_STEPPING && desk_take_interrupt(in->desk))
+		fh_env_interrupt(in->env);
+	if (e->phase == EPISODE_HELD)
+		episode_take_choice(e, episode_choose(e));
 }
 
 static void episode_take_recorded_step(struct episode *e, int r)
@@ -487,7 +463,8 @@ void episode_stop(struct episode *e)
 	if (e->phase == EPISODE_OPENING)
 		/* Leave the opening's data to its thread, which can't be stopped; see opening.h. */
 		e->inside->opening = NULL;
-	if (e->phase == EPISODE_OPENING || e->phase == EPISODE_THINKING) {
+	if (e->phase == EPISODE_OPENING || e->phase == EPISODE_THINKING ||
+			e->phase == EPISODE_HELD) {
 		episode_finish(e, "early_exit");
 	} else if (e->phase == EPISODE_RESETTING || e->phase == EPISODE_STEPPING) {
 		e->inside->stopping = true;

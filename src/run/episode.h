@@ -28,6 +28,7 @@ enum episode_phase {
 	EPISODE_OPENING, /* a thread opens the environment */
 	EPISODE_RESETTING,
 	EPISODE_THINKING, /* the episode waits for the language model's reply */
+	EPISODE_HELD,     /* the episode waits for a person who took over (takeover.h) */
 	EPISODE_STEPPING,
 	EPISODE_WRITING,   /* a step with a long observation is done; a thread records it */
 	EPISODE_RECORDING, /* the last step is done; a thread writes the files of the record */
@@ -101,6 +102,9 @@ void episode_advance(struct episode *e);
 
 /* Continues an episode whose language model has replied, or failed to. */
 void episode_thought(struct episode *e, struct chat_call *call);
+
+/* Follows what a person ordered at the episode's desk: a step by hand, hints, or to let it go. */
+void episode_taken_over(struct episode *e);
 
 /* Stores in e->trouble why a request to the language model failed and is repeated. A chat_retry_fn
  * whose `user` is the episode. */

@@ -102,6 +102,7 @@ static int episode_begin_reset(struct episode *e)
 	if (r < 0)
 		return r;
 	e->traj = xstrdup(recorder_traj(in->record.recorder));
+	episode_open_desk(e);
 	return fh_env_reset_start(in->env, &FH_RESET(.seed = e->plan.seed), &e->error);
 }
 

@@ -14,6 +14,7 @@ struct episode;
 struct foreign_options;
 struct openings;
 struct run_past;
+struct takeover;
 
 /* All that is needed to play one episode. All pointers stay valid until the episode ends. */
 struct episode_plan {
@@ -40,6 +41,7 @@ struct episode_plan {
 	int64_t keys;
 	const struct run_past *past; /* recorded run that this episode resumes; NULL: none */
 	int human_in, human_out, stop_fd;
+	struct takeover *takeover; /* mailbox of a person who may take over; NULL: none */
 	/* Callback with each step's result after it was recorded. NULL: not called. */
 	void (*played)(void *user, const struct episode *e, const struct fh_step *step);
 	void *played_user;

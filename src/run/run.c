@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "env/open.h"
 #include "run/episode_begin.h"
+#include "run/takeover.h"
 #include "task/find.h"
 
 #include <errno.h>
@@ -44,7 +45,8 @@ static bool run_begins_again(const struct run *run, const struct episode *e)
 static void run_went_on(struct run *run, struct episode *e)
 {
 	if (e->phase == EPISODE_THINKING || e->phase == EPISODE_WRITING ||
-			e->phase == EPISODE_RECORDING || e->phase == EPISODE_LEAVING)
+			e->phase == EPISODE_RECORDING || e->phase == EPISODE_LEAVING ||
+			e->phase == EPISODE_HELD)
 		return; /* report the episode later, when it is in another phase or has ended */
 	if (e->phase != EPISODE_ENDED) {
 		run_on(run, RUN_STEPPED, e);
@@ -103,6 +105,7 @@ static void run_begin_next(struct run *run)
 	e->plan.gym = run->gym;
 	e->plan.openings = &run->openings;
 	e->plan.stop_fd = run->play.stop_fd;
+	e->plan.takeover = run->play.takeover;
 	e->plan.played = run->play.played;
 	e->plan.played_user = run->play.user;
 	episode_start(e);
@@ -204,6 +207,26 @@ static int run_advance_thought(struct run *run)
 	return (int)n;
 }
 
+/* Continues each episode at whose desk a person gave an order. */
+static int run_advance_taken_over(struct run *run)
+{
+	int n = 0;
+
+	if (!run->play.takeover || !takeover_came(run->play.takeover))
+		return 0;
+	for (size_t i = 0; i < run->begun; i++) {
+		struct episode *e = &run->plan.episodes[i];
+		enum episode_phase before = e->phase;
+
+		episode_taken_over(e);
+		if (e->phase == before)
+			continue;
+		run_went_on(run, e);
+		n++;
+	}
+	return n;
+}
+
 static int run_wait(struct run *run, struct fh_error *err)
 {
 	struct pollfd fds[] = {
@@ -213,6 +236,8 @@ static int run_wait(struct run *run, struct fh_error *err)
 		{ .fd = run->plan.chat ? chat_service_fd(run->plan.chat) : -1, .events = POLLIN },
 		{ .fd = run->openings.fd, .events = POLLIN },
 		{ .fd = run->play.wake_fd, .events = POLLIN },
+		{ .fd = run->play.takeover ? takeover_fd(run->play.takeover) : -1,
+				.events = POLLIN },
 	};
 
 	run_on(run, RUN_WAITS, NULL);
@@ -239,7 +264,7 @@ int run_play(struct run *run, const struct run_play *play, struct fh_error *err)
 		r = run_advance_done(run, err);
 		if (r < 0)
 			return r;
-		r += run_advance_thought(run) + run_advance_jobs(run);
+		r += run_advance_thought(run) + run_advance_jobs(run) + run_advance_taken_over(run);
 		if (r > 0 || run->ended == run->begun)
 			continue;
 		r = run_wait(run, err);

@@ -36,6 +36,8 @@ struct run_play {
 	 * the descriptor; -1: none
 	 */
 	int wake_fd;
+	/* mailbox of a person who may take over episodes (takeover.h); NULL: none */
+	struct takeover *takeover;
 	/* A waiting run sends RUN_WAITS at least this often, in milliseconds; -1: no limit. */
 	int interval_ms;
 };

@@ -216,6 +216,8 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
 		pyjson_put_text(&w, "response", turn->response);
 	if (turn->thought)
 		pyjson_put_text(&w, "thought", turn->thought);
+	if (turn->by_person)
+		pyjson_put_text(&w, "by", "person");
 	info_put_step(&w, step);
 	if (turn->numbers)
 		pyjson_put_value(&w, "numbers", turn->numbers);
@@ -275,6 +277,8 @@ int recorder_message(struct recorder *r, const struct recorder_message *m, struc
 	pyjson_put_text(&w, "agent", r->agent);
 	if (m->is_demo)
 		pyjson_put_bool(&w, "is_demo", true);
+	if (m->is_hint)
+		pyjson_put_bool(&w, "is_hint", true);
 	recorder_put_uses(&w, m->uses, m->n_uses);
 	if (m->use_id)
 		pyjson_put_text(&w, "tool_call_id", m->use_id);
@@ -334,6 +338,18 @@ int recorder_spent(struct recorder *r, const struct pyjson *model_stats, struct 
 	struct pyjson_writer w = recorder_begin(r, "spent");
 
 	pyjson_put_value(&w, "model_stats", model_stats);
+	recorder_end_line(&w);
+	return recorder_commit(r, err);
+}
+
+int recorder_order(struct recorder *r, const struct recorder_order *o, struct fh_error *err)
+{
+	struct pyjson_writer w = recorder_begin(r, o->kind);
+
+	pyjson_put_i64(&w, "step", o->step);
+	if (o->text)
+		pyjson_put_text(&w, "text", o->text);
+	pyjson_put_text(&w, "asked", o->time);
 	recorder_end_line(&w);
 	return recorder_commit(r, err);
 }

@@ -68,6 +68,7 @@ struct recorder_turn {
 	const char *response;
 	const char *thought;
 	const struct pyjson *numbers; /* object of the caller; NULL: none */
+	bool by_person;               /* a person took the step in place of the model */
 };
 
 /* Records a step of the episode. */
@@ -87,8 +88,8 @@ struct recorder_use {
  * Without messages, the history is made from the steps. */
 struct recorder_message {
 	const char *role, *content;
-	const char *thought, *action; /* set if the message's role is "assistant", else NULL */
-	bool is_demo;
+	const char *thought, *action;    /* set if the message's role is "assistant", else NULL */
+	bool is_demo, is_hint;           /* part of a demonstration; a person's hint */
 	const struct recorder_use *uses; /* tool calls of a reply */
 	size_t n_uses;
 	const char *use_id; /* id of the tool call that the message answers; NULL: none */
@@ -133,6 +134,16 @@ int recorder_asked(struct recorder *r, bool is_submit, const struct fh_step *tol
 /* Records the cost of the model so far, so that it is known even if the process is killed.
  * `model_stats` is an object. */
 int recorder_spent(struct recorder *r, const struct pyjson *model_stats, struct fh_error *err);
+
+/* An order by which a person took over: "pause", "let_go", "hint", "interrupt". */
+struct recorder_order {
+	const char *kind;
+	int step;         /* number of the step before which it was followed */
+	const char *text; /* the hint; NULL: none */
+	const char *time; /* when it was given */
+};
+
+int recorder_order(struct recorder *r, const struct recorder_order *order, struct fh_error *err);
 
 struct recorder_end {
 	const char *exit_status; /* exit status of the episode; NULL: use that of the last step */
