@@ -34,6 +34,19 @@ export async function getJson(path, query = {}, signal = undefined) {
 
 export const getText = get;
 
+// Gives an order to a running episode. Nothing else is ever sent.
+export async function give(order) {
+	const reply = await fetch("api/order", {
+		method: "POST",
+		headers: { "Content-Type": "application/json" },
+		referrerPolicy: "same-origin",
+		body: JSON.stringify(order),
+	});
+	const text = await reply.text();
+	if (reply.ok) return;
+	throw new Refusal(reply.headers.get("Content-Type")?.includes("json") ? JSON.parse(text).error : text);
+}
+
 // Reads an answer that goes on. `takes` has a function for each name of an event. Returns a function
 // that stops it. While nobody sees the page, nothing is read: a browser has few connections.
 export function follow(path, query, takes) {

@@ -7,6 +7,7 @@
 //   #/task/NAME         runs of a task    #/task/NAME?scores=each
 //   #/report            plots and tables of all runs
 //   #/training          policies over their steps
+//   #/live              the episode that a run with --web plays
 
 import { Refusal, start } from "./api.js";
 import { CompareView } from "./compare.js";
@@ -14,10 +15,11 @@ import { el, say } from "./dom.js";
 import { ReportView } from "./report.js";
 import { RunView } from "./run.js";
 import { RunsView } from "./runs.js";
+import { LiveView } from "./takeover.js";
 import { TaskView } from "./task.js";
 import { TrainingView } from "./training.js";
 
-const VIEWS = { compare: CompareView, report: ReportView, run: RunView, task: TaskView, training: TrainingView };
+const VIEWS = { compare: CompareView, live: LiveView, report: ReportView, run: RunView, task: TaskView, training: TrainingView };
 
 const main = document.getElementById("main");
 const trail = document.getElementById("trail");

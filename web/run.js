@@ -5,10 +5,12 @@ import { scoreChart } from "./chart.js";
 import { el, say, VirtualList } from "./dom.js";
 import { FilesPane } from "./files.js";
 import { MARK, markSigns, number, seconds, stepView } from "./step.js";
+import { Controls } from "./takeover.js";
 import { size, textBlock } from "./text.js";
 
 const ROW_HEIGHT = 30;
 const LIVE_MS = 1000;
+const CONTROLLED_MS = 250;
 const PLAY_MS = 1200;
 const MESSAGES_PAGE = 20;
 
@@ -37,7 +39,8 @@ function processorNote(n, processor, assumed, cut) {
 
 // A message as the model saw it. Parts that the history processor left out are folded.
 function messageView(message) {
-	const title = message.is_demo ? `${message.role.text}, demonstration` : message.role.text;
+	const kind = message.is_demo ? ", demonstration" : message.is_hint ? ", a person's hint" : "";
+	const title = `${message.role.text}${kind}`;
 	return el(
 		"section",
 		{ class: "part part-message" },
@@ -78,6 +81,8 @@ export class RunView {
 		["d", "text of the file, change in the step, change since the start"],
 		["p", "play the run step by step"],
 		["m", "the conversation with the model"],
+		["t", "the text of the task"],
+		...Controls.keys,
 		["/", "search the actions"],
 		["Enter", "read the chosen step"],
 		["u", "all runs"],
@@ -88,7 +93,7 @@ export class RunView {
 		this.take(this.run.steps, 0);
 		this.build();
 		this.go(step || 1, false);
-		if (!this.run.whole && this.run.events && !isExport) this.timer = setTimeout(() => this.follow(), LIVE_MS);
+		if (!this.run.whole && this.run.events && !isExport) this.wait();
 		return [this.run.task ?? this.run.name, `#/run/${this.id}`];
 	}
 
@@ -120,12 +125,17 @@ export class RunView {
 		this.detail = el("div", { class: "detail", tabindex: "-1" });
 		this.files = new FilesPane(this.id, this.detail, (step) => this.go(step));
 		this.files.setPlace(this.place);
+		this.controls = new Controls(this.id, {
+			acted: () => this.follow(),
+			left: () => this.list.box.focus(),
+		});
 		this.main.replaceChildren(
 			el("h1", { class: "run-name" }, this.run.name),
 			this.facts,
 			this.chart,
 			el("div", { class: "jumps" }, this.search, this.buttons()),
 			el("div", { class: "run" }, this.list.box, this.detail),
+			this.controls.box,
 		);
 		this.update(true);
 	}
@@ -140,6 +150,7 @@ export class RunView {
 			jump("Next score", "v", () => this.jump(MARK.validate | MARK.submit, 1)),
 			(this.filesButton = jump("Files", "f", () => this.toggleFiles())),
 			jump("Conversation", "m", () => this.showMessages()),
+			(this.taskButton = jump("Task", "t", () => this.showTask())),
 			(this.player = jump("Play", "p", () => this.play())),
 		];
 	}
@@ -184,6 +195,9 @@ export class RunView {
 		);
 		this.draw();
 		this.list.setCount(this.rows.length, fresh);
+		this.assignment = run.assignment ?? this.assignment;
+		this.taskButton.hidden = !this.assignment;
+		this.controls.show(run.control);
 	}
 
 	draw() {
@@ -210,7 +224,7 @@ export class RunView {
 	async go(step, remember = true) {
 		const wanted = Math.max(1, Math.min(this.rows.length, step));
 		if (!this.rows.length) {
-			this.detail.replaceChildren(el("p", {}, "No step was recorded yet."));
+			this.showTask();
 			return;
 		}
 		this.step = wanted;
@@ -273,6 +287,16 @@ export class RunView {
 		this.go(this.step);
 	}
 
+	// Shows what the agent was told at the start.
+	showTask() {
+		if (this.assignment) {
+			this.detail.replaceChildren(el("h2", {}, "Task"), textBlock(this.assignment, { open: true }));
+			this.detail.scrollTop = 0;
+		} else if (!this.rows.length) {
+			this.detail.replaceChildren(el("p", {}, "No step was recorded yet."));
+		}
+	}
+
 	play() {
 		if (this.playing) {
 			clearInterval(this.playing);
@@ -309,6 +333,8 @@ export class RunView {
 			d: () => this.showsFiles && this.files.nextMode(),
 			p: () => this.play(),
 			m: () => this.showMessages(),
+			t: () => this.showTask(),
+			...this.controls.acts(),
 			"/": () => this.search.focus(),
 			Enter: () => this.detail.focus(),
 			u: () => (location.hash = "#/"),
@@ -345,13 +371,20 @@ export class RunView {
 
 	// --- a run that goes on
 
+	wait() {
+		clearTimeout(this.timer);
+		if (!this.closed && !this.run.whole)
+			this.timer = setTimeout(() => this.follow(), this.run.control ? CONTROLLED_MS : LIVE_MS);
+	}
+
 	async follow() {
 		try {
 			if (!document.hidden) await this.fetchMore();
 		} catch (error) {
 			say(`The server does not answer: ${error.message}`);
+			this.controls.lose();
 		}
-		if (!this.closed && !this.run.whole) this.timer = setTimeout(() => this.follow(), LIVE_MS);
+		this.wait();
 	}
 
 	async fetchMore() {
@@ -359,10 +392,11 @@ export class RunView {
 		let run = await getJson("run", { run: this.id, from });
 		const replaced = run.epoch !== this.run.epoch;
 		if (replaced) run = await getJson("run", { run: this.id });
-		const changed = replaced || run.steps.length || run.whole;
+		const changed = replaced || run.steps.length || run.whole || (run.assignment && !this.assignment);
 		const atEnd = this.step === this.rows.length;
 		if (this.closed) return;
 		this.run = run;
+		this.controls.show(run.control);
 		if (!changed) return;
 		if (replaced) {
 			this.steps.clear();

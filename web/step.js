@@ -13,6 +13,7 @@ export const MARK = {
 	edit: 32,
 	format: 64,
 	broken: 128,
+	person: 256,
 };
 
 // The signs of marks in the timeline, the most important first. Each differs by its shape too.
@@ -25,6 +26,7 @@ const SIGNS = [
 	["submit", "\u2691", "submit"],
 	["validate", "\u2713", "validate"],
 	["edit", "\u270e", "edit"],
+	["person", "\u261e", "by a person"],
 ];
 
 export function markSigns(marks) {
@@ -50,6 +52,7 @@ function facts(row, step) {
 	const info = step.info ?? {};
 	const state = step.info?.state ?? parse(step.state?.text);
 	const list = [
+		["taken by", row.marks & MARK.person ? "a person" : ""],
 		["score", number(row.score)],
 		["time", seconds(row.duration)],
 		["exit code", row.exit > 0 ? row.exit : ""],

@@ -11,6 +11,7 @@
 #include "cmd/run_report.h"
 #include "cmd/run_spread.h"
 #include "cmd/run_view.h"
+#include "cmd/run_web.h"
 #include "run/sweep.h"
 
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct runner {
 	size_t printed; /* number of episodes whose JSON line is printed */
 	struct run_view view;
 	struct log_options log;
+	struct run_web web;
 };
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -228,6 +230,7 @@ static int runner_status(const struct runner *run)
 
 static void runner_release(struct runner *run)
 {
+	run_web_release(&run->web);
 	run_close(&run->run);
 }
 
@@ -258,7 +261,8 @@ static int runner_play(struct runner *run)
 	struct run_play play = { .on = runner_on_event,
 		.user = run,
 		.stop_fd = interrupt_fd(),
-		.wake_fd = interrupt_soft_fd() };
+		.wake_fd = interrupt_soft_fd(),
+		.takeover = run->web.takeover };
 	struct fh_error err;
 	int r, status;
 
@@ -271,6 +275,7 @@ static int runner_play(struct runner *run)
 	run->log.write = NULL;
 	log_setup(&run->log);
 	run_view_release(&run->view);
+	run_web_linger(&run->web, interrupt_fd());
 	status = r < 0 ? cmd_fail(&err) : runner_end(run);
 	if (run_is_opening(&run->run))
 		interrupt_leave(status);
@@ -286,6 +291,7 @@ static int runner_main(struct command_context *ctx)
 
 	runner_set_options(ctx);
 	run_init(&run.run, &run.command->run);
+	run_web_init(&run.web);
 	r = runner_check_options(&run);
 	if (r != CMD_OK)
 		return r;
@@ -301,6 +307,9 @@ static int runner_main(struct command_context *ctx)
 		return cmd_fail(&err);
 	if (run_open(&run.run, &err) < 0)
 		return cmd_refuse(&err);
+	if (run.command->web &&
+			run_web_start(&run.web, run.run.plan.out, run.command->web_port, &err) < 0)
+		return cmd_fail(&err);
 	return runner_play(&run);
 }
 
@@ -322,6 +331,7 @@ const struct command command_run = {
 	.examples = "fumehood run --task battleOfSexes --model demo\n"
 		    "fumehood run --task battleOfSexes,titanicSurvival:micro --runs 4 --jobs 2 --out runs\n"
 		    "fumehood run --task titanicSurvival:micro --model actions:mine.jsonl --json\n"
-		    "fumehood run --task battleOfSexes --model human --max-steps 10",
+		    "fumehood run --task battleOfSexes --model human --max-steps 10\n"
+		    "fumehood run --task battleOfSexes --model human --web    # in a browser",
 	.run = runner_main,
 };

@@ -16,7 +16,8 @@ static const struct episode *run_person_watch(const struct run *run)
 
 void run_person_serve(const struct run *run)
 {
-	const struct episode *e = run_person_watch(run);
+	/* On the page of --web a person does not type at the terminal. */
+	const struct episode *e = run->play.takeover ? NULL : run_person_watch(run);
 
 	interrupt_soft(e && isatty(STDIN_FILENO));
 	if (interrupt_take_soft() && e)

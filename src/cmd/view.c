@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "cli/cmd.h"
 #include "cli/interrupt.h"
+#include "cmd/view_token.h"
 #include "trajectory/run_dir.h"
 #include "view/held.h"
 
@@ -14,46 +15,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 /* fumehood view: shows recorded runs in a browser (src/view). */
-
-#define TOKEN_BYTES 16
-#define TOKEN_BYTES_MIN 8
 
 struct view_command {
 	struct view_options view;
 	bool open, json;
 	const char *export_to; /* NULL: serve the page */
 };
-
-/* Takes the token from $FUMEHOOD_TOKEN, or draws one. The address has it, so that it may only have
- * characters that an address can have. */
-static int view_read_token(
-		struct command_context *ctx, struct view_command *c, struct fh_error *err)
-{
-	static const char allowed[] =
-			"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-	const char *given = getenv("FUMEHOOD_TOKEN");
-	unsigned char bytes[TOKEN_BYTES];
-	char *token;
-
-	if (given && (strlen(given) < TOKEN_BYTES_MIN || given[strspn(given, allowed)]))
-		return error_say(err, EINVAL,
-				"$FUMEHOOD_TOKEN should have %d or more letters, digits, - and _",
-				TOKEN_BYTES_MIN);
-	c->view.token = given;
-	if (given)
-		return 0;
-	while (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
-		;
-	token = arena_alloc(ctx->arena, 2 * sizeof(bytes) + 1);
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
-	c->view.token = token;
-	return 0;
-}
 
 /* Makes the places absolute, so that addresses of runs stay the same. */
 static int view_read_places(
@@ -149,7 +119,7 @@ static int view_main(struct command_context *ctx)
 	struct view_command *c = ctx->options;
 	struct fh_error err;
 
-	if (view_read_token(ctx, c, &err) < 0 || view_read_places(ctx, c, &err) < 0)
+	if (view_token(ctx->arena, &c->view.token, &err) < 0 || view_read_places(ctx, c, &err) < 0)
 		return cmd_refuse(&err);
 	if (c->export_to)
 		return view_export(ctx, c);

@@ -16,6 +16,7 @@
 #include "src/view/page-runs.js.h"
 #include "src/view/page-step.js.h"
 #include "src/view/page-style.css.h"
+#include "src/view/page-takeover.js.h"
 #include "src/view/page-task.js.h"
 #include "src/view/page-text.js.h"
 #include "src/view/page-training.js.h"
@@ -40,6 +41,7 @@ const struct page_file page_files[] = {
 	{ "runs.js", SCRIPT, page_runs_js },
 	{ "step.js", SCRIPT, page_step_js },
 	{ "style.css", "text/css; charset=utf-8", page_style_css },
+	{ "takeover.js", SCRIPT, page_takeover_js },
 	{ "task.js", SCRIPT, page_task_js },
 	{ "text.js", SCRIPT, page_text_js },
 	{ "training.js", SCRIPT, page_training_js },

@@ -5,9 +5,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "view/admit.h"
 #include "view/page.h"
-#include "web/guard.h"
-#include "web/lws.h"
+#include "view/page_order.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,9 @@ struct view_reply {
 	struct page_answer answer;
 	size_t sent;
 	bool headed;
-	bool closes; /* the connection ends with the answer */
+	bool closes;   /* the connection ends with the answer */
+	bool is_order; /* a body follows, which gives an order */
+	struct buf body;
 	struct lws *wsi;
 	struct view_reply *next; /* in the view's list of streams */
 	int64_t told_ns;         /* when the stream sent something */
@@ -79,11 +81,12 @@ static struct view_reply *view_begin_reply(struct lws *wsi)
 	if (!reply) {
 		reply = xcalloc(1, sizeof(*reply));
 		buf_init(&reply->answer.text, PAGE_ANSWER_BYTES_MAX);
+		buf_init(&reply->body, ADMIT_BODY_BYTES_MAX);
 		lws_api.set_opaque_user_data(wsi, reply);
 	}
 	buf_clear(&reply->answer.text);
 	reply->sent = 0;
-	reply->headed = reply->closes = false;
+	reply->headed = reply->closes = reply->is_order = false;
 	return reply;
 }
 
@@ -164,95 +167,76 @@ static void view_free_reply(struct lws *wsi)
 		view_leave_stream(view_of(wsi), reply);
 	lws_api.set_opaque_user_data(wsi, NULL);
 	buf_release(&reply->answer.text);
+	buf_release(&reply->body);
 	free(reply);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
-
-/* Copies a header. A header that is too long becomes "?", which no guard allows. */
-static const char *view_header(struct lws *wsi, enum lws_token_indexes token, char *text, size_t n)
-{
-	int copied = lws_api.hdr_copy(wsi, text, (int)n, token);
-
-	if (copied < 0)
-		memcpy(text, "?", 2);
-	return copied ? text : NULL;
-}
-
-/* Finds the path behind the token. Returns NULL and sets the status that refuses the request. */
-static const char *view_check(struct lws *wsi, const char *path, int *out_status)
-{
-	const struct guard *guard = &view_of(wsi)->guard;
-	char host[256], origin[512];
-	struct guard_request q = {
-		.host = view_header(wsi, WSI_TOKEN_HOST, host, sizeof(host)),
-		.origin = view_header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof(origin)),
-	};
-	size_t n;
-
-	*out_status = 403;
-	if (guard_check_place(guard, &q) != GUARD_OK)
-		return NULL;
-	path += *path == '/';
-	n = strcspn(path, "/");
-	if (!guard_token_is(guard, path, n))
-		return NULL;
-	*out_status = 405;
-	if (lws_api.hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0)
-		return NULL;
-	*out_status = 413;
-	if (lws_api.hdr_total_length(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH) > 0 &&
-			!str_eq(view_header(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, host, sizeof(host)),
-					"0"))
-		return NULL;
-	/* The page's links are relative to a folder. */
-	*out_status = 404;
-	return path[n] == '/' ? path + n + 1 : NULL;
-}
-
-static const char *view_reason(int status)
-{
-	switch (status) {
-	case 403:
-		return "This address lacks the token that `fumehood view` printed, or names another "
-		       "host.\n";
-	case 405:
-		return "The viewer only reads: GET is the one method.\n";
-	case 413:
-		return "The request has a body.\n";
-	default:
-		return "There is no such page.\n";
-	}
-}
 
 static const char *view_argument(void *user, const char *name, char value[PAGE_VALUE_BYTES])
 {
 	return lws_api.get_urlarg_by_name(user, name, value, PAGE_VALUE_BYTES);
 }
 
+static void view_refuse(struct view_reply *reply)
+{
+	reply->answer.mime = "text/plain; charset=utf-8";
+	buf_add_str(&reply->answer.text, admit_reason(reply->answer.status));
+	/* A body may follow, which is not read. */
+	reply->closes = true;
+}
+
 static int view_request(struct lws *wsi, const char *path)
 {
+	struct view *v = view_of(wsi);
 	struct view_reply *reply = view_begin_reply(wsi);
-	struct page_request q = { .argument = view_argument, .user = wsi };
+	struct admitted a = admit(wsi, &v->guard, path, v->options->takeover != NULL);
+	const struct page_request q = { .path = a.path,
+		.argument = view_argument,
+		.user = wsi,
+		.takeover = v->options->takeover };
 
-	q.path = view_check(wsi, path, &reply->answer.status);
-	if (q.path) {
-		page_answer(&view_of(wsi)->library, &q, &reply->answer);
-	} else {
-		reply->answer.mime = "text/plain; charset=utf-8";
-		buf_add_str(&reply->answer.text, view_reason(reply->answer.status));
-		/* A body may follow, which is not read. */
-		reply->closes = true;
-	}
-	if (reply->answer.stream && view_of(wsi)->n_streams >= STREAMS_MAX) {
-		view_leave_stream(view_of(wsi), reply);
+	reply->answer.status = a.status;
+	reply->is_order = a.path && a.is_order;
+	if (reply->is_order)
+		return 0; /* view_order() answers when the body is there */
+	if (a.path)
+		page_answer(&v->library, &q, &reply->answer);
+	else
+		view_refuse(reply);
+	if (reply->answer.stream && v->n_streams >= STREAMS_MAX) {
+		view_leave_stream(v, reply);
 		reply->answer.status = 503;
 	}
 	if (reply->answer.stream) {
 		reply->wsi = wsi;
 		reply->closes = true;
-		view_join_stream(view_of(wsi), reply);
+		view_join_stream(v, reply);
 	}
+	lws_api.callback_on_writable(wsi);
+	return 0;
+}
+
+/* Adds a piece of an order's body. The connection ends if the body is longer than it said. */
+static int view_add_body(struct lws *wsi, const char *data, size_t n)
+{
+	struct view_reply *reply = lws_api.get_opaque_user_data(wsi);
+
+	if (!reply || !reply->is_order)
+		return 0;
+	buf_add(&reply->body, data, n);
+	return reply->body.truncated ? -1 : 0;
+}
+
+static int view_order(struct lws *wsi)
+{
+	struct view_reply *reply = lws_api.get_opaque_user_data(wsi);
+	struct view *v = view_of(wsi);
+
+	if (!reply || !reply->is_order)
+		return 0;
+	page_order(&v->library, v->options->takeover, &reply->body, &reply->answer);
+	reply->closes = true;
 	lws_api.callback_on_writable(wsi);
 	return 0;
 }
@@ -366,6 +350,10 @@ static int view_callback(
 		return -1;
 	case LWS_CALLBACK_HTTP:
 		return view_request(wsi, in);
+	case LWS_CALLBACK_HTTP_BODY:
+		return view_add_body(wsi, in, n);
+	case LWS_CALLBACK_HTTP_BODY_COMPLETION:
+		return view_order(wsi);
 	case LWS_CALLBACK_HTTP_WRITEABLE:
 		return view_writable(wsi);
 	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
@@ -408,7 +396,8 @@ static int view_open(struct view *v, struct fh_error *err)
 
 	if (stop.filefd < 0)
 		return error_set(err, errno, "copy a descriptor");
-	lws_api.set_log_level(LLL_ERR | LLL_WARN, view_log);
+	/* Within a run this is not the thread that may write the log. */
+	lws_api.set_log_level(o->takeover ? 0 : LLL_ERR | LLL_WARN, view_log);
 	v->context = lws_api.create_context(&info);
 	if (!v->context) {
 		close(stop.filefd);

@@ -5,6 +5,7 @@
 #include "view/files.h"
 #include "view/page_edits.h"
 #include "view/page_messages.h"
+#include "view/page_order.h"
 #include "view/page_report.h"
 #include "view/page_runs.h"
 #include "view/page_search.h"
@@ -64,6 +65,10 @@ static void page_run(struct page *p)
 	page_put_real(w, "cost", r->spent.cost);
 	pyjson_put_i64(w, "epoch", r->epoch);
 	pyjson_put_i64(w, "n", (int64_t)r->n_steps);
+	if (r->assignment && from == 0)
+		page_put_cut(p, "assignment",
+				(struct run_text){ r->assignment, strlen(r->assignment) });
+	page_put_control(p);
 	pyjson_put_array(w, "steps");
 	for (size_t i = (size_t)from; i < r->n_steps; i++)
 		page_put_row(w, &r->steps[i]);
@@ -187,6 +192,7 @@ static const struct {
 	const char *path;
 	void (*answer)(struct page *p);
 } page_calls[] = {
+	{ "api/live", page_live },
 	{ "api/runs", page_runs },
 	{ "api/points", page_points },
 	{ "api/report", page_report },

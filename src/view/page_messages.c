@@ -30,6 +30,7 @@ static void page_messages_add(struct conversation_view *c, const struct pyjson *
 		.message = { .role = history_role(pyjson_text(pyjson_get(v, "role"))),
 				.content = content },
 		.is_demo = demo && demo->boolean,
+		.is_hint = pyjson_get(v, "is_hint") != NULL,
 	};
 
 	/* Strings end at a NUL. */
@@ -108,6 +109,7 @@ static void page_messages_put(struct page *p, const struct conversation_view *c,
 	page_put_cut(p, "role", run_text_of(v, "role"));
 	page_put_cut(p, "content", run_text_of(v, "content"));
 	pyjson_put_bool(w, "is_demo", demo && demo->boolean);
+	pyjson_put_bool(w, "is_hint", pyjson_get(v, "is_hint") != NULL);
 	if (shown && shown != c->history.items[i].message.content)
 		page_put_cut(p, "shown", (struct run_text){ shown, strlen(shown) });
 	pyjson_end_object(w);

@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+struct takeover;
+
 /* A request of the page, and its answer, for the files that answer requests. */
 
 #define PAGE_VALUE_BYTES 512
@@ -23,7 +25,8 @@ struct page_request {
 	const char *path; /* without the token: "", "app.js", "api/runs" */
 	page_argument *argument;
 	void *user;
-	bool whole; /* long texts are not cut */
+	bool whole;                /* long texts are not cut */
+	struct takeover *takeover; /* mailbox of the run that serves the page; NULL: none */
 };
 
 struct page_answer {

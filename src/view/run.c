@@ -179,6 +179,8 @@ static void run_add_step(struct record *r, const struct run_part *p, const struc
 		s.head = xstrdup("");
 	} else {
 		s.marks = run_action_marks(action);
+		if (str_eq(pyjson_text(pyjson_get(step, "by")), "person"))
+			s.marks |= RECORD_PERSON;
 		s.head = run_head(action);
 		if (info) {
 			s.marks |= run_info_marks(info, &s.exit_code);

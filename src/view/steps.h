@@ -22,6 +22,7 @@ enum record_mark {
 	RECORD_EDIT = 32,
 	RECORD_FORMAT = 64,  /* the model's reply had a wrong format */
 	RECORD_BROKEN = 128, /* the recorded step can't be read */
+	RECORD_PERSON = 256, /* a person took the step in place of the model */
 };
 
 /* Amounts that a model used so far. */
