@@ -52,7 +52,7 @@ async function show() {
 }
 
 function showHelp() {
-	const rows = [...(view?.constructor.keys ?? []), ["?", "this list"]];
+	const rows = [...(view?.keys ?? view?.constructor.keys ?? []), ["?", "this list"]];
 	document
 		.getElementById("help-keys")
 		.replaceChildren(

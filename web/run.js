@@ -82,17 +82,22 @@ export class RunView {
 		["p", "play the run step by step"],
 		["m", "the conversation with the model"],
 		["t", "the text of the task"],
-		...Controls.keys,
 		["/", "search the actions"],
 		["Enter", "read the chosen step"],
 		["u", "all runs"],
 	];
 
+	// Keys of the controls only work in an episode that can be taken over.
+	get keys() {
+		const taken = Object.keys(this.controls?.acts() ?? {}).length > 0;
+		return taken ? [...RunView.keys, ...Controls.keys] : RunView.keys;
+	}
+
 	async open(step) {
 		this.run = await getJson("run", { run: this.id });
 		this.take(this.run.steps, 0);
 		this.build();
-		this.go(step || 1, false);
+		this.go(step || (this.run.control ? this.rows.length : 1), false);
 		if (!this.run.whole && this.run.events && !isExport) this.wait();
 		return [this.run.task ?? this.run.name, `#/run/${this.id}`];
 	}
@@ -126,7 +131,11 @@ export class RunView {
 		this.files = new FilesPane(this.id, this.detail, (step) => this.go(step));
 		this.files.setPlace(this.place);
 		this.controls = new Controls(this.id, {
-			acted: () => this.follow(),
+			// The page shows the next step when it is there.
+			acted: (order) => {
+				if (order === "act") this.go(this.rows.length, false);
+				this.follow();
+			},
 			left: () => this.list.box.focus(),
 		});
 		this.main.replaceChildren(
@@ -228,6 +237,7 @@ export class RunView {
 			return;
 		}
 		this.step = wanted;
+		this.reads = false;
 		this.list.setCurrent(wanted - 1);
 		this.draw();
 		if (remember) history.replaceState(null, "", `#/run/${this.id}/${wanted}${this.showsFiles ? `/files${this.files.place}` : ""}`);
@@ -290,6 +300,7 @@ export class RunView {
 	// Shows what the agent was told at the start.
 	showTask() {
 		if (this.assignment) {
+			this.reads = this.rows.length > 0;
 			this.detail.replaceChildren(el("h2", {}, "Task"), textBlock(this.assignment, { open: true }));
 			this.detail.scrollTop = 0;
 		} else if (!this.rows.length) {
@@ -347,6 +358,7 @@ export class RunView {
 	// last page is shown without it. An exported page only has the messages of the whole run.
 	async showMessages(from) {
 		const step = this.step;
+		this.reads = true; // a step that comes does not replace what is read
 		const get = (at) => getJson("messages", isExport ? { run: this.id, from: at } : { run: this.id, step, from: at });
 		const first = from ?? (isExport ? 0 : Math.max(0, (await get(Number.MAX_SAFE_INTEGER)).n - 1));
 		const at = first - (first % MESSAGES_PAGE);
@@ -404,7 +416,7 @@ export class RunView {
 		}
 		this.take(run.steps, replaced ? 0 : from);
 		this.update(replaced);
-		if (atEnd || replaced) this.go(this.rows.length, false);
+		if ((atEnd && !this.reads) || replaced) this.go(this.rows.length, false);
 	}
 
 	close() {

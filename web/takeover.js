@@ -54,6 +54,10 @@ function sentence({ state, step, is_human, is_paused }) {
 	return is_paused ? `The model decides on step ${step}. Then it waits for you.` : `The model decides on step ${step}.`;
 }
 
+function canInterrupt({ state, step, is_paused, takes_hints }) {
+	return (state === "busy" && step > 1) || (state === "model" && is_paused && takes_hints);
+}
+
 function box(label, rows) {
 	return el("textarea", { rows, "aria-label": label, placeholder: label, spellcheck: "false", autocapitalize: "off" });
 }
@@ -64,7 +68,7 @@ export class Controls {
 		["i", "type an action; Ctrl and Enter send it"],
 		["h", "type a hint for the model"],
 		["P", "pause the model, or let it go on"],
-		["X", "interrupt the command that runs"],
+		["X", "interrupt the command that runs, or the paused model's reply"],
 	];
 
 	constructor(run, { acted, left }) {
@@ -80,7 +84,7 @@ export class Controls {
 			button("Submit", "score what is there, and end the episode", () => this.act("submit")),
 			button("Leave", "end the episode without a score", () => this.act("exit_forfeit")),
 		];
-		this.interrupt = button("Interrupt", "end the command that runs (X)", () => this.give({ order: "interrupt" }));
+		this.interrupt = button("Interrupt", "end the command that runs, or drop the reply that the model is at (X)", () => this.give({ order: "interrupt" }));
 		this.pause = button("Pause", "P", () => this.turn());
 		this.addHint = button("Add the hint", "Ctrl and Enter", () => this.tell());
 		this.live = el("a", { href: "#/live" }, "The episode that is played now");
@@ -111,7 +115,7 @@ export class Controls {
 		if (this.status.textContent !== text) this.status.textContent = text;
 		this.pause.hidden = control.is_human || ended;
 		this.pause.textContent = control.is_paused ? "Let go" : "Pause";
-		this.interrupt.hidden = control.state !== "busy" || control.step < 2;
+		this.interrupt.hidden = !canInterrupt(control);
 		this.live.hidden = !ended;
 		this.byHand.hidden = ended || !(control.is_human || control.is_paused);
 		this.hints.hidden = ended || !control.takes_hints;
@@ -133,7 +137,7 @@ export class Controls {
 			say(error instanceof Refusal ? error.message : `The server does not answer: ${error.message}`);
 			return false;
 		} finally {
-			this.acted();
+			this.acted(order.order);
 		}
 	}
 
@@ -157,12 +161,11 @@ export class Controls {
 	// What keys do, if there is an episode to take over.
 	acts() {
 		if (this.box.hidden) return {};
-		const { control } = this;
 		const acts = {};
 		if (!this.byHand.hidden) acts.i = () => this.action.focus();
 		if (!this.hints.hidden) acts.h = () => this.hint.focus();
 		if (!this.pause.hidden) acts.P = () => this.turn();
-		if (control.state === "busy") acts.X = () => this.give({ order: "interrupt" });
+		if (!this.interrupt.hidden) acts.X = () => this.give({ order: "interrupt" });
 		return acts;
 	}
 }

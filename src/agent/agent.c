@@ -122,6 +122,11 @@ int agent_hint(struct agent *a, const char *text, struct fh_error *err)
 	return conversation_hint(a->conversation, text, err);
 }
 
+void agent_withdraw(struct agent *a)
+{
+	chat_call_free(take_ptr(a->call));
+}
+
 void agent_act(struct agent *a, const struct model_turn *turn)
 {
 	conversation_act(a->conversation, turn);

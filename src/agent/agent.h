@@ -52,6 +52,9 @@ bool agent_decided(const struct agent *a);
 /* Gives the model a message of a person, between agent_observe() and agent_begin(). */
 int agent_hint(struct agent *a, const char *text, struct fh_error *err);
 
+/* Drops the reply that the model is at. The turn can begin again with agent_begin(). */
+void agent_withdraw(struct agent *a);
+
 /* Takes a person's decision in place of the model's, instead of agent_begin(). agent_take() then
  * gives it. Strings are copied. */
 void agent_act(struct agent *a, const struct model_turn *turn);

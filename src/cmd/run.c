@@ -14,6 +14,7 @@
 #include "cmd/run_web.h"
 #include "run/sweep.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -275,8 +276,8 @@ static int runner_play(struct runner *run)
 	run->log.write = NULL;
 	log_setup(&run->log);
 	run_view_release(&run->view);
-	run_web_linger(&run->web, interrupt_fd());
 	status = r < 0 ? cmd_fail(&err) : runner_end(run);
+	run_web_linger(&run->web, interrupt_fd());
 	if (run_is_opening(&run->run))
 		interrupt_leave(status);
 	return status;
@@ -307,9 +308,11 @@ static int runner_main(struct command_context *ctx)
 		return cmd_fail(&err);
 	if (run_open(&run.run, &err) < 0)
 		return cmd_refuse(&err);
-	if (run.command->web &&
-			run_web_start(&run.web, run.run.plan.out, run.command->web_port, &err) < 0)
-		return cmd_fail(&err);
+	r = run.command->web
+			? run_web_start(&run.web, run.run.plan.out, run.command->web_port, &err)
+			: 0;
+	if (r < 0)
+		return r == -EINVAL ? cmd_refuse(&err) : cmd_fail(&err);
 	return runner_play(&run);
 }
 

@@ -90,7 +90,8 @@ static void run_view_fill(struct view_line *line, const struct run_view *v, cons
 					  e->max_steps);
 	line->cells[CELL_SCORES] = run_report_scores(e);
 	line->cells[CELL_TIME] = run_report_time(e);
-	line->cells[CELL_ACTION] = xstrdup(e->trouble                 ? e->trouble
+	line->cells[CELL_ACTION] = xstrdup(e->phase == EPISODE_HELD   ? "waits for a person"
+					: e->trouble                  ? e->trouble
 					: e->action                   ? e->action
 					: e->phase == EPISODE_OPENING ? PREPARING
 								      : "starting");

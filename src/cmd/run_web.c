@@ -25,8 +25,7 @@ static void run_web_listening(void *user, int port)
 {
 	struct run_web *w = user;
 
-	w->port = port;
-	(void)!write(w->ready_fd, &(uint64_t){ 1 }, sizeof(uint64_t));
+	(void)!write(w->ready_fd, &(uint64_t){ (uint64_t)port }, sizeof(uint64_t));
 }
 
 static int run_web_serve(void *arg, struct fh_error *err)
@@ -39,15 +38,18 @@ static int run_web_serve(void *arg, struct fh_error *err)
 	return view_serve(&w->view, err);
 }
 
-/* Waits until the server listens, or has failed to. */
+/* Waits until the server listens, and returns its port. Fails if the server could not begin. */
 static int run_web_await(struct run_web *w, struct fh_error *err)
 {
+	uint64_t port;
 	struct pollfd fds[] = { { .fd = w->ready_fd, .events = POLLIN },
 		{ .fd = job_fd(w->thread), .events = POLLIN } };
 
 	while (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno == EINTR)
 		;
-	return fds[0].revents ? 0 : job_end(take_ptr(w->thread), err);
+	if (fds[0].revents && read(w->ready_fd, &port, sizeof(port)) == sizeof(port))
+		return (int)port;
+	return job_end(take_ptr(w->thread), err);
 }
 
 static int run_web_open(struct run_web *w, const char *out, int port, struct fh_error *err)
@@ -89,7 +91,7 @@ int run_web_start(struct run_web *w, const char *out, int port, struct fh_error 
 	r = run_web_await(w, err);
 	if (r < 0)
 		return r;
-	fprintf(stderr, "http://127.0.0.1:%d/%s/#/live\n", w->port, w->view.token);
+	fprintf(stderr, "http://127.0.0.1:%d/%s/#/live\n", r, w->view.token);
 	return 0;
 }
 

@@ -13,8 +13,8 @@ struct run_web {
 	struct view_options view;
 	struct arena arena;
 	const char *place; /* folder of the records */
-	int stop_fd, ready_fd;
-	int port;
+	int stop_fd;
+	int ready_fd; /* eventfd that becomes the port when the server listens */
 };
 
 void run_web_init(struct run_web *w);

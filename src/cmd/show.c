@@ -209,7 +209,9 @@ static void show_add_calls(struct buf *out, const struct show *s)
 static void show_add_step(struct buf *out, struct show *s, size_t i)
 {
 	struct transcript_step step = show_step_of(s, i);
-	auto_free char *heading = xasprintf("step %zu of %zu", i + 1, s->run.traj->n_steps);
+	const struct pyjson *event = i + 1 < s->run.n_told ? s->run.told[i + 1] : NULL;
+	auto_free char *heading = xasprintf("step %zu of %zu%s", i + 1, s->run.traj->n_steps,
+			pyjson_get(event, "by") ? ", by a person" : "");
 
 	show_add_heading(out, s, heading);
 	transcript_add_turn(out, s->style, &step);

@@ -370,6 +370,10 @@ void episode_taken_over(struct episode *e)
 		return;
 	if (e->phase == EPISODE_STEPPING && desk_take_interrupt(in->desk))
 		fh_env_interrupt(in->env);
+	if (e->phase == EPISODE_THINKING && desk_take_interrupt(in->desk)) {
+		agent_withdraw(in->agent);
+		e->phase = EPISODE_HELD;
+	}
 	if (e->phase == EPISODE_HELD)
 		episode_take_choice(e, episode_choose(e));
 }

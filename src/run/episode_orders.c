@@ -17,7 +17,7 @@ void episode_open_desk(struct episode *e)
 	struct episode_inside *in = e->inside;
 	auto_free char *dir = in->record.dir ? realpath(in->record.dir, NULL) : NULL;
 	auto_free char *record = dir ? path_join(dir, EXPORT_EVENTS) : NULL;
-	struct desk_options options = { .record = record, .takes_hints = e->plan.agent != NULL };
+	struct desk_options options = { .record = record, .takes_hints = in->chat != NULL };
 
 	/* A program as the agent takes the whole episode in one step. */
 	if (!e->plan.takeover || e->plan.foreign || !record)

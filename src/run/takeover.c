@@ -202,6 +202,15 @@ static int desk_check_act(const struct desk *d, int step, struct fh_error *err)
 	return 0;
 }
 
+/* Returns true if a command runs, or if a language model is at a last reply before a pause. */
+static bool desk_can_interrupt(const struct desk *d)
+{
+	const struct desk_view *v = &d->view;
+
+	return (v->state == DESK_BUSY && v->step > 1) ||
+			(v->state == DESK_MODEL && v->is_paused && v->options.takes_hints);
+}
+
 /* Checks whether an order fits the state of the desk. */
 static int desk_check(
 		const struct desk *d, enum desk_order_kind kind, int step, struct fh_error *err)
@@ -221,9 +230,7 @@ static int desk_check(
 	case DESK_ACT:
 		return desk_check_act(d, step, err);
 	case DESK_INTERRUPT:
-		return d->view.state == DESK_BUSY && d->view.step > 1
-				? 0
-				: error_say(err, EBUSY, "No command runs now.");
+		return desk_can_interrupt(d) ? 0 : error_say(err, EBUSY, "No command runs now.");
 	}
 	return 0;
 }

@@ -23,11 +23,12 @@ int takeover_new(struct takeover **out, struct fh_error *err);
 void takeover_free(struct takeover *t); /* NULL is fine; no other thread may use it any more */
 
 enum desk_order_kind {
-	DESK_PAUSE,     /* wait for the person before the model's next reply */
-	DESK_LET_GO,    /* let the model go on */
-	DESK_HINT,      /* a message for the model */
-	DESK_ACT,       /* take a step by hand */
-	DESK_INTERRUPT, /* end the running command, as Ctrl-C does */
+	DESK_PAUSE,  /* wait for the person before the model's next reply */
+	DESK_LET_GO, /* let the model go on */
+	DESK_HINT,   /* a message for the model */
+	DESK_ACT,    /* take a step by hand */
+	/* end the running command, as Ctrl-C does, or drop the reply that a paused model is at */
+	DESK_INTERRUPT,
 };
 
 struct desk_order {
@@ -70,7 +71,7 @@ void desk_show(struct desk *d, enum desk_state state, int step);
 /* Takes the next order. False: there is none. The caller releases it. */
 bool desk_take(struct desk *d, struct desk_order *out);
 
-/* Takes a wish to interrupt the running command. */
+/* Takes a wish to interrupt what runs. */
 bool desk_take_interrupt(struct desk *d);
 
 /* Returns true if the episode should wait for a person. */

@@ -206,6 +206,33 @@ def test_a_model_is_taken_over(fumehood, web, serve, agent):  # noqa: F811
     same_again(fumehood, result)
 
 
+def test_a_reply_that_does_not_come_is_dropped(fumehood, web, serve):  # noqa: F811
+    server = serve({"tries": [act("echo one"), {"delay": 300, "text": ""}, act("submit")]})
+    page = web("--model", "openai:m", "--url", server.url + "/v1", "--api-key", "k")
+    page.wait("model", 2)
+    assert page.order("interrupt") == (409, "No command runs now.")
+    assert page.order("pause")[0] == page.order("interrupt")[0] == 200
+    page.act("echo two", 2)
+    page.wait("person", 3)
+    assert page.order("let_go")[0] == 200
+    result = page.end()
+    assert result["steps"] == 3 and result["api_calls"] == 2
+    kinds = [e["event"] for e in events(result, "pause", "interrupt", "let_go")]
+    assert kinds == ["pause", "interrupt", "let_go"]
+    shown = fumehood("show", result["trajectory"].rpartition("/")[0]).stdout
+    assert shown.count(", by a person") == 1 and "step 2 of 3, by a person" in shown
+
+
+def test_a_port_that_is_taken(fumehood, web):
+    page = web("--model", "human")
+    port = page.host.rpartition(":")[2]
+    words = ("--task", "rows", "--web", "--web-port", port)
+    assert "can't listen" in fumehood.run(*words, status=1).stderr
+    assert "needs --web" in fumehood.run("--task", "rows", "--web-port", port, status=2).stderr
+    fumehood.env["FUMEHOOD_TOKEN"] = "a b"
+    assert "$FUMEHOOD_TOKEN" in fumehood.run("--task", "rows", "--web", status=2).stderr
+
+
 def test_a_script_is_paused(fumehood, web):
     page = web("--model", fumehood.actions(*["sleep 0.3"] * 20))
     assert page.order("hint", text="x") == (409, "No language model plays.")

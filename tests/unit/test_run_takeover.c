@@ -60,6 +60,7 @@ static void test_orders_fit_the_state(void **state)
 		{ MODEL, DESK_MODEL, DESK_HINT, 0, 0, "" },
 		{ MODEL, DESK_BUSY, DESK_INTERRUPT, 0, 0, "" },
 		{ MODEL, DESK_MODEL, DESK_INTERRUPT, 0, -EBUSY, "No command runs" },
+		{ SCRIPT, DESK_BUSY, DESK_INTERRUPT, 0, 0, "" },
 		{ MODEL, DESK_MODEL, DESK_ACT, 5, -EBUSY, "not ready for step 5" },
 		{ MODEL, DESK_PERSON, DESK_ACT, 5, -EBUSY, "pause it first" },
 		{ MODEL, DESK_ENDED, DESK_PAUSE, 0, -EBUSY, "has ended" },
