@@ -74,7 +74,7 @@ export class Controls {
 	constructor(run, { acted, left }) {
 		Object.assign(this, { run, acted });
 		this.status = el("p", { class: "takeover-status", role: "status" });
-		this.action = box("Action: a shell command, of several lines if need be (i)", 3);
+		this.action = box("Action: a shell command, also of several lines (i)", 3);
 		this.thought = box("Thought before the action", 2);
 		this.hint = box("Hint for the model (h)", 2);
 		const button = (text, title, click) => el("button", { type: "button", title, click }, text);

@@ -223,6 +223,18 @@ def test_a_reply_that_does_not_come_is_dropped(fumehood, web, serve):  # noqa: F
     assert shown.count(", by a person") == 1 and "step 2 of 3, by a person" in shown
 
 
+def test_a_hint_that_comes_too_late(web, serve):  # noqa: F811
+    server = serve({"tries": [{**act("submit"), "delay": 1}]})
+    page = web("--model", "openai:m", "--url", server.url + "/v1", "--api-key", "k")
+    page.wait("model", 1)
+    assert page.order("hint", text="Wait!")[0] == 200
+    result = page.end()
+    assert [e["text"] for e in events(result, "hint")] == ["Wait!"]
+    assert not [e for e in events(result, "message") if "is_hint" in e]
+
+
+# The library leaks a few bytes when it can't listen, which the sanitizer would report.
+@pytest.mark.once
 def test_a_port_that_is_taken(fumehood, web):
     page = web("--model", "human")
     port = page.host.rpartition(":")[2]

@@ -177,6 +177,27 @@ static void test_last_two(void **state)
 			"'Last5Observations'?");
 }
 
+static void test_hints_stay(void **state)
+{
+	auto_arena struct arena a = ARENA_INIT;
+	struct history h = { .arena = &a };
+	struct history_item hint = { .message = { .role = CHAT_USER, .content = "hint" },
+		.is_hint = true };
+	const struct history_processor *p = history_processor_find("Last2Observations", &error);
+	const char *const kept[] = { "task", "(1 lines of earlier output are left out)", "hint",
+		"two", "three" };
+	struct chat_message *out;
+
+	say(&h, CHAT_USER, "task", false);
+	say(&h, CHAT_USER, "one", false);
+	history_add(&h, &hint);
+	say(&h, CHAT_USER, "two", false);
+	say(&h, CHAT_USER, "three", false);
+	out = history_shown(&h, p, &(struct history_args){ 0 }, &a);
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		assert_string_equal(out[i].content, kept[i]);
+}
+
 /* --- Python's text ---------------------------------------------------------------------------- */
 
 static void test_text(void **state)
@@ -206,6 +227,7 @@ int main(void)
 		cmocka_unit_test(test_fields_of_a_state),
 		cmocka_unit_test(test_history),
 		cmocka_unit_test(test_last_two),
+		cmocka_unit_test(test_hints_stay),
 		cmocka_unit_test(test_text),
 	};
 
