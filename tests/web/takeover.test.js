@@ -142,8 +142,8 @@ test("a second page can't take the same step", async () => {
 	await observation("second");
 });
 
-test("a command is interrupted", async () => {
-	await play("human");
+test("a command is interrupted, and the next episode opens", async () => {
+	await play("human", { more: ["--runs", "2"] });
 	await status("Step 1 waits for you.");
 	await page.getByRole("textbox", { name: /^Action:/ }).fill("echo began; sleep 300");
 	await page.keyboard.press("Control+Enter");
@@ -153,6 +153,9 @@ test("a command is interrupted", async () => {
 	await observation("began");
 	await page.getByRole("button", { name: "Leave" }).click();
 	await status("The episode has ended.");
+	await page.getByRole("link", { name: "The episode that is played now" }).click();
+	await page.locator(".run-name", { hasText: "run_1" }).waitFor();
+	await status("Step 1 waits for you.");
 });
 
 test("a model is paused, told, led by hand and let go", async () => {
