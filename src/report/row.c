@@ -48,6 +48,7 @@ const struct row_field row_fields[] = {
 	ROW(blocked, ROW_COUNT),
 	ROW(refused, ROW_COUNT),
 	ROW(integrity, ROW_COUNT),
+	ROW(helped, ROW_COUNT),
 	ROW(kinds, ROW_TEXT),
 	ROW(points, ROW_TEXT),
 	{ NULL },

@@ -41,8 +41,10 @@ struct run_row {
 	int64_t blocked;       /* replies whose command the agent may not run */
 	int64_t refused;       /* validates and submits that gave no score */
 	int64_t integrity;     /* events of tampering */
-	const char *kinds;     /* a letter for each step: struct action_letter */
-	const char *points;    /* lines "<step> <score> <cost>", one a scored step */
+	/* steps that a person took in a model's place, and hints that a person gave it */
+	int64_t helped;
+	const char *kinds;  /* a letter for each step: struct action_letter */
+	const char *points; /* lines "<step> <score> <cost>", one a scored step */
 };
 
 struct run_rows {
@@ -56,7 +58,7 @@ struct run_rows {
 		.baseline = NAN, .best = NAN, .last = NAN, .reward = NAN, .cost = NAN,             \
 		.tokens_sent = -1, .tokens_received = -1, .calls = -1, .seconds = NAN,             \
 		.model_s = NAN, .tool_s = NAN, .graded_s = NAN, .failed = -1, .timeouts = -1,      \
-		.format_errors = -1, .blocked = -1, .refused = -1, .integrity = -1                 \
+		.format_errors = -1, .blocked = -1, .refused = -1, .integrity = -1, .helped = -1   \
 	}
 
 enum row_field_kind { ROW_TEXT, ROW_COUNT, ROW_NUMBER };

@@ -21,7 +21,7 @@ struct events {
 	double called_s; /* seconds of calls in the step that goes on */
 	bool opened, paid, foreign;
 	int64_t faults, blocked; /* replies that can't be parsed, or that are blocked */
-	int64_t failed;
+	int64_t failed, hints;
 	double beside; /* last score of a step that goes on; NAN: none */
 	double final;  /* score that counts, of a task with `final`; NAN: none */
 };
@@ -91,6 +91,7 @@ static void events_step(struct events *e, const struct pyjson *event)
 	step->malformed = str_eq(outcome, "malformed_edit") || str_eq(outcome, "syntax_error");
 	step->refused = pyjson_get(info, "grade_error") != NULL;
 	step->tampered = pyjson_get(info, "integrity") != NULL;
+	step->by_person = str_eq(pyjson_string(pyjson_get(event, "by")), "person");
 	step->scored = score != NULL;
 	step->graded = step->scored || step->refused;
 	step->score = scan_value(score, e->scan->row->metric);
@@ -142,6 +143,11 @@ static void events_fault(struct events *e, const struct pyjson *event)
 	e->model_s += e->gap;
 }
 
+static void events_hint(struct events *e, const struct pyjson *event)
+{
+	e->hints++;
+}
+
 /* A call of the model by a program that plays as the agent, within its step. */
 static void events_call(struct events *e, const struct pyjson *event)
 {
@@ -183,6 +189,7 @@ static const struct {
 	{ "score", events_score },
 	{ "spent", events_spent },
 	{ "fault", events_fault },
+	{ "hint", events_hint },
 	{ "call", events_call },
 	{ "resumed", events_resumed },
 	{ "end", events_end },
@@ -218,6 +225,7 @@ static void events_sum(struct events *e)
 
 	scan_sum_steps(s);
 	row->failed = 0;
+	row->helped = e->hints;
 	row->format_errors = e->faults;
 	row->blocked = e->blocked;
 	row->last = e->beside;
@@ -225,6 +233,7 @@ static void events_sum(struct events *e)
 		const struct scan_step *step = &s->steps[i];
 
 		row->failed += step->failed;
+		row->helped += step->by_person;
 		row->format_errors += step->malformed;
 		if (!step->scored)
 			continue;
@@ -234,6 +243,8 @@ static void events_sum(struct events *e)
 	}
 	if (!isnan(e->final))
 		row->best = row->last = e->final;
+	if (row->model && str_starts(row->model, "human"))
+		row->helped = 0; /* a person is the model */
 	row->seconds = e->seconds;
 	row->model_s = e->paid ? e->model_s : NAN;
 }

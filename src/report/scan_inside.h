@@ -11,7 +11,7 @@
 
 struct scan_step {
 	char kind; /* struct action_letter */
-	bool failed, timed_out, malformed, refused, tampered, scored, graded;
+	bool failed, timed_out, malformed, refused, tampered, scored, graded, by_person;
 	double score; /* NAN: no score by the metric */
 	double cost;  /* cost of the run after this step; NAN: not known */
 	double duration_s;

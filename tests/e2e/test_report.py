@@ -108,18 +108,23 @@ def test_runs_to_look_at(fumehood, tmp_path):
         ("fine", {}, True),
         ("killed", {}, False),
         ("cheat", {"integrity": "a frame was forged"}, True),
+        ("helped", {}, True),
     ]:
         step = {"event": "step", "action": "validate", "info": {"score": {"m": 2}} | info}
+        step |= {"by": "person"} if name == "helped" else {}
         end = {"event": "end", "exit_status": "submitted" if over else "early_exit", "over": over}
         (tmp_path / "runs" / name).mkdir(parents=True)
         text = "".join(json.dumps(e) + "\n" for e in (opening, step, end))
         (tmp_path / "runs" / name / "events.jsonl").write_text(text)
     text = fumehood("report", tmp_path / "runs").stdout
     table = text[text.index("Runs to look at") :]
-    assert table.index("/cheat\n") < table.index("/killed\n")
+    assert table.index("/cheat\n") < table.index("/helped\n") < table.index("/killed\n")
     assert "/fine" not in table and "--compare MODEL,MODEL" in table
-    (cheat, killed) = tables(fumehood("report", tmp_path / "runs", "--json"))["troubles"]["rows"]
+    (cheat, helped, killed) = tables(fumehood("report", tmp_path / "runs", "--json"))["troubles"][
+        "rows"
+    ]
     assert cheat[:4] == ["integrity 1", "t", "one", 2] and killed[0] == "early_exit"
+    assert helped[0] == "helped by a person 1"
 
 
 def test_damaged_records(fumehood, runs):
