@@ -394,7 +394,8 @@ export class RunView {
 			if (!document.hidden) await this.fetchMore();
 		} catch (error) {
 			say(`The server does not answer: ${error.message}`);
-			this.controls.lose();
+			this.run.control = undefined;
+			this.controls.show(undefined);
 		}
 		this.wait();
 	}

@@ -123,11 +123,6 @@ export class Controls {
 		for (const one of [this.send, ...this.words]) one.disabled = !waits;
 	}
 
-	// The server does not answer: the run may have ended.
-	lose() {
-		this.box.hidden = true;
-	}
-
 	async give(order) {
 		try {
 			await give({ run: this.run, ...order });
