@@ -12,10 +12,10 @@ struct places {
 	const char *share_dir; /* folder with tasks/, datasets/, templates/, agents/ and models/ */
 	/* fumehood-guest.so, the library that makes sandboxes and runs in them */
 	const char *guest_plugin;
-	const char *bash;      /* the bash that loads it: the one beside it, else /bin/bash */
-	const char *aci;       /* fh-aci, the program of the agent's editing tools */
-	const char *grade_csv; /* fh-grade-csv, the program that grades CSV files */
-	const char *sat;       /* fh-sat.so, the 3-SAT solver of judges */
+	const char *bash;          /* the bash that loads it: the one beside it, else /bin/bash */
+	const char *aci;           /* fh-aci, the program of the agent's editing tools */
+	const char *grade_csv;     /* fh-grade-csv, the program that grades CSV files */
+	const char *sat;           /* fh-sat.so, the 3-SAT solver of judges */
 	const char *libwebsockets; /* the library beside them; NULL: take the machine's */
 	/* folder of the small programs that `bench` compares Fumehood with */
 	const char *floors;

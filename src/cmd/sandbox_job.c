@@ -24,7 +24,8 @@
 #define KILL_AFTER_MS 1000 /* time from SIGTERM to SIGKILL after the timeout */
 /* time to wait for the rest of the output, after a program that was told to end has ended */
 #define LEAVE_AFTER_MS 1000
-#define INSIST_AFTER_MS 1000 /* a signal so long after the first one ends a program that ignores it */
+#define INSIST_AFTER_MS                                                                            \
+	1000          /* a signal so long after the first one ends a program that ignores it */
 #define TIMED_OUT 124 /* exit status after the timeout, as of timeout(1) */
 
 struct running_job {
@@ -35,9 +36,9 @@ struct running_job {
 	struct terminal_relay *relay;
 	struct pipe_relay *pipes;
 	int64_t deadline_ns;
-	int64_t told_ns; /* time of the first signal that told the program to end; 0: none */
-	bool timed_out;  /* the timeout told it to end */
-	bool ended, drained;  /* the program has ended, and its pipes are empty */
+	int64_t told_ns;     /* time of the first signal that told the program to end; 0: none */
+	bool timed_out;      /* the timeout told it to end */
+	bool ended, drained; /* the program has ended, and its pipes are empty */
 	/* end `sandbox exec` now, without waiting for the rest of the program's output */
 	bool leave;
 	int status;

@@ -103,9 +103,9 @@ def test_variables_and_folders(fumehood, folder):
     assert run("--env", "A=b c=d,e", "-e", "PATH=/x", "--", "/usr/bin/printenv", "A", "PATH") == (
         "b c=d,e\n/x\n"
     )
-    assert run("-e", "A=1", "-e", "A=2", "-e", "LANG=C", "--", "sh", "-c", "echo $A $LANG $HOME") == (
-        "2 C /home/agent\n"
-    )
+    assert run(
+        "-e", "A=1", "-e", "A=2", "-e", "LANG=C", "--", "sh", "-c", "echo $A $LANG $HOME"
+    ) == ("2 C /home/agent\n")
     run("-e", "A=1", "--", "B=2", "printenv", "B", status=127)  # only words before -- are variables
     assert run("--", "sh", "-c", "echo $TERM") == "\n"  # without a terminal TERM is empty
     assert run("-C", "here", "--", "sh", "-c", "pwd; cat file") == f"{folder}\nmine\n"
