@@ -41,6 +41,22 @@ static int env_begin_step(struct fh_env *env, const struct fh_action *action, st
 	return r < 0 ? r : step_begin(env, &read, err);
 }
 
+static int env_begin_aside(struct fh_env *env, const struct fh_action *action, struct fh_error *err)
+{
+	struct fh_action read;
+	int r = SIZED_READ(fh_action, &read, action, err);
+
+	return r < 0 ? r : aside_begin(env, &read, err);
+}
+
+static int env_begin_put(struct fh_env *env, const struct fh_file *file, struct fh_error *err)
+{
+	struct fh_file read;
+	int r = SIZED_READ(fh_file, &read, file, err);
+
+	return r < 0 ? r : aside_begin_put(env, &read, err);
+}
+
 /* --- the blocking form of the API ------------------------------------------------------------- */
 
 int fh_env_reset(struct fh_env *env, const struct fh_reset *reset, struct fh_step *out,
@@ -65,6 +81,31 @@ int fh_env_submit(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 	return env_block(env, step_begin_request(env, REQUEST_SUBMIT, err), out, err);
 }
 
+int fh_env_aside(struct fh_env *env, const struct fh_action *action, struct fh_step *out,
+		struct fh_error *err)
+{
+	return env_block(env, env_begin_aside(env, action, err), out, err);
+}
+
+int fh_env_put_file(struct fh_env *env, const struct fh_file *file, struct fh_error *err)
+{
+	struct fh_step step;
+
+	return env_block(env, env_begin_put(env, file, err), &step, err);
+}
+
+int fh_env_get_file(struct fh_env *env, const char *path, size_t max_bytes, const void **out_data,
+		size_t *out_n, struct fh_error *err)
+{
+	struct fh_step step;
+	int r = env_block(env, aside_begin_get(env, path, max_bytes, err), &step, err);
+
+	if (r < 0)
+		return r;
+	*out_data = fh_env_file(env, out_n);
+	return 0;
+}
+
 /* --- starts ----------------------------------------------------------------------------------- */
 
 int fh_env_reset_start(struct fh_env *env, const struct fh_reset *reset, struct fh_error *err)
@@ -85,6 +126,22 @@ int fh_env_validate_start(struct fh_env *env, struct fh_error *err)
 int fh_env_submit_start(struct fh_env *env, struct fh_error *err)
 {
 	return env_start(env, step_begin_request(env, REQUEST_SUBMIT, err));
+}
+
+int fh_env_aside_start(struct fh_env *env, const struct fh_action *action, struct fh_error *err)
+{
+	return env_start(env, env_begin_aside(env, action, err));
+}
+
+int fh_env_put_file_start(struct fh_env *env, const struct fh_file *file, struct fh_error *err)
+{
+	return env_start(env, env_begin_put(env, file, err));
+}
+
+int fh_env_get_file_start(
+		struct fh_env *env, const char *path, size_t max_bytes, struct fh_error *err)
+{
+	return env_start(env, aside_begin_get(env, path, max_bytes, err));
 }
 
 int env_run_agent_start(struct fh_env *env, const struct env_agent *agent, struct fh_error *err)
@@ -108,6 +165,12 @@ bool env_leave_begin(struct fh_env *env)
 }
 
 /* --- functions that run no turn --------------------------------------------------------------- */
+
+const void *fh_env_file(const struct fh_env *env, size_t *out_n)
+{
+	*out_n = env->n_file;
+	return env->file;
+}
 
 int env_set_setup(struct fh_env *env, const struct env_setup *setup, struct fh_error *err)
 {
