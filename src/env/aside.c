@@ -5,11 +5,10 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "env/action.h"
-#include "env/turn.h"
+#include "env/state.h"
 #include "inside/places.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -22,7 +21,7 @@ static int aside_check(const struct fh_env *env, struct fh_error *err)
 
 	if (r < 0)
 		return r;
-	if (env->phase == PHASE_NONE)
+	if (env->episode.phase == PHASE_NONE)
 		return error_say(err, EPROTO, "there is no episode: reset comes first");
 	return 0;
 }
@@ -30,10 +29,11 @@ static int aside_check(const struct fh_env *env, struct fh_error *err)
 /* Keeps requests of the agent's background jobs for the next step. */
 static void aside_finish(struct fh_env *env)
 {
-	env->late_requests |= env->requests & (REQUEST_VALIDATE | REQUEST_SUBMIT | REQUEST_STATE);
+	env->episode.late_requests |= env->turn.requests &
+			(REQUEST_VALIDATE | REQUEST_SUBMIT | REQUEST_STATE);
 	/* Ignore a failure: if the sandbox is gone, the next step reports it. */
-	if (env->requests)
-		(void)sandbox_clear_requests(env->sb, NULL);
+	if (env->turn.requests)
+		(void)sandbox_clear_requests(env->episode.sb, NULL);
 	turn_finish(env);
 }
 
@@ -50,18 +50,17 @@ int aside_begin(struct fh_env *env, const struct fh_action *action, struct fh_er
 	if (r < 0)
 		return r;
 	turn_begin(env, TURN_ASIDE);
-	env->requests = 0;
 	if (turn_was_interrupted(env)) {
 		turn_finish(env);
 		return 0;
 	}
-	env->timeout_ms = action_timeout_ms(action, env->spec.task->task->short_timeout_ms);
+	env->turn.timeout_ms = action_timeout_ms(action, env->spec.task->task->short_timeout_ms);
 	quoted = setup_quote(&env->setup, action->text);
-	env->work = WORK_COMMAND;
+	env->turn.work = WORK_COMMAND;
 	/* The text's length was checked, so a failure means that the sandbox is gone. */
-	if (session_begin_aside(env->session, quoted ? quoted : action->text, env->timeout_ms,
-			    NULL) < 0) {
-		env->step.outcome = FH_OUTCOME_SANDBOX_GONE;
+	if (session_begin_aside(env->episode.session, quoted ? quoted : action->text,
+			    env->turn.timeout_ms, NULL) < 0) {
+		env->result.step.outcome = FH_OUTCOME_SANDBOX_GONE;
 		turn_finish(env);
 	}
 	return 0;
@@ -76,15 +75,15 @@ static void aside_after_setup(struct fh_env *env, int r)
 
 static void aside_command_over(struct fh_env *env)
 {
-	const struct session_result *result = session_result(env->session);
+	const struct session_result *result = session_result(env->episode.session);
 
-	calls_drop(&env->calls, env->sb);
-	turn_take_outcome(env, result);
-	str_add_utf8(&env->observation, buf_str(result->output), result->output->len);
-	if (env->observation.truncated && env->step.outcome == FH_OUTCOME_OK)
-		env->step.outcome = FH_OUTCOME_OUTPUT_LIMIT;
+	calls_drop(&env->calls, env->episode.sb);
+	env_result_take_outcome(&env->result, result, env->turn.cancelled);
+	str_add_utf8(&env->result.observation, buf_str(result->output), result->output->len);
+	if (env->result.observation.truncated && env->result.step.outcome == FH_OUTCOME_OK)
+		env->result.step.outcome = FH_OUTCOME_OUTPUT_LIMIT;
 	turn_note_shell(env, result);
-	env->requests |= result->requests;
+	env->turn.requests |= result->requests;
 	/* A new shell needs the tools' setup again. */
 	if (result->restarted)
 		aside_after_setup(env, turn_set_up(env, true, NULL));
@@ -136,15 +135,14 @@ int aside_begin_put(struct fh_env *env, const struct fh_file *file, struct fh_er
 		return error_say(err, EINVAL, "the mode of '%s' has more than permissions",
 				file->path);
 	turn_begin(env, TURN_ASIDE);
-	env->requests = 0;
-	env->file_comes = false;
+	env->file.comes = false;
 	if (turn_take_interrupt(env))
 		return cancel_refuse(err);
-	r = sandbox_put_text_begin(env->sb, folder, rest, file->data, file->n_bytes,
-			(mode_t)(file->mode ? file->mode : MODE_DEFAULT), &env->file_request, err);
+	r = sandbox_put_text_begin(env->episode.sb, folder, rest, file->data, file->n_bytes,
+			(mode_t)(file->mode ? file->mode : MODE_DEFAULT), &env->file.request, err);
 	if (r < 0)
 		return r;
-	env->work = WORK_FILE;
+	env->turn.work = WORK_FILE;
 	return 0;
 }
 
@@ -161,14 +159,14 @@ int aside_begin_get(struct fh_env *env, const char *path, size_t max_bytes, stru
 	if (max_bytes == 0 || max_bytes > FH_FILE_BYTES_MAX)
 		max_bytes = FH_FILE_BYTES_MAX;
 	turn_begin(env, TURN_ASIDE);
-	env->requests = 0;
-	env->file_comes = true;
+	env->file.comes = true;
 	if (turn_take_interrupt(env))
 		return cancel_refuse(err);
-	r = sandbox_get_begin(env->sb, folder, rest, (int64_t)max_bytes, &env->file_request, err);
+	r = sandbox_get_begin(
+			env->episode.sb, folder, rest, (int64_t)max_bytes, &env->file.request, err);
 	if (r < 0)
 		return r;
-	env->work = WORK_FILE;
+	env->turn.work = WORK_FILE;
 	return 0;
 }
 
@@ -184,8 +182,8 @@ static int aside_map(struct fh_env *env, int fd, struct fh_error *err)
 		data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (data == MAP_FAILED)
 		return error_set(err, errno, "read the copy of a file");
-	env->file = data;
-	env->n_file = (size_t)st.st_size;
+	env->file.data = data;
+	env->file.n = (size_t)st.st_size;
 	return 0;
 }
 
@@ -193,14 +191,14 @@ static void aside_file_over(struct fh_env *env)
 {
 	struct sandbox_answer answer = { .fd = -1 };
 	struct fh_error err = FH_ERROR_INIT;
-	int r = sandbox_take(env->sb, &answer, &err);
+	int r = sandbox_take(env->episode.sb, &answer, &err);
 
-	if (r == 0 && env->file_comes)
+	if (r == 0 && env->file.comes)
 		r = aside_map(env, answer.fd, &err);
 	close_fd(&answer.fd);
 	if (r < 0) {
-		env->failure = err;
-		env->work = WORK_DONE;
+		env->turn.failure = err;
+		env->turn.work = WORK_DONE;
 	} else {
 		aside_finish(env);
 	}
@@ -210,13 +208,14 @@ static void aside_file_over(struct fh_env *env)
 
 void aside_advance(struct fh_env *env)
 {
-	if (env->work == WORK_COMMAND && session_advance(env->session))
+	if (env->turn.work == WORK_COMMAND && session_advance(env->episode.session))
 		aside_command_over(env);
-	else if (env->work == WORK_COMMAND)
-		calls_advance(&env->calls, env->sb,
-				session_take_request(env->session, REQUEST_CALL));
-	else if (env->work == WORK_SETUP)
+	else if (env->turn.work == WORK_COMMAND)
+		calls_advance(&env->calls, env->episode.sb,
+				session_take_request(env->episode.session, REQUEST_CALL));
+	else if (env->turn.work == WORK_SETUP)
 		aside_after_setup(env, turn_set_up_advance(env, NULL));
-	else if (env->work == WORK_FILE && sandbox_answered(env->sb, env->file_request))
+	else if (env->turn.work == WORK_FILE &&
+			sandbox_answered(env->episode.sb, env->file.request))
 		aside_file_over(env);
 }

@@ -2,8 +2,6 @@
 #ifndef ENV_ASIDE_H
 #define ENV_ASIDE_H
 
-#include "env/state.h"
-
 #include <fumehood/aside.h>
 
 /*

@@ -5,7 +5,7 @@
 #include "base/job.h"
 #include "base/scope.h"
 #include "env/env.h"
-#include "env/turn.h"
+#include "env/state.h"
 
 #include <stdlib.h>
 
@@ -15,15 +15,11 @@ void env_release(struct fh_env *env)
 	memory_release(&env->memory);
 	setup_release(&env->setup);
 	score_release(&env->baseline);
-	scores_release(&env->scores);
-	buf_release(&env->observation);
-	buf_release(&env->folded);
-	buf_release(&env->integrity);
-	buf_release(&env->grade_error);
+	env_episode_release(&env->episode);
+	env_result_release(&env->result);
 	env_hide(env, NULL);
 	free(take_ptr(env->welcome));
-	free(take_ptr(env->working_dir));
-	free(take_ptr(env->agent_script));
+	free(take_ptr(env->agent.script));
 }
 
 /* Waits for the end of the thread that opens the environment, if one does. */
@@ -82,12 +78,12 @@ static void env_leave_opening(struct fh_env *env)
  */
 static void env_keep_memory(struct fh_env *env)
 {
-	if (env->work != WORK_MEMORY && !turn_keep_memory(env))
+	if (env->turn.work != WORK_MEMORY && !turn_keep_memory(env))
 		return;
 	while (!turn_memory_is_kept(env)) {
 		struct waits w = WAITS_INIT;
 
-		memory_waits(&env->memory, env->sb, &w);
+		memory_waits(&env->memory, env->episode.sb, &w);
 		waits_poll(&w);
 	}
 }

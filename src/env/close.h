@@ -2,7 +2,7 @@
 #ifndef ENV_CLOSE_H
 #define ENV_CLOSE_H
 
-#include "env/state.h"
+#include <fumehood/env.h>
 
 /* Frees all of an environment but its spec and its interrupter. */
 void env_release(struct fh_env *env);

@@ -6,9 +6,8 @@
 #include "base/scope.h"
 #include "env/aside.h"
 #include "env/reset.h"
-#include "env/scoring.h"
+#include "env/state.h"
 #include "env/step.h"
-#include "env/turn.h"
 #include "web/fetch.h"
 
 #include <errno.h>
@@ -30,39 +29,37 @@ static void env_waits(struct poll_item *item, struct waits *w)
 {
 	const struct fh_env *env = env_of(item);
 
-	switch (env->work) {
+	switch (env->turn.work) {
 	case WORK_OPEN:
 		waits_add(w, job_fd(env->opening), POLLIN);
 		break;
 	case WORK_START:
-		sandbox_waits(env->sb, w);
-		waits_until(w, env->deadline_ns);
-		break;
 	case WORK_GATEWAY:
-		sandbox_waits(env->sb, w);
-		waits_until(w, env->deadline_ns);
+		sandbox_waits(env->episode.sb, w);
+		waits_until(w, env->turn.deadline_ns);
 		break;
 	case WORK_FILES:
-		memory_waits(&env->memory, env->sb, w);
-		waits_until(w, env->deadline_ns);
+		memory_waits(&env->memory, env->episode.sb, w);
+		waits_until(w, env->turn.deadline_ns);
 		break;
 	case WORK_COMMAND:
-		session_waits(env->session, w);
+		session_waits(env->episode.session, w);
 		calls_waits(&env->calls, w);
-		scoring_waits(env, w);
+		if (env->scoring.grade) /* beside an agent's command */
+			grade_waits(env->scoring.grade, w);
 		break;
 	case WORK_SETUP:
-		session_waits(env->session, w);
+		session_waits(env->episode.session, w);
 		break;
 	case WORK_EDITOR:
 	case WORK_FILE:
-		sandbox_answer_waits(env->sb, w);
+		sandbox_answer_waits(env->episode.sb, w);
 		break;
 	case WORK_MEMORY:
-		memory_waits(&env->memory, env->sb, w);
+		memory_waits(&env->memory, env->episode.sb, w);
 		break;
 	case WORK_GRADE:
-		grade_waits(env->grade, w);
+		grade_waits(env->scoring.grade, w);
 		break;
 	case WORK_NONE:
 	case WORK_DONE:
@@ -75,14 +72,14 @@ static void env_opened(struct fh_env *env)
 {
 	if (env->item.polled)
 		poller_unwatch(&env->spec.gym->poller, job_fd(env->opening));
-	env->failure.code = 0;
-	env->is_open = job_end(take_ptr(env->opening), &env->failure) == 0;
-	env->work = WORK_DONE;
+	env->turn.failure.code = 0;
+	env->is_open = job_end(take_ptr(env->opening), &env->turn.failure) == 0;
+	env->turn.work = WORK_DONE;
 }
 
 static void env_cancel(struct fh_env *env)
 {
-	switch (env->turn) {
+	switch (env->turn.kind) {
 	case TURN_RESET:
 		reset_cancel(env);
 		break;
@@ -114,9 +111,9 @@ static bool env_advance(struct poll_item *item)
 	if (env->for_baseline && turn_is_interrupted(env))
 		return env_give_up(env);
 	/* The thread that opens an environment looks for interrupts itself. */
-	if (env->turn != TURN_OPEN && turn_take_interrupt(env))
+	if (env->turn.kind != TURN_OPEN && turn_take_interrupt(env))
 		env_cancel(env);
-	switch (env->turn) {
+	switch (env->turn.kind) {
 	case TURN_OPEN:
 		if (job_is_over(env->opening))
 			env_opened(env);
@@ -131,27 +128,27 @@ static bool env_advance(struct poll_item *item)
 		aside_advance(env);
 		break;
 	case TURN_LEAVE:
-		if (env->work == WORK_MEMORY && turn_memory_is_kept(env)) {
-			env->phase = PHASE_OVER;
-			env->work = WORK_DONE;
+		if (env->turn.work == WORK_MEMORY && turn_memory_is_kept(env)) {
+			env->episode.phase = PHASE_OVER;
+			env->turn.work = WORK_DONE;
 		}
 		break;
 	}
-	return env->work == WORK_DONE;
+	return env->turn.work == WORK_DONE;
 }
 
 static int env_take(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 {
-	env->work = WORK_NONE;
+	env->turn.work = WORK_NONE;
 	if (!env->for_baseline)
 		turn_take_interrupt(env);
-	if (env->failure.code < 0) {
+	if (env->turn.failure.code < 0) {
 		if (err)
-			*err = env->failure;
-		return env->failure.code;
+			*err = env->turn.failure;
+		return env->turn.failure.code;
 	}
-	if (env->turn != TURN_OPEN && out)
-		*out = env->step;
+	if (env->turn.kind != TURN_OPEN && out)
+		*out = env->result.step;
 	return 0;
 }
 
@@ -164,7 +161,7 @@ static int env_take(struct fh_env *env, struct fh_step *out, struct fh_error *er
 static bool env_sleep(struct fh_env *env, int64_t deadline_ns)
 {
 	struct cancel *cancel = &env->interrupter->cancel;
-	bool wakes = env->turn != TURN_OPEN, quiet;
+	bool wakes = env->turn.kind != TURN_OPEN, quiet;
 	struct waits w = WAITS_INIT;
 
 	env_waits(&env->item, &w);
@@ -192,8 +189,9 @@ static bool env_drive(struct fh_env *env, int64_t deadline_ns)
 {
 	bool quiet = true;
 
-	while (env->work != WORK_DONE) {
-		if (!deadline_ns || !turn_is_in_shell(env) || !session_await_quick(env->session))
+	while (env->turn.work != WORK_DONE) {
+		if (!deadline_ns || !turn_is_in_shell(&env->turn) ||
+				!session_await_quick(env->episode.session))
 			quiet = env_sleep(env, deadline_ns);
 		if (env_advance(&env->item))
 			break;
@@ -219,7 +217,7 @@ int fh_env_wait(struct fh_env *env, int timeout_ms, struct fh_error *err)
 
 	if (r < 0)
 		return r;
-	if (env->work == WORK_NONE)
+	if (env->turn.work == WORK_NONE)
 		return error_say(err, EPROTO, "nothing was started");
 	if (env->polled)
 		return error_say_kind(err, FH_ERROR_STATE, EPROTO,
@@ -235,9 +233,9 @@ int fh_env_end(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 
 	if (r < 0)
 		return r;
-	if (env->work == WORK_NONE)
+	if (env->turn.work == WORK_NONE)
 		return error_say(err, EPROTO, "nothing was started");
-	if (env->work != WORK_DONE)
+	if (env->turn.work != WORK_DONE)
 		return error_say(err, EBUSY, "what was started has not ended yet");
 	poller_untake(&env->item);
 	return env_take(env, out, err);
@@ -249,33 +247,33 @@ static void env_item_fail(struct poll_item *item, const struct fh_error *err)
 {
 	struct fh_env *env = env_of(item);
 
-	if (env->turn != TURN_OPEN) {
+	if (env->turn.kind != TURN_OPEN) {
 		turn_fail(env, err);
 		return;
 	}
 	/* Leave the episode alone: the thread that opens the environment uses it. */
-	env->failure = *err;
-	env->work = WORK_DONE;
+	env->turn.failure = *err;
+	env->turn.work = WORK_DONE;
 }
 
 static bool env_item_is_quick(struct poll_item *item)
 {
-	return env_of(item)->work == WORK_COMMAND;
+	return env_of(item)->turn.work == WORK_COMMAND;
 }
 
 static void env_item_waits_awake(struct poll_item *item, struct waits *w)
 {
-	session_waits_awake(env_of(item)->session, w);
+	session_waits_awake(env_of(item)->episode.session, w);
 }
 
 static bool env_item_answered(struct poll_item *item)
 {
-	return session_answered(env_of(item)->session);
+	return session_answered(env_of(item)->episode.session);
 }
 
 static void env_item_await_answer(struct poll_item *item)
 {
-	session_await_quick(env_of(item)->session);
+	session_await_quick(env_of(item)->episode.session);
 }
 
 static bool env_item_is_interrupted(struct poll_item *item)
@@ -301,7 +299,7 @@ int env_start(struct fh_env *env, int r)
 	if (r < 0 || !env->polled)
 		return r;
 	env->item.ops = &env_poll_ops;
-	if (env->work == WORK_DONE)
+	if (env->turn.work == WORK_DONE)
 		poller_add_done(p, &env->item);
 	else
 		poller_add(p, &env->item);

@@ -11,8 +11,8 @@
 #include "env/names.h"
 #include "env/observe.h"
 #include "env/reset.h"
+#include "env/state.h"
 #include "env/step.h"
-#include "env/turn.h"
 #include "web/fetch.h"
 
 #include <errno.h>
@@ -156,11 +156,11 @@ void env_answer_call(struct fh_env *env, const struct env_answer *answer)
 
 bool env_leave_begin(struct fh_env *env)
 {
-	if (env->work != WORK_NONE || !turn_keep_memory(env))
+	if (env->turn.work != WORK_NONE || !turn_keep_memory(env))
 		return false;
-	env->turn = TURN_LEAVE;
-	env->failure.code = 0;
-	snprintf(env->exit_status, sizeof(env->exit_status), "early_exit");
+	env->turn.kind = TURN_LEAVE;
+	env->turn.failure.code = 0;
+	snprintf(env->episode.exit_status, sizeof(env->episode.exit_status), "early_exit");
 	return env_start(env, 0) == 0;
 }
 
@@ -168,8 +168,8 @@ bool env_leave_begin(struct fh_env *env)
 
 const void *fh_env_file(const struct fh_env *env, size_t *out_n)
 {
-	*out_n = env->n_file;
-	return env->file;
+	*out_n = env->file.n;
+	return env->file.data;
 }
 
 int env_set_setup(struct fh_env *env, const struct env_setup *setup, struct fh_error *err)
@@ -199,7 +199,7 @@ struct fh_gym *env_gym(const struct fh_env *env)
 
 enum fh_reward_kind env_reward(const struct fh_env *env)
 {
-	return env->terms.reward;
+	return env->scoring.reward;
 }
 
 const struct task *env_task(const struct fh_env *env)
@@ -218,18 +218,18 @@ void env_output(struct fh_env *env, struct buf *out)
 	struct buf lines = BUF_INIT(0);
 	const char *last;
 
-	if (env->work != WORK_COMMAND)
+	if (env->turn.work != WORK_COMMAND)
 		return;
-	output = session_output(env->session);
-	if (output->len == env->n_watched)
+	output = session_output(env->episode.session);
+	if (output->len == env->turn.n_watched)
 		return;
-	lines.data = output->data + env->n_watched;
-	last = memrchr(lines.data, '\n', output->len - env->n_watched);
+	lines.data = output->data + env->turn.n_watched;
+	last = memrchr(lines.data, '\n', output->len - env->turn.n_watched);
 	if (!last)
 		return;
 	lines.len = (size_t)(last + 1 - lines.data);
-	env->n_watched += lines.len;
-	observe_output(out, &env->folded, env->spec.task->task, &lines);
+	env->turn.n_watched += lines.len;
+	observe_output(out, &env->result.folded, env->spec.task->task, &lines);
 	/* Add the newline: MLGym's observations drop the last one. */
 	if (out->len && out->data[out->len - 1] != '\n')
 		buf_add_char(out, '\n');
@@ -238,8 +238,8 @@ void env_output(struct fh_env *env, struct buf *out)
 
 void env_names(struct fh_env *env, const char *start, struct buf *out)
 {
-	if (env && env->work == WORK_NONE && env->phase == PHASE_ON)
-		names_complete(env->sb, env->working_dir, start, out);
+	if (env && env->turn.work == WORK_NONE && env->episode.phase == PHASE_ON)
+		names_complete(env->episode.sb, env->episode.working_dir, start, out);
 }
 
 const char *fh_outcome_name(enum fh_outcome outcome)

@@ -10,25 +10,19 @@
 #include "env/drive.h"
 #include "env/env.h"
 #include "env/observe.h"
-#include "env/turn.h"
+#include "env/state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define TEXT_BYTES (64 << 10)
-#define NOTES_BYTES (2 << 20) /* bytes of an observation for notes and scores, besides output */
-
 static void env_init(struct fh_env *env, int64_t output_bytes)
 {
 	const struct task *task = env->spec.task->task;
-	size_t output = (size_t)(output_bytes ? output_bytes : task->output_bytes);
 
-	/* Bytes of output may become four each ("\\xff"). Notes and scores follow the output. */
-	env->output_bytes = output;
-	buf_init(&env->observation, 4 * output + NOTES_BYTES);
-	buf_init(&env->folded, output);
-	buf_init(&env->integrity, TEXT_BYTES);
-	buf_init(&env->grade_error, TEXT_BYTES);
+	env->output_bytes = (size_t)(output_bytes ? output_bytes : task->output_bytes);
+	env_result_init(&env->result, env->output_bytes);
+	env->scoring = (struct env_scoring){ &env->spec, &env->baseline, &env->episode,
+		&env->result };
 	env->calls.poller = env->memory.poller = &env->spec.gym->poller;
 	env->calls.web_hosts = env->spec.web_hosts;
 	env->memory.task = task;
@@ -124,8 +118,8 @@ static int env_open(struct fh_env *env, const struct fh_env_options *options, st
 	env->memory.is_kept = options->memory;
 	if (options->memory_file)
 		env->memory.file = arena_strdup(&env->spec.arena, options->memory_file);
+	env->scoring.reward = options->reward;
 	env->terms = (struct env_terms){
-		.reward = options->reward,
 		.max_steps = options->max_steps ? options->max_steps : task->max_steps,
 		.max_text_bytes = options->max_text_bytes,
 		.judge_salt = options->judge_salt,
@@ -225,8 +219,8 @@ int fh_env_open_start(struct fh_gym *gym, const struct fh_env_options *options, 
 
 	if (r < 0)
 		return r;
-	env->turn = TURN_OPEN;
-	env->work = WORK_OPEN;
+	env->turn.kind = TURN_OPEN;
+	env->turn.work = WORK_OPEN;
 	work = open_work_new(env, &read);
 	r = job_begin(open_work_run, work, "open a task", &env->opening, err);
 	if (r < 0) {

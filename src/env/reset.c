@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "env/turn.h"
+#include "env/state.h"
 #include "inside/environment.h"
 #include "inside/places.h"
 #include "sandbox/python.h"
@@ -53,7 +53,8 @@ static const char *const *reset_variables(const struct fh_env *env, struct arena
 	const char **list = arena_array(a, given->n + 4, sizeof(*list));
 	size_t n = 0;
 
-	list[n++] = arena_printf(a, "PYTHONHASHSEED=%u", reset_derive(env->seed, "PYTHONHASHSEED"));
+	list[n++] = arena_printf(
+			a, "PYTHONHASHSEED=%u", reset_derive(env->episode.seed, "PYTHONHASHSEED"));
 	if (spec->n_gpus)
 		list[n++] = sandbox_gpus_variable(a, spec->n_gpus);
 	if (spec->python)
@@ -85,9 +86,9 @@ static int reset_start_sandbox(struct fh_env *env, struct fh_error *err)
 					.limits = task->limits,
 					.shell = true,
 					.env = reset_variables(env, &arena),
-					.random_seed = reset_derive(env->seed, "RANDOM"),
+					.random_seed = reset_derive(env->episode.seed, "RANDOM"),
 			},
-			&env->sb, err);
+			&env->episode.sb, err);
 }
 
 static void reset_fail(struct fh_env *env, int r, const char *why)
@@ -107,13 +108,13 @@ static int reset_start(struct fh_env *env, struct fh_error *err)
 	int r;
 
 	turn_end_episode(env);
-	buf_clear(&env->observation); /* drop notes that the end of the last episode added */
+	buf_clear(&env->result.observation); /* drop notes that the end of the last episode added */
 	calls_begin(&env->calls);
 	r = reset_start_sandbox(env, err);
 	if (r < 0)
 		return error_wrap(err, "start the sandbox of %s", env->spec.task->task->id);
-	env->work = WORK_START;
-	env->deadline_ns = clock_now_ns() + START_NS;
+	env->turn.work = WORK_START;
+	env->turn.deadline_ns = clock_now_ns() + START_NS;
 	return 0;
 }
 
@@ -138,7 +139,7 @@ static int reset_draw_salt(const struct fh_env *env, const struct fh_reset *rese
 
 int reset_begin(struct fh_env *env, const struct fh_reset *reset, struct fh_error *err)
 {
-	uint64_t seed = reset->seed, salt;
+	uint64_t salt;
 	int r = turn_check_idle(env, err);
 
 	if (r < 0)
@@ -151,23 +152,12 @@ int reset_begin(struct fh_env *env, const struct fh_reset *reset, struct fh_erro
 		return r;
 	}
 	turn_forget(env);
-	scores_release(&env->scores);
 	setup_drop_state(&env->setup);
-	env->seed = seed;
-	env->n_steps = 0;
-	env->text_bytes = 0;
-	env->late_requests = 0;
-	sha256_init(&env->history);
-	sha256_add(&env->history, &seed, sizeof(seed));
-	sha256_add(&env->history, &salt, sizeof(salt));
-	env->n_validated = 0;
-	env->cpu_ns = 0;
-	env->memory_peak_bytes = -1;
-	xstrset(&env->working_dir, GUEST_WORKSPACE);
-	env->n_failed_starts = 0;
+	env_episode_begin(&env->episode, reset->seed, salt);
+	env->start.n_failed = 0;
 	turn_begin(env, TURN_RESET);
-	env->step.judge_salt = salt;
-	env->step.data_seed = env->spec.task->task->data_seed;
+	env->result.step.judge_salt = salt;
+	env->result.step.data_seed = env->spec.task->task->data_seed;
 	return turn_keep_memory(env) ? 0 : reset_start(env, err);
 }
 
@@ -189,10 +179,10 @@ static void reset_after_files(struct fh_env *env, int r, struct fh_error *err)
 		reset_fail(env, r, err->message);
 		return;
 	}
-	env->work = WORK_FILES;
+	env->turn.work = WORK_FILES;
 	if (r > 0)
 		return;
-	env->phase = PHASE_ON;
+	env->episode.phase = PHASE_ON;
 	reset_after_setup(env, turn_set_up(env, true, err), err);
 }
 
@@ -201,14 +191,14 @@ static void reset_sandbox_ready(struct fh_env *env)
 	const struct task *task = env->spec.task->task;
 	struct fh_error err;
 
-	env->session = session_new(env->sb, env->output_bytes);
-	env->wall_end_ns = INT64_MAX;
+	env->episode.session = session_new(env->episode.sb, env->output_bytes);
+	env->episode.wall_end_ns = INT64_MAX;
 	if (task->wall_ms)
-		env->wall_end_ns = clock_now_ns() + task->wall_ms * NS_PER_MS;
+		env->episode.wall_end_ns = clock_now_ns() + task->wall_ms * NS_PER_MS;
 	if (env->welcome)
-		buf_add_str(&env->observation, env->welcome);
-	env->files = (struct files){ env->sb, &env->memory, &env->setup.given };
-	reset_after_files(env, files_begin(&env->files, &err), &err);
+		buf_add_str(&env->result.observation, env->welcome);
+	env->start.files = (struct files){ env->episode.sb, &env->memory, &env->setup.given };
+	reset_after_files(env, files_begin(&env->start.files, &err), &err);
 }
 
 /* Starts the sandbox again. The process that was making it may have been killed. */
@@ -217,7 +207,7 @@ static void reset_start_again(struct fh_env *env)
 	struct fh_error err = FH_ERROR_INIT;
 	int r;
 
-	if (++env->n_failed_starts == SANDBOX_STARTS_MAX) {
+	if (++env->start.n_failed == SANDBOX_STARTS_MAX) {
 		reset_fail(env, -EIO, "it ended at once");
 		return;
 	}
@@ -232,7 +222,7 @@ static void reset_take_events(struct fh_env *env)
 	struct sandbox_event event;
 
 	do {
-		sandbox_next_event(env->sb, &event);
+		sandbox_next_event(env->episode.sb, &event);
 		if (event.kind == SANDBOX_READY)
 			reset_sandbox_ready(env);
 		else if (event.kind == SANDBOX_FAILED)
@@ -255,9 +245,9 @@ static void reset_fail_cancelled(struct fh_env *env)
 
 void reset_cancel(struct fh_env *env)
 {
-	if (env->work == WORK_MEMORY)
-		env->cancelled = true;
-	else if (env->work != WORK_DONE)
+	if (env->turn.work == WORK_MEMORY)
+		env->turn.cancelled = true;
+	else if (env->turn.work != WORK_DONE)
 		reset_fail_cancelled(env);
 }
 
@@ -265,7 +255,7 @@ static void reset_memory_kept(struct fh_env *env)
 {
 	struct fh_error err;
 
-	if (env->cancelled)
+	if (env->turn.cancelled)
 		reset_fail_cancelled(env);
 	else if (reset_start(env, &err) < 0)
 		turn_fail(env, &err);
@@ -275,15 +265,15 @@ void reset_advance(struct fh_env *env)
 {
 	struct fh_error err;
 
-	if (env->work == WORK_START)
+	if (env->turn.work == WORK_START)
 		reset_take_events(env);
-	else if (env->work == WORK_FILES)
-		reset_after_files(env, files_advance(&env->files, &err), &err);
-	else if (env->work == WORK_SETUP)
+	else if (env->turn.work == WORK_FILES)
+		reset_after_files(env, files_advance(&env->start.files, &err), &err);
+	else if (env->turn.work == WORK_SETUP)
 		reset_after_setup(env, turn_set_up_advance(env, &err), &err);
-	else if (env->work == WORK_MEMORY && turn_memory_is_kept(env))
+	else if (env->turn.work == WORK_MEMORY && turn_memory_is_kept(env))
 		reset_memory_kept(env);
-	if ((env->work == WORK_START || env->work == WORK_FILES) &&
-			clock_now_ns() >= env->deadline_ns)
+	if ((env->turn.work == WORK_START || env->turn.work == WORK_FILES) &&
+			clock_now_ns() >= env->turn.deadline_ns)
 		reset_fail(env, -ETIMEDOUT, "it did not start in time");
 }

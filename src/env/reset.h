@@ -2,7 +2,7 @@
 #ifndef ENV_RESET_H
 #define ENV_RESET_H
 
-#include "env/state.h"
+#include <fumehood/env.h>
 
 /*
  * Ends the present episode and begins the next one, in a new sandbox. On failure there is no

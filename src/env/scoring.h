@@ -2,33 +2,45 @@
 #ifndef ENV_SCORING_H
 #define ENV_SCORING_H
 
-#include "env/state.h"
+#include "env/episode.h"
+#include "env/spec.h"
+#include "grade/grade.h"
 
 /*
- * Scoring of a submission, as part of a step. An agent's command (env/command.h)
- * is also scored while it runs. The tool `validate` then calls the environment, and waits for the
- * score.
+ * The scoring of a submission, as part of a step. The grading adds to the scores of the episode,
+ * and to the result of the step.
  */
+struct env_scoring {
+	/* env/open.c sets the members down to `reward` when the environment is opened. */
+	const struct env_spec *spec;
+	const struct score *baseline; /* score of the task's baseline; empty: none */
+	struct env_episode *episode;
+	struct env_result *result;
+	enum fh_reward_kind reward;
 
-/* Begins env->grade. `reason` is why: REASON_VALIDATE or a reason that ends the episode. */
-int scoring_begin(struct fh_env *env, const char *reason, struct fh_error *err);
+	/* why the episode is scored or ends, for its exit status: "submit", ... */
+	const char *reason;
+	struct grade *grade; /* NULL: no grading is under way, and there is no result of one */
+	char judge_key[SHA256_HEX_BYTES];
+	int64_t began_ns; /* time at which the grading began */
+};
 
-/* Takes the result of env->grade into env->step, and appends it as text. */
-void scoring_take(struct fh_env *env, const struct grade_result *result, struct buf *text);
+/* Begins s->grade. `reason` is why: REASON_VALIDATE or a reason that ends the episode. */
+int scoring_begin(struct env_scoring *s, const char *reason, struct fh_error *err);
+
+/* Takes the result of s->grade into the step, and appends it as text. */
+void scoring_take(struct env_scoring *s, const struct grade_result *result, struct buf *text);
+
+/* Ends the grading, so that its scores don't count as those of the step's end. */
+void scoring_forget(struct env_scoring *s);
+/* Ends a validate's grading that goes on. It does not count as one of the episode's. */
+void scoring_abandon(struct env_scoring *s);
+
+/* Sets the episode's scores so far in the step. */
+void scoring_put(const struct env_scoring *s);
 
 /* Sentence for an agent that has used up the task's validations. NULL: it may validate. */
-const char *scoring_refuse(const struct fh_env *env, struct buf *room);
-
-/* Serves `validate` and `submit` while an agent's command runs. Call it after calls_advance(). */
-void scoring_beside(struct fh_env *env);
-/* While this is true, the sandbox copies a submission, and nothing else may be asked of it. */
-bool scoring_is_copying(const struct fh_env *env);
-
-/* Adds the descriptors and the deadline of a grading beside the command. */
-void scoring_waits(const struct fh_env *env, struct waits *w);
-
-/* Ends a grading that goes on when the command has ended. The step scores the submission then. */
-void scoring_end_beside(struct fh_env *env);
+const char *scoring_refuse(const struct env_scoring *s, struct buf *room);
 
 /* Reasons for scoring besides the words of exit_* actions. */
 #define REASON_SUBMIT "submit"

@@ -7,10 +7,10 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "env/action.h"
+#include "env/beside.h"
 #include "env/editor.h"
 #include "env/observe.h"
-#include "env/scoring.h"
-#include "env/turn.h"
+#include "env/state.h"
 #include "env/words.h"
 
 #include <errno.h>
@@ -34,13 +34,13 @@
 
 static void step_end(struct fh_env *env)
 {
-	const char *reason = env->reason;
+	const char *reason = env->scoring.reason;
 
-	observe_note(&env->observation, WORDS_EXITED "%s)", reason);
-	env->phase = PHASE_OVER;
-	env->step.exit_status = env->exit_status;
-	env->step.truncated = str_starts(reason, "max_");
-	env->step.terminated = !env->step.truncated;
+	observe_note(&env->result.observation, WORDS_EXITED "%s)", reason);
+	env->episode.phase = PHASE_OVER;
+	env->result.step.exit_status = env->episode.exit_status;
+	env->result.step.truncated = str_starts(reason, "max_");
+	env->result.step.terminated = !env->result.step.truncated;
 	turn_finish(env);
 }
 
@@ -50,10 +50,10 @@ static void step_end_episode(struct fh_env *env, const char *reason, const char 
 	va_list ap;
 
 	va_start(ap, status_format);
-	vsnprintf(env->exit_status, sizeof(env->exit_status), status_format, ap);
+	vsnprintf(env->episode.exit_status, sizeof(env->episode.exit_status), status_format, ap);
 	va_end(ap);
-	env->reason = reason;
-	scores_end(&env->scores, env->spec.task->task);
+	env->scoring.reason = reason;
+	scores_end(&env->episode.scores, env->spec.task->task);
 	/*
 	 * Check for the sandbox' answer now: it may have come before, and no descriptor reports it
 	 * again.
@@ -64,8 +64,8 @@ static void step_end_episode(struct fh_env *env, const char *reason, const char 
 
 static void step_sandbox_gone(struct fh_env *env)
 {
-	env->step.outcome = FH_OUTCOME_SANDBOX_GONE;
-	observe_note(&env->observation,
+	env->result.step.outcome = FH_OUTCOME_SANDBOX_GONE;
+	observe_note(&env->result.observation,
 			"The sandbox has ended, with all that was in it; nothing can be scored.");
 	step_end_episode(env, "early_exit", "early_exit");
 }
@@ -74,7 +74,7 @@ static void step_sandbox_gone(struct fh_env *env)
 
 static void step_end_scored(struct fh_env *env, enum grade_verdict verdict)
 {
-	const char *reason = env->reason;
+	const char *reason = env->scoring.reason;
 
 	switch (verdict) {
 	case GRADE_SCORED:
@@ -95,15 +95,15 @@ static void step_end_scored(struct fh_env *env, enum grade_verdict verdict)
 
 static void step_take_grade(struct fh_env *env, const struct grade_result *result)
 {
-	scoring_take(env, result, &env->observation);
-	if (env->cancelled)
-		env->step.outcome = FH_OUTCOME_INTERRUPTED;
-	if (!str_eq(env->reason, REASON_VALIDATE)) {
+	scoring_take(&env->scoring, result, &env->result.observation);
+	if (env->turn.cancelled)
+		env->result.step.outcome = FH_OUTCOME_INTERRUPTED;
+	if (!str_eq(env->scoring.reason, REASON_VALIDATE)) {
 		step_end_scored(env, result->verdict);
 		return;
 	}
 	/* Ignore a failure: if the sandbox is gone, the next step reports it. */
-	(void)sandbox_clear_requests(env->sb, NULL);
+	(void)sandbox_clear_requests(env->episode.sb, NULL);
 	turn_finish(env);
 }
 
@@ -111,16 +111,16 @@ static void step_grade(struct fh_env *env, const char *reason)
 {
 	struct fh_error err;
 
-	if (scoring_begin(env, reason, &err) < 0) {
+	if (scoring_begin(&env->scoring, reason, &err) < 0) {
 		step_take_grade(env,
 				&(struct grade_result){ GRADE_BROKEN, .text = err.message,
 						.grader_log = "" });
 		return;
 	}
-	env->work = WORK_GRADE;
+	env->turn.work = WORK_GRADE;
 	/* Advance once: without a submission, grading ends at once. */
-	if (grade_advance(env->grade))
-		step_take_grade(env, grade_result(env->grade));
+	if (grade_advance(env->scoring.grade))
+		step_take_grade(env, grade_result(env->scoring.grade));
 }
 
 /*
@@ -131,22 +131,17 @@ static void step_validate(struct fh_env *env)
 {
 	auto_buf struct buf why = BUF_INIT(256);
 
-	if (!scoring_refuse(env, &why)) {
-		env->n_validated++;
+	if (!scoring_refuse(&env->scoring, &why)) {
+		env->episode.n_validated++;
 		step_grade(env, REASON_VALIDATE);
 		return;
 	}
-	observe_note(&env->observation, "%s", buf_str(&why));
-	(void)sandbox_clear_requests(env->sb, NULL);
+	observe_note(&env->result.observation, "%s", buf_str(&why));
+	(void)sandbox_clear_requests(env->episode.sb, NULL);
 	turn_finish(env);
 }
 
 /* --- after the action ------------------------------------------------------------------------- */
-
-static bool step_time_is_over(const struct fh_env *env)
-{
-	return env->wall_end_ns != INT64_MAX && clock_now_ns() >= env->wall_end_ns;
-}
 
 /*
  * Counts the bytes of the observation and of the tools' state. True: the episode has more text than
@@ -156,23 +151,23 @@ static bool step_text_is_full(struct fh_env *env)
 {
 	if (!env->terms.max_text_bytes)
 		return false;
-	env->text_bytes += (int64_t)json_text_bytes(buf_str(&env->observation));
+	env->episode.text_bytes += (int64_t)json_text_bytes(buf_str(&env->result.observation));
 	if (env->setup.state)
-		env->text_bytes += (int64_t)json_text_bytes(env->setup.state);
-	return env->text_bytes > env->terms.max_text_bytes;
+		env->episode.text_bytes += (int64_t)json_text_bytes(env->setup.state);
+	return env->episode.text_bytes > env->terms.max_text_bytes;
 }
 
 static void step_conclude(struct fh_env *env)
 {
-	int requests = env->requests;
+	int requests = env->turn.requests;
 
 	if (requests && !(requests & (REQUEST_SUBMIT | REQUEST_VALIDATE)))
-		(void)sandbox_clear_requests(env->sb, NULL);
+		(void)sandbox_clear_requests(env->episode.sb, NULL);
 	if (requests & REQUEST_SUBMIT)
 		step_grade(env, REASON_SUBMIT);
-	else if (step_time_is_over(env))
+	else if (env_episode_time_is_over(&env->episode))
 		step_grade(env, REASON_MAX_TIME);
-	else if (env->n_steps >= env->terms.max_steps)
+	else if (env->episode.n_steps >= env->terms.max_steps)
 		step_grade(env, REASON_MAX_STEPS);
 	else if (step_text_is_full(env))
 		step_grade(env, REASON_MAX_TEXT);
@@ -184,9 +179,9 @@ static void step_conclude(struct fh_env *env)
 
 static void step_after_action(struct fh_env *env)
 {
-	if (env->requests & REQUEST_STATE && !env->setup.given.state &&
-			editor_begin(env->sb, &env->editor_request, NULL) == 0)
-		env->work = WORK_EDITOR;
+	if (env->turn.requests & REQUEST_STATE && !env->setup.given.state &&
+			editor_begin(env->episode.sb, &env->editor_request, NULL) == 0)
+		env->turn.work = WORK_EDITOR;
 	else
 		step_conclude(env);
 }
@@ -205,28 +200,28 @@ static void step_after_setup(struct fh_env *env, int r)
 
 static void step_command_over(struct fh_env *env)
 {
-	const struct session_result *result = session_result(env->session);
+	const struct session_result *result = session_result(env->episode.session);
 	const struct task *task = env->spec.task->task;
-	struct fh_step *step = &env->step;
+	struct fh_step *step = &env->result.step;
 
-	calls_drop(&env->calls, env->sb);
+	calls_drop(&env->calls, env->episode.sb);
 	if (env->gateway.sb) {
-		session_on_streams(env->session, NULL, NULL);
+		session_on_streams(env->episode.session, NULL, NULL);
 		gateway_stop(&env->gateway);
 	}
-	scoring_end_beside(env);
-	turn_take_outcome(env, result);
-	if (!observe_output(&env->observation, &env->folded, task, result->output) &&
+	beside_end(env);
+	env_result_take_outcome(&env->result, result, env->turn.cancelled);
+	if (!observe_output(&env->result.observation, &env->result.folded, task, result->output) &&
 			step->outcome == FH_OUTCOME_OK) {
 		step->outcome = FH_OUTCOME_OUTPUT_LIMIT;
-		observe_note(&env->observation,
+		observe_note(&env->result.observation,
 				"(There was more output, but no memory was left for it.)");
 	}
-	observe_end(&env->observation,
-			&(struct observe_end){ task, result, env->timeout_ms, env->output_bytes,
-					env->cancelled });
+	observe_end(&env->result.observation,
+			&(struct observe_end){ task, result, env->turn.timeout_ms,
+					env->output_bytes, env->turn.cancelled });
 	turn_note_shell(env, result);
-	env->requests |= result->requests;
+	env->turn.requests |= result->requests;
 	if (result->outcome == SESSION_GONE)
 		step_sandbox_gone(env);
 	else
@@ -244,8 +239,8 @@ static int64_t step_timeout_ms(const struct fh_env *env, const struct fh_action 
 						 : task->short_timeout_ms;
 
 	ms = action_timeout_ms(action, ms);
-	if (env->wall_end_ns != INT64_MAX) {
-		int64_t left_ms = (env->wall_end_ns - env->started_ns) / NS_PER_MS + 1;
+	if (env->episode.wall_end_ns != INT64_MAX) {
+		int64_t left_ms = (env->episode.wall_end_ns - env->turn.started_ns) / NS_PER_MS + 1;
 
 		ms = left_ms < ms ? left_ms : ms;
 	}
@@ -260,22 +255,22 @@ static void step_run(struct fh_env *env, const struct fh_action *action)
 		step_after_action(env);
 		return;
 	}
-	if (step_time_is_over(env)) {
-		env->step.outcome = FH_OUTCOME_TIMEOUT;
-		observe_note(&env->observation,
+	if (env_episode_time_is_over(&env->episode)) {
+		env->result.step.outcome = FH_OUTCOME_TIMEOUT;
+		observe_note(&env->result.observation,
 				"(Nothing was run: the time of the episode has ended.)");
 		step_after_action(env);
 		return;
 	}
-	env->timeout_ms = step_timeout_ms(env, action);
-	env->n_watched = 0;
+	env->turn.timeout_ms = step_timeout_ms(env, action);
+	env->turn.n_watched = 0;
 	quoted = setup_quote(&env->setup, action->text);
 	/* The text's length was checked, so a failure means that the sandbox is gone. */
-	if (session_begin(env->session, quoted ? quoted : action->text, env->timeout_ms, true,
-			    NULL) < 0)
+	if (session_begin(env->episode.session, quoted ? quoted : action->text,
+			    env->turn.timeout_ms, true, NULL) < 0)
 		step_sandbox_gone(env);
 	else
-		env->work = WORK_COMMAND;
+		env->turn.work = WORK_COMMAND;
 }
 
 /* --- an agent that is a command --------------------------------------------------------------- */
@@ -284,16 +279,16 @@ static void step_run(struct fh_env *env, const struct fh_action *action)
 static void step_run_agent(struct fh_env *env)
 {
 	auto_buf struct buf script = BUF_INIT(FH_ACTION_BYTES_MAX + SCRIPT_BYTES_MAX);
-	struct fh_action action = FH_ACTION(.timeout_s = env->agent_timeout_s);
+	struct fh_action action = FH_ACTION(.timeout_s = env->agent.timeout_s);
 
 	env->calls.validates = true;
 	gateway_add_address(&env->gateway, &script);
-	buf_add_str(&script, env->agent_script);
+	buf_add_str(&script, env->agent.script);
 	action.text = buf_str(&script);
-	session_on_streams(env->session, gateway_take_output, &env->gateway);
+	session_on_streams(env->episode.session, gateway_take_output, &env->gateway);
 	step_run(env, &action);
-	if (env->cancelled && env->work == WORK_COMMAND)
-		session_cancel(env->session);
+	if (env->turn.cancelled && env->turn.work == WORK_COMMAND)
+		session_cancel(env->episode.session);
 }
 
 /* Hands on the calls of the agent that have come. */
@@ -305,13 +300,13 @@ static void step_take_calls(struct fh_env *env, bool hungry)
 		return;
 	gateway_feed(&env->gateway, hungry);
 	while (gateway_next(&env->gateway, &call))
-		env->on_call(env->on_call_user, &call);
+		env->agent.on_call(env->agent.user, &call);
 }
 
 static void step_await_gateway(struct fh_env *env)
 {
 	struct fh_error err;
-	int r = gateway_await(&env->gateway, env->deadline_ns, &err);
+	int r = gateway_await(&env->gateway, env->turn.deadline_ns, &err);
 
 	if (r > 0)
 		step_run_agent(env);
@@ -329,21 +324,21 @@ static int step_check(const struct fh_env *env, struct fh_error *err)
 
 	if (r < 0)
 		return r;
-	if (env->phase == PHASE_NONE)
+	if (env->episode.phase == PHASE_NONE)
 		return error_say(err, EPROTO, "there is no episode: reset comes first");
-	if (env->phase == PHASE_OVER)
+	if (env->episode.phase == PHASE_OVER)
 		return error_say(err, EPROTO, "the episode has ended (%s): reset starts a new one",
-				env->exit_status);
+				env->episode.exit_status);
 	return 0;
 }
 
 static void step_count(struct fh_env *env, const char *text, int requests)
 {
-	env->n_steps++;
-	sha256_add_str(&env->history, text);
+	env->episode.n_steps++;
+	sha256_add_str(&env->episode.history, text);
 	turn_begin(env, TURN_STEP);
-	env->requests = requests | env->late_requests;
-	env->late_requests = 0;
+	env->turn.requests = requests | env->episode.late_requests;
+	env->episode.late_requests = 0;
 }
 
 int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_error *err)
@@ -358,7 +353,8 @@ int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_err
 		return r;
 	step_count(env, action->text, 0);
 	if (env->terms.max_text_bytes)
-		env->text_bytes += (int64_t)json_text_bytes(action->text) + action->beside_bytes;
+		env->episode.text_bytes +=
+				(int64_t)json_text_bytes(action->text) + action->beside_bytes;
 	switch (action_kind(action->text, &word)) {
 	case ACTION_COMMAND:
 		step_run(env, action);
@@ -373,8 +369,8 @@ int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_err
 		step_grade(env, word);
 		break;
 	case ACTION_MALFORMED_EDIT:
-		env->step.outcome = FH_OUTCOME_MALFORMED_EDIT;
-		observe_note(&env->observation,
+		env->result.step.outcome = FH_OUTCOME_MALFORMED_EDIT;
+		observe_note(&env->result.observation,
 				WORDS_NO_EDIT
 				"edit N:M` takes its new text from the lines after it, "
 				"up to a line that holds only `end_of_edit`, and there is none.");
@@ -399,17 +395,17 @@ int step_begin_agent(struct fh_env *env, const struct env_agent *agent, struct f
 	gateway_add_script(agent, &script);
 	if (script.truncated)
 		return error_say(err, E2BIG, "the task's text is too long for an agent's command");
-	r = gateway_start(&env->gateway, env->sb, err);
+	r = gateway_start(&env->gateway, env->episode.sb, err);
 	if (r < 0)
 		return r;
 	step_count(env, agent->command, 0);
-	xstrset(&env->agent_script, buf_str(&script));
-	env->agent_timeout_s = agent->timeout_s;
-	env->on_call = agent->on_call;
-	env->on_request = agent->on_request;
-	env->on_call_user = agent->user;
-	env->deadline_ns = clock_now_ns() + GATEWAY_START_NS;
-	env->work = WORK_GATEWAY;
+	xstrset(&env->agent.script, buf_str(&script));
+	env->agent.timeout_s = agent->timeout_s;
+	env->agent.on_call = agent->on_call;
+	env->agent.on_request = agent->on_request;
+	env->agent.user = agent->user;
+	env->turn.deadline_ns = clock_now_ns() + GATEWAY_START_NS;
+	env->turn.work = WORK_GATEWAY;
 	return 0;
 }
 
@@ -426,34 +422,36 @@ int step_begin_request(struct fh_env *env, int request, struct fh_error *err)
 
 void step_advance(struct fh_env *env)
 {
-	if (env->work == WORK_COMMAND && session_advance(env->session)) {
+	if (env->turn.work == WORK_COMMAND && session_advance(env->episode.session)) {
 		step_command_over(env);
-	} else if (env->work == WORK_GATEWAY) {
+	} else if (env->turn.work == WORK_GATEWAY) {
 		step_await_gateway(env);
-	} else if (env->work == WORK_COMMAND) {
-		step_take_calls(env, session_take_hungry(env->session));
-		if (!scoring_is_copying(env))
-			calls_advance(&env->calls, env->sb,
-					session_take_request(env->session, REQUEST_CALL));
-		scoring_beside(env);
-	} else if (env->work == WORK_SETUP) {
+	} else if (env->turn.work == WORK_COMMAND) {
+		step_take_calls(env, session_take_hungry(env->episode.session));
+		/* While the sandbox copies a submission, nothing else may be asked of it. */
+		if (!env->scoring.grade || !grade_is_copying(env->scoring.grade))
+			calls_advance(&env->calls, env->episode.sb,
+					session_take_request(env->episode.session, REQUEST_CALL));
+		beside_advance(env);
+	} else if (env->turn.work == WORK_SETUP) {
 		step_after_setup(env, turn_set_up_advance(env, NULL));
-	} else if (env->work == WORK_EDITOR && sandbox_answered(env->sb, env->editor_request)) {
+	} else if (env->turn.work == WORK_EDITOR &&
+			sandbox_answered(env->episode.sb, env->editor_request)) {
 		free(env->setup.open_file);
-		env->setup.open_file = editor_take(env->sb);
+		env->setup.open_file = editor_take(env->episode.sb);
 		step_conclude(env);
-	} else if (env->work == WORK_GRADE && grade_advance(env->grade)) {
-		step_take_grade(env, grade_result(env->grade));
-	} else if (env->work == WORK_MEMORY && turn_memory_is_kept(env)) {
+	} else if (env->turn.work == WORK_GRADE && grade_advance(env->scoring.grade)) {
+		step_take_grade(env, grade_result(env->scoring.grade));
+	} else if (env->turn.work == WORK_MEMORY && turn_memory_is_kept(env)) {
 		step_end(env);
 	}
 }
 
 void step_cancel(struct fh_env *env)
 {
-	env->cancelled = true;
-	if (turn_is_in_shell(env))
-		session_cancel(env->session);
-	else if (env->work == WORK_GRADE)
-		grade_cancel(env->grade, "Scoring was interrupted.");
+	env->turn.cancelled = true;
+	if (turn_is_in_shell(&env->turn))
+		session_cancel(env->episode.session);
+	else if (env->turn.work == WORK_GRADE)
+		grade_cancel(env->scoring.grade, "Scoring was interrupted.");
 }

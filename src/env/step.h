@@ -2,7 +2,9 @@
 #ifndef ENV_STEP_H
 #define ENV_STEP_H
 
-#include "env/state.h"
+#include "env/command.h"
+
+#include <fumehood/env.h>
 
 /*
  * Steps. A step is counted first. Words that end the episode, and malformed edits, are told apart.

@@ -7,15 +7,12 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "env/observe.h"
+#include "env/state.h"
 #include "inside/places.h"
 #include "web/papers.h"
 
 #include <errno.h>
 #include <sys/mman.h>
-
-/* If more bytes than this are allocated for an observation, they are freed before the next reset or
- * step. */
-#define KEPT_BYTES (256 << 10)
 
 /* --- begin and end ---------------------------------------------------------------------------- */
 
@@ -25,7 +22,7 @@ int turn_check_idle(const struct fh_env *env, struct fh_error *err)
 
 	if (r < 0)
 		return r;
-	if (env->work != WORK_NONE)
+	if (env->turn.work != WORK_NONE)
 		return error_say(err, EBUSY,
 				"what was started in this environment has not ended yet");
 	if (!env->is_open)
@@ -55,58 +52,34 @@ bool turn_was_interrupted(struct fh_env *env)
 {
 	if (!turn_take_interrupt(env))
 		return false;
-	env->cancelled = true;
-	env->step.outcome = FH_OUTCOME_INTERRUPTED;
-	observe_note(&env->observation, "(Nothing was run: the step was interrupted before.)");
+	env->turn.cancelled = true;
+	env->result.step.outcome = FH_OUTCOME_INTERRUPTED;
+	observe_note(&env->result.observation,
+			"(Nothing was run: the step was interrupted before.)");
 	return true;
 }
 
 static void turn_drop_file(struct fh_env *env)
 {
-	if (env->n_file)
-		munmap((void *)(uintptr_t)env->file, env->n_file);
-	env->file = NULL;
-	env->n_file = 0;
+	if (env->file.n)
+		munmap((void *)(uintptr_t)env->file.data, env->file.n);
+	env->file.data = NULL;
+	env->file.n = 0;
 }
 
-void turn_begin(struct fh_env *env, enum turn turn)
+void turn_begin(struct fh_env *env, enum turn kind)
 {
 	turn_drop_file(env);
-	if (env->observation.size > KEPT_BYTES) {
-		buf_release(&env->observation);
-		buf_release(&env->folded);
-	}
-	buf_clear(&env->observation);
-	buf_clear(&env->integrity);
-	buf_clear(&env->grade_error);
-	grade_free(take_ptr(env->grade));
-	env->failure.code = 0;
-	env->cancelled = false;
-	if (turn == TURN_RESET && !env->for_baseline)
+	env_result_begin(&env->result, env->episode.n_steps);
+	grade_free(take_ptr(env->scoring.grade));
+	env->turn.failure.code = 0;
+	env->turn.cancelled = false;
+	if (kind == TURN_RESET && !env->for_baseline)
 		turn_take_interrupt(env);
-	setup_begin_turn(&env->setup, turn == TURN_RESET);
-	env->turn = turn;
-	env->started_ns = clock_now_ns();
-	env->step = (struct fh_step){ .step = env->n_steps, .exit_code = -1, .open_file = "n/a" };
-}
-
-static void turn_add_usage(struct fh_env *env)
-{
-	int64_t cpu_ns = sandbox_count(env->sb, SANDBOX_CPU_NS);
-	bool quick = clock_now_ns() - env->started_ns < SESSION_QUICK_NS;
-
-	if (cpu_ns >= 0 && cpu_ns - env->memory_cpu_ns < SESSION_QUICK_NS)
-		quick = true;
-	env->step.cpu_s = -1;
-	if (cpu_ns >= 0 && env->cpu_ns >= 0)
-		env->step.cpu_s = (double)(cpu_ns - env->cpu_ns) / 1e9;
-	env->cpu_ns = cpu_ns;
-	if (!quick || env->memory_peak_bytes < 0) {
-		env->memory_peak_bytes = sandbox_count(env->sb, SANDBOX_MEMORY_PEAK);
-		env->memory_cpu_ns = cpu_ns;
-	}
-	env->step.memory_peak_bytes = env->memory_peak_bytes;
-	env->step.written_bytes = sandbox_count(env->sb, SANDBOX_WRITTEN_BYTES);
+	setup_begin_turn(&env->setup, kind == TURN_RESET);
+	env->turn.kind = kind;
+	env->turn.requests = 0;
+	env->turn.started_ns = clock_now_ns();
 }
 
 /*
@@ -126,107 +99,60 @@ void turn_hide(const struct fh_env *env, struct buf *text)
 
 static void turn_hide_secrets(struct fh_env *env)
 {
-	char *const texts[] = { env->setup.state, env->setup.open_file, env->working_dir };
+	char *const texts[] = { env->setup.state, env->setup.open_file, env->episode.working_dir };
 
-	turn_hide(env, &env->observation);
+	turn_hide(env, &env->result.observation);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		hide_in_text(texts[i], env->hidden);
 		hide_in_text(texts[i], turn_papers_key(env));
 	}
 }
 
-void turn_put_scores(struct fh_env *env)
-{
-	struct fh_step *step = &env->step;
-
-	step->baseline = env->baseline.metrics;
-	step->n_baseline = env->baseline.n;
-	step->best = env->scores.best.metrics;
-	step->n_best = env->scores.best.n;
-	step->final = env->scores.ended;
-	step->validated = env->scores.validated.metrics;
-	step->n_validated = env->scores.validated.n;
-	step->gap = scores_gap(&env->scores, env->spec.task->task);
-	step->grade_error = env->grade_error.len ? env->grade_error.data : NULL;
-}
-
 void turn_finish(struct fh_env *env)
 {
-	struct buf *text = &env->observation;
-	struct fh_step *step = &env->step;
+	struct buf *text = &env->result.observation;
+	struct fh_step *step = &env->result.step;
 
-	turn_add_usage(env);
+	env_episode_add_usage(&env->episode, env->turn.started_ns, step);
 	/* Drop the last newline: MLGym's observations end without one. */
-	if (env->spec.task->task->mlgym && env->turn != TURN_ASIDE && text->len &&
+	if (env->spec.task->task->mlgym && env->turn.kind != TURN_ASIDE && text->len &&
 			text->data[text->len - 1] == '\n')
 		text->data[--text->len] = '\0';
 	turn_hide_secrets(env);
 	step->observation = buf_str(text);
 	step->observation_bytes = text->len;
 	step->open_file = env->setup.open_file ? env->setup.open_file : "n/a";
-	step->working_dir = env->working_dir;
+	step->working_dir = env->episode.working_dir;
 	step->tools_state = env->setup.state;
 	step->state_error = env->setup.state_error;
-	turn_put_scores(env);
-	step->integrity = env->integrity.len ? env->integrity.data : NULL;
-	step->duration_s = (double)(clock_now_ns() - env->started_ns) / 1e9;
-	env->work = WORK_DONE;
+	scoring_put(&env->scoring);
+	step->integrity = env->result.integrity.len ? env->result.integrity.data : NULL;
+	step->duration_s = (double)(clock_now_ns() - env->turn.started_ns) / 1e9;
+	env->turn.work = WORK_DONE;
 }
 
 void turn_fail(struct fh_env *env, const struct fh_error *err)
 {
-	env->failure = *err;
+	env->turn.failure = *err;
 	turn_drop(env);
-	env->work = WORK_DONE;
+	env->turn.work = WORK_DONE;
 }
 
 /* --- the shell -------------------------------------------------------------------------------- */
 
-void turn_note_integrity(struct fh_env *env, const char *text)
+bool turn_is_in_shell(const struct env_turn *turn)
 {
-	if (text)
-		buf_printf(&env->integrity, "%s%s", env->integrity.len ? "; " : "", text);
-}
-
-bool turn_is_in_shell(const struct fh_env *env)
-{
-	return env->work == WORK_COMMAND || env->work == WORK_SETUP;
-}
-
-static enum fh_outcome turn_outcome(enum session_outcome outcome)
-{
-	static const enum fh_outcome outcomes[] = {
-		[SESSION_OK] = FH_OUTCOME_OK,
-		[SESSION_TIMEOUT] = FH_OUTCOME_TIMEOUT,
-		[SESSION_OUTPUT_LIMIT] = FH_OUTCOME_OUTPUT_LIMIT,
-		[SESSION_RESTARTED] = FH_OUTCOME_SHELL_RESTARTED,
-		[SESSION_MEMORY_LIMIT] = FH_OUTCOME_MEMORY_LIMIT,
-		[SESSION_SYNTAX] = FH_OUTCOME_SYNTAX_ERROR,
-		[SESSION_GONE] = FH_OUTCOME_SANDBOX_GONE,
-	};
-
-	return outcomes[outcome];
-}
-
-void turn_take_outcome(struct fh_env *env, const struct session_result *result)
-{
-	struct fh_step *step = &env->step;
-
-	step->outcome = turn_outcome(result->outcome);
-	if (env->cancelled && result->outcome != SESSION_GONE)
-		step->outcome = FH_OUTCOME_INTERRUPTED;
-	step->exit_code = result->exit_code;
-	turn_note_integrity(env, result->integrity);
+	return turn->work == WORK_COMMAND || turn->work == WORK_SETUP;
 }
 
 void turn_note_shell(struct fh_env *env, const struct session_result *result)
 {
 	const char *dir = result->restarted ? GUEST_WORKSPACE : result->cwd;
 
-	if (!str_eq(dir, env->working_dir))
-		xstrset(&env->working_dir, dir);
+	if (!str_eq(dir, env->episode.working_dir))
+		xstrset(&env->episode.working_dir, dir);
 	if (result->restarted) {
-		env->step.restarted = true;
+		env->result.step.restarted = true;
 		/*
 		 * Have the poller add the session's descriptors again: a new shell may have others.
 		 */
@@ -236,10 +162,10 @@ void turn_note_shell(struct fh_env *env, const struct session_result *result)
 
 int turn_set_up(struct fh_env *env, bool new_shell, struct fh_error *err)
 {
-	int r = setup_begin(&env->setup, env->session, new_shell, err);
+	int r = setup_begin(&env->setup, env->episode.session, new_shell, err);
 
 	if (r > 0)
-		env->work = WORK_SETUP;
+		env->turn.work = WORK_SETUP;
 	return r;
 }
 
@@ -247,39 +173,39 @@ int turn_set_up_advance(struct fh_env *env, struct fh_error *err)
 {
 	const struct session_result *result;
 
-	if (!session_advance(env->session))
+	if (!session_advance(env->episode.session))
 		return 1;
-	result = session_result(env->session);
-	env->requests |= result->requests;
+	result = session_result(env->episode.session);
+	env->turn.requests |= result->requests;
 	turn_note_shell(env, result);
-	return setup_take(&env->setup, env->session, env->cancelled, err);
+	return setup_take(&env->setup, env->episode.session, env->turn.cancelled, err);
 }
 
 /* --- the memory ------------------------------------------------------------------------------- */
 
 static void turn_note_not_kept(struct fh_env *env, const struct fh_error *err)
 {
-	observe_note(&env->observation, "(The memory was not kept: %s)", err->message);
+	observe_note(&env->result.observation, "(The memory was not kept: %s)", err->message);
 }
 
 bool turn_keep_memory(struct fh_env *env)
 {
 	struct fh_error err;
 
-	if (!env->memory.is_kept || env->phase != PHASE_ON)
+	if (!env->memory.is_kept || env->episode.phase != PHASE_ON)
 		return false;
-	if (memory_keep_begin(&env->memory, env->sb, &err) < 0) {
+	if (memory_keep_begin(&env->memory, env->episode.sb, &err) < 0) {
 		turn_note_not_kept(env, &err);
 		return false;
 	}
-	env->work = WORK_MEMORY;
+	env->turn.work = WORK_MEMORY;
 	return true;
 }
 
 bool turn_memory_is_kept(struct fh_env *env)
 {
 	struct fh_error err;
-	int r = memory_keep_advance(&env->memory, env->sb, &err);
+	int r = memory_keep_advance(&env->memory, env->episode.sb, &err);
 
 	if (r < 0)
 		turn_note_not_kept(env, &err);
@@ -292,8 +218,8 @@ static void turn_unwatch_sandbox(struct fh_env *env)
 {
 	int fds[SANDBOX_FDS] = { -1, -1 };
 
-	if (env->item.polled && env->sb)
-		sandbox_fds(env->sb, fds);
+	if (env->item.polled && env->episode.sb)
+		sandbox_fds(env->episode.sb, fds);
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		poller_unwatch(&env->spec.gym->poller, fds[i]);
 }
@@ -301,7 +227,7 @@ static void turn_unwatch_sandbox(struct fh_env *env)
 void turn_close_sandbox(struct fh_env *env)
 {
 	turn_unwatch_sandbox(env);
-	sandbox_close(take_ptr(env->sb));
+	sandbox_close(take_ptr(env->episode.sb));
 }
 
 void turn_forget(struct fh_env *env)
@@ -313,13 +239,13 @@ void turn_forget(struct fh_env *env)
 void turn_end_episode(struct fh_env *env)
 {
 	turn_drop_file(env);
-	grade_free(take_ptr(env->grade));
-	calls_drop(&env->calls, env->sb);
+	grade_free(take_ptr(env->scoring.grade));
+	calls_drop(&env->calls, env->episode.sb);
 	gateway_forget(&env->gateway);
-	session_free(take_ptr(env->session));
+	session_free(take_ptr(env->episode.session));
 	turn_close_sandbox(env);
-	env->phase = PHASE_NONE;
-	env->work = WORK_NONE;
+	env->episode.phase = PHASE_NONE;
+	env->turn.work = WORK_NONE;
 }
 
 void turn_drop(struct fh_env *env)

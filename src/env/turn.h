@@ -2,12 +2,44 @@
 #ifndef ENV_TURN_H
 #define ENV_TURN_H
 
-#include "env/state.h"
+#include "base/buf.h"
+#include "shell/session.h"
+
+#include <fumehood/env.h>
 
 /*
- * A turn is a reset, a step, an aside, or the saving of the memory when an episode is left. These
- * are the parts that turns share.
+ * A turn is an opening, a reset, a step, an aside or a leave, which saves the memory. env/state.h
+ * shows the order of their work. The functions are the parts that turns share.
  */
+enum turn { TURN_OPEN, TURN_RESET, TURN_STEP, TURN_ASIDE, TURN_LEAVE };
+
+enum work {
+	WORK_NONE,
+	WORK_OPEN,    /* a thread opens the environment: open.c */
+	WORK_START,   /* the reset waits until the sandbox has started */
+	WORK_FILES,   /* files are written into the sandbox, one after the other: files.h */
+	WORK_GATEWAY, /* the gateway for an agent's program starts: gateway.h */
+	WORK_COMMAND, /* the session runs the command of an action */
+	WORK_SETUP,   /* the session runs the setup script or the state command: setup.h */
+	WORK_EDITOR,  /* the sandbox reads which file is open: editor.h */
+	WORK_GRADE,
+	WORK_MEMORY, /* the agent's memory is saved at the episode's end: memory.h */
+	WORK_FILE,   /* an aside puts or gets a file: aside.h */
+	WORK_DONE,
+};
+
+/* The current turn, or the last one. */
+struct env_turn {
+	enum turn kind;
+	enum work work;
+	int64_t started_ns;
+	int64_t deadline_ns;     /* time at which a sandbox or a gateway must have started */
+	bool cancelled;          /* fh_env_interrupt() was called in this turn */
+	struct fh_error failure; /* error that ended the turn; code 0: none */
+	int64_t timeout_ms;      /* timeout of the action's command */
+	size_t n_watched;        /* bytes of the command's output that env_output() has passed on */
+	int requests;            /* REQUEST_* bits that the command asked for */
+};
 
 /* Fails with -EBUSY while a turn of the environment is under way, and with -EPROTO if it is not
  * open. Fails with -EPERM in a fork. */
@@ -26,29 +58,20 @@ bool turn_take_interrupt(struct fh_env *env);
  */
 bool turn_was_interrupted(struct fh_env *env);
 
-/* Clears the results of the last reset or step, and notes the time at which this one begins. */
-void turn_begin(struct fh_env *env, enum turn turn);
+/* Clears the result of the last turn, and notes the time at which this one begins. */
+void turn_begin(struct fh_env *env, enum turn kind);
 
 /* Removes secrets from a text that is going to be shown. */
 void turn_hide(const struct fh_env *env, struct buf *text);
 
-/* Sets the episode's scores so far in env->step. */
-void turn_put_scores(struct fh_env *env);
-
-/* Ends a reset or step, and fills the fields that all results have. */
+/* Ends a turn, and fills the fields that all results have. */
 void turn_finish(struct fh_env *env);
 
-/* Ends a reset or step with an error, and ends the episode. */
+/* Ends a turn with an error, and ends the episode. */
 void turn_fail(struct fh_env *env, const struct fh_error *err);
 
 /* Whether the shell session runs a command, either the action's or one of the tools' setup. */
-bool turn_is_in_shell(const struct fh_env *env);
-
-/* Stores how a command has ended: outcome, exit code, signs of tampering. */
-void turn_take_outcome(struct fh_env *env, const struct session_result *result);
-
-/* Adds a sentence to the signs of tampering. NULL: nothing. */
-void turn_note_integrity(struct fh_env *env, const char *text);
+bool turn_is_in_shell(const struct env_turn *turn);
 
 /* Stores the shell's working directory after a command, and whether a new shell was started. */
 void turn_note_shell(struct fh_env *env, const struct session_result *result);

@@ -278,9 +278,9 @@ static void begin_files(struct fh_env *env)
 
 	set_files(env);
 	assert_done(fh_env_reset_start(env, &FH_RESET(.seed = 1), &error));
-	while (env->work == WORK_START && clock_now_ns() < end_ns)
+	while (env->turn.work == WORK_START && clock_now_ns() < end_ns)
 		reset_advance(env);
-	assert_int_equal(env->work, WORK_FILES);
+	assert_int_equal(env->turn.work, WORK_FILES);
 }
 
 static void test_files_that_hang(void **state)
