@@ -150,9 +150,11 @@ int agent_advance(struct agent *a, struct fh_error *err)
 	else
 		r = conversation_reply(a->conversation, &reply, &verdict, err);
 	chat_call_free(call);
-	if (r == 0 && verdict.kind == FH_DECISION_ASK_AGAIN)
+	if (r < 0)
+		return r;
+	if (verdict.kind == FH_DECISION_ASK_AGAIN)
 		agent_ask(a);
-	return r;
+	return 0;
 }
 
 const struct fh_error *agent_failure(const struct agent *a)

@@ -220,6 +220,19 @@ static int chat_check_text(const char *text, size_t *bytes, struct fh_error *err
 	return 0;
 }
 
+static int chat_check_use(const struct chat_use *use, size_t *bytes, struct fh_error *err)
+{
+	const char *const texts[] = { use->id, use->name, use->arguments };
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		int r = chat_check_text(texts[i], bytes, err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 /* Copies a reply of the caller. A tool call without an id gets one, because its result names it. */
 static int chat_read_reply(struct arena *a, const struct fh_reply *reply, int turn,
 		struct chat_reply *out, struct fh_error *err)
@@ -229,23 +242,23 @@ static int chat_read_reply(struct arena *a, const struct fh_reply *reply, int tu
 	size_t bytes = 0;
 	int r = chat_check_text(content, &bytes, err);
 
-	if (r == 0 && reply->n_calls > REPLY_USES_MAX)
+	if (r < 0)
+		return r;
+	if (reply->n_calls > REPLY_USES_MAX)
 		return error_say(err, E2BIG, "a reply of more than %d tool calls", REPLY_USES_MAX);
-	for (size_t i = 0; r == 0 && i < reply->n_calls; i++) {
+	for (size_t i = 0; i < reply->n_calls; i++) {
 		const struct fh_tool_call *call = &reply->calls[i];
 
 		uses[i].id = call->id && *call->id ? call->id
 						   : arena_printf(a, "call_%d_%zu", turn, i);
 		uses[i].name = call->name ? call->name : "";
 		uses[i].arguments = call->arguments && *call->arguments ? call->arguments : "{}";
-		r = chat_check_text(uses[i].id, &bytes, err);
-		if (r == 0)
-			r = chat_check_text(uses[i].name, &bytes, err);
-		if (r == 0)
-			r = chat_check_text(uses[i].arguments, &bytes, err);
+		r = chat_check_use(&uses[i], &bytes, err);
+		if (r < 0)
+			return r;
 	}
 	*out = (struct chat_reply){ .content = content, .uses = uses, .n_uses = reply->n_calls };
-	return r;
+	return 0;
 }
 
 static int chat_check_asked(const struct fh_chat *chat, struct fh_error *err)

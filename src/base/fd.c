@@ -401,14 +401,14 @@ static int fd_whole_fill(struct fd_whole *w, const void *data, size_t n, struct 
 {
 	int r = fd_write_full(w->fd, data, n);
 
-	r = r < 0 ? error_set(err, -r, "write '%s'", w->path) : fd_whole_end(w, err);
-	fd_whole_close(w);
-	return r;
+	if (r < 0)
+		return error_set(err, -r, "write '%s'", w->path);
+	return fd_whole_end(w, err);
 }
 
 int fd_write_file(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err)
 {
-	struct fd_whole w;
+	auto_whole struct fd_whole w = { 0 };
 	int r = fd_whole_open(path, mode, &w, err);
 
 	return r < 0 ? r : fd_whole_fill(&w, data, n, err);
@@ -416,7 +416,7 @@ int fd_write_file(const char *path, const void *data, size_t n, mode_t mode, str
 
 int fd_write_out(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err)
 {
-	struct fd_whole w;
+	auto_whole struct fd_whole w = { 0 };
 	int r = fd_whole_open_out(path, mode, &w, err);
 
 	return r < 0 ? r : fd_whole_fill(&w, data, n, err);

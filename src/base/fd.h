@@ -80,6 +80,7 @@ int fd_whole_open(const char *path, mode_t mode, struct fd_whole *out, struct fh
 int fd_whole_open_out(const char *path, mode_t mode, struct fd_whole *out, struct fh_error *err);
 int fd_whole_end(struct fd_whole *w, struct fh_error *err);
 void fd_whole_close(struct fd_whole *w);
+#define auto_whole __attribute__((cleanup(fd_whole_close)))
 
 /* Writes a whole file as fd_write_file() does, to a path that a user named. */
 int fd_write_out(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err);

@@ -33,5 +33,6 @@ enum lines_result {
  * the input may lack a newline. */
 enum lines_result lines_next(struct lines *l, int fd, int stop_fd, const char **out, size_t *out_n);
 void lines_release(struct lines *l);
+#define auto_lines __attribute__((cleanup(lines_release)))
 
 #endif

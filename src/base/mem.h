@@ -23,6 +23,13 @@ char *xasprintf(const char *format, ...)
 /* Frees a NULL-terminated heap array of heap strings. `strings` may be NULL. */
 void xfree_strings(char **strings);
 
+static inline void scope_strings(char **const *strings)
+{
+	xfree_strings(*strings);
+}
+
+#define auto_strings __attribute__((cleanup(scope_strings)))
+
 /* Allocates zeroed memory that forked processes share. Release it with munmap(). NULL on
  * failure. */
 void *mem_share(size_t size);

@@ -65,9 +65,12 @@ static int tasks_put_task(const char *root, const char *id, const char *more, st
 	auto_free char *yaml = xasprintf(task_yaml, id, more);
 	int r = tasks_put(folder, "task.yaml", yaml, err);
 
-	if (r == 0)
-		r = tasks_put(folder, "answers.csv", answers, err);
-	return r < 0 ? r : tasks_put(folder, "starter/answers.csv", answers, err);
+	if (r < 0)
+		return r;
+	r = tasks_put(folder, "answers.csv", answers, err);
+	if (r < 0)
+		return r;
+	return tasks_put(folder, "starter/answers.csv", answers, err);
 }
 
 static int tasks_put_data(const char *root, struct fh_error *err)
@@ -97,9 +100,12 @@ static int tasks_make(const char *root, struct fh_error *err)
 {
 	int r = tasks_put_task(root, SMALL, "", err);
 
-	if (r == 0)
-		r = tasks_put_task(root, LARGE, "dataset_configs: [data]\n", err);
-	return r < 0 ? r : tasks_put_data(root, err);
+	if (r < 0)
+		return r;
+	r = tasks_put_task(root, LARGE, "dataset_configs: [data]\n", err);
+	if (r < 0)
+		return r;
+	return tasks_put_data(root, err);
 }
 
 static void tasks_remove(const char *root)
@@ -179,20 +185,30 @@ static int entrants_live(struct entrants *e, bool counts, struct fh_error *err)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
+static int entrants_fill(struct entrants *e, const char *task, struct figure *f,
+		struct fh_env *envs[IDLE], struct fh_error *err)
+{
+	double kernel_bytes;
+
+	proc_settle();
+	kernel_bytes = proc_kernel_bytes();
+	for (size_t i = 0; i < IDLE; i++) {
+		int r = bench_start(e->gym, task, &envs[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	proc_settle();
+	bench_memory(kernel_bytes, IDLE, &f->ours);
+	return 0;
+}
+
 static int entrants_idle(
 		struct entrants *e, const char *task, struct figure *f, struct fh_error *err)
 {
 	struct fh_env *envs[IDLE] = { NULL };
-	double kernel_bytes;
-	int r = 0;
+	int r = entrants_fill(e, task, f, envs, err);
 
-	proc_settle();
-	kernel_bytes = proc_kernel_bytes();
-	for (size_t i = 0; i < IDLE && r == 0; i++)
-		r = bench_start(e->gym, task, &envs[i], err);
-	proc_settle();
-	if (r == 0)
-		bench_memory(kernel_bytes, IDLE, &f->ours);
 	for (size_t i = 0; i < IDLE; i++)
 		fh_env_close(envs[i]);
 	return r;
@@ -205,8 +221,9 @@ static int entrants_measure(struct bench *b, struct entrants *e, struct fh_error
 	struct figure *small, *large;
 	int r = fh_gym_open(&e->options, &e->gym, err);
 
-	if (r == 0)
-		r = entrants_find(b, e, err);
+	if (r < 0)
+		return r;
+	r = entrants_find(b, e, err);
 	if (r < 0)
 		return r;
 	small = bench_figure(b, "bytes", "memory:%s", SMALL);
@@ -214,11 +231,27 @@ static int entrants_measure(struct bench *b, struct entrants *e, struct fh_error
 	large->against = small;
 	large->most_ratio = TASK_MOST;
 	r = entrants_live(e, false, err);
-	for (int i = 0; i < bench_batch(b) && r == 0; i++)
+	if (r < 0)
+		return r;
+	for (int i = 0; i < bench_batch(b); i++) {
 		r = entrants_live(e, true, err);
-	if (r == 0)
-		r = entrants_idle(e, SMALL, small, err);
-	return r < 0 ? r : entrants_idle(e, LARGE, large, err);
+		if (r < 0)
+			return r;
+	}
+	r = entrants_idle(e, SMALL, small, err);
+	if (r < 0)
+		return r;
+	return entrants_idle(e, LARGE, large, err);
+}
+
+static int tasks_measure(
+		const char *root, struct bench *b, struct entrants *e, struct fh_error *err)
+{
+	int r = tasks_make(root, err);
+
+	if (r < 0)
+		return r;
+	return entrants_measure(b, e, err);
 }
 
 int suite_tasks(struct bench *b, struct fh_error *err)
@@ -233,9 +266,7 @@ int suite_tasks(struct bench *b, struct fh_error *err)
 		return error_set(err, errno, "make folder '%s'", root);
 	tasks_dir = path_join(root, "tasks");
 	e.options = FH_GYM_OPTIONS(.tasks_dir = tasks_dir);
-	r = tasks_make(root, err);
-	if (r == 0)
-		r = entrants_measure(b, &e, err);
+	r = tasks_measure(root, b, &e, err);
 	for (size_t i = 0; i < e.n; i++)
 		free(e.names[i]);
 	fh_gym_close(e.gym);

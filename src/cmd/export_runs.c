@@ -58,13 +58,12 @@ static const struct run_row **runs_choose(
 static int runs_fill(struct dump_out *out, const struct dump_format *format,
 		const struct run_row **rows, size_t n, struct fh_error *err)
 {
-	int r = 0;
-
 	if (format->begin)
 		format->begin(out);
-	for (size_t i = 0; r == 0 && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct dump_run run;
 		struct fh_error why;
+		int r;
 
 		/* A record may have changed since its index was read. */
 		if (dump_run_read(rows[i], &run, &why) < 0) {
@@ -74,8 +73,10 @@ static int runs_fill(struct dump_out *out, const struct dump_format *format,
 		format->add(out, &run);
 		dump_run_release(&run);
 		r = dump_flush(out, err);
+		if (r < 0)
+			return r;
 	}
-	return r == 0 ? dump_flush(out, err) : r;
+	return dump_flush(out, err);
 }
 
 static int runs_write(const struct export_options *o, const struct dump_format *format,
@@ -83,7 +84,7 @@ static int runs_write(const struct export_options *o, const struct dump_format *
 {
 	bool to_stdout = !o->out || str_eq(o->out, "-");
 	struct dump_out out = { .fd = STDOUT_FILENO, .name = "standard output" };
-	struct fd_whole file = { 0 };
+	auto_whole struct fd_whole file = { 0 };
 	int r = to_stdout ? 0 : fd_whole_open_out(o->out, 0666, &file, err);
 
 	if (r < 0)
@@ -94,11 +95,10 @@ static int runs_write(const struct export_options *o, const struct dump_format *
 		out.name = o->out;
 	}
 	r = runs_fill(&out, format, rows, n, err);
-	if (r == 0 && !to_stdout)
-		r = fd_whole_end(&file, err);
-	fd_whole_close(&file);
 	buf_release(&out.text);
-	return r;
+	if (r < 0)
+		return r;
+	return to_stdout ? 0 : fd_whole_end(&file, err);
 }
 
 /* --- logs of Inspect -------------------------------------------------------------------------- */
@@ -126,7 +126,9 @@ static int runs_write_logs(struct command_context *ctx, const struct run_row **r
 	const struct export_options *o = ctx->options;
 	int r = path_mkdirs(o->out, 0777, err);
 
-	for (size_t i = 0, end; r == 0 && i < n; i = end) {
+	if (r < 0)
+		return r;
+	for (size_t i = 0, end; i < n; i = end) {
 		struct inspect_group group = { .runs = rows + i };
 		const char *path;
 
@@ -134,10 +136,11 @@ static int runs_write_logs(struct command_context *ctx, const struct run_row **r
 			end++;
 		group.n = end - i;
 		r = inspect_write(ctx->arena, o->out, &group, &path, err);
-		if (r == 0)
-			runs_print_log(ctx, path, group.n);
+		if (r < 0)
+			return r;
+		runs_print_log(ctx, path, group.n);
 	}
-	return r;
+	return 0;
 }
 
 /* ---------------------------------------------------------------------------------------------- */

@@ -12,16 +12,16 @@ int report_rows_read(struct command_context *ctx, const char *tasks_dir, struct 
 		struct fh_error *err)
 {
 	for (size_t i = 0; i < ctx->n_args; i++) {
-		struct run_index *ix;
+		auto_run_index struct run_index *ix = NULL;
 		struct run_index_news news;
 		int r = run_index_open(ctx->args[i], tasks_dir, &ix, err);
 
 		if (r < 0)
 			return r;
 		r = run_index_update(ix, &news, err);
-		if (r == 0)
-			r = run_index_rows(ix, ctx->arena, out, err);
-		run_index_close(ix);
+		if (r < 0)
+			return r;
+		r = run_index_rows(ix, ctx->arena, out, err);
 		if (r < 0)
 			return r;
 	}

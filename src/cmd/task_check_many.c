@@ -60,26 +60,26 @@ static struct check_item *check_items_add(struct check_items *list, char *spec)
 	return &list->items[list->n++];
 }
 
-/* Sets item->left_out if the task lacks data or Python packages. Also if --data-seed was given, but
- * the task takes none. The check itself finds other errors. */
-static void check_item_look(
-		struct check_item *item, const struct task_places *places, const char *python)
+/* Returns why a task is left out: it lacks data or Python packages, or takes no data seed. NULL: it
+ * is checked. The check itself finds other errors. */
+static char *check_left_out(const char *spec, const struct task_places *places, const char *python)
 {
 	auto_buf struct buf missing = BUF_INIT(MISSING_BYTES_MAX);
+	auto_task struct task *task = NULL;
 	struct task_places first = *places;
-	struct task *task = NULL;
-	int r = task_load(places, item->spec, NULL, &task, NULL);
+	int r = task_load(places, spec, NULL, &task, NULL);
 
-	first.data_seed = 0;
 	if (r == -ENODATA)
-		item->left_out = xasprintf(
-				"data is missing: see `fumehood task show %s`", item->spec);
-	else if (r < 0 && places->data_seed &&
-			task_load(&first, item->spec, NULL, &task, NULL) == 0)
-		item->left_out = xstrdup("no data seed: its data is not generated");
-	else if (r == 0 && requirements_missing(task, python, &missing, NULL) == 0 && missing.len)
-		item->left_out = xasprintf("Python lacks %s", buf_str(&missing));
-	task_free(task);
+		return xasprintf("data is missing: see `fumehood task show %s`", spec);
+	if (r < 0) {
+		first.data_seed = 0;
+		if (!places->data_seed || task_load(&first, spec, NULL, &task, NULL) < 0)
+			return NULL;
+		return xstrdup("no data seed: its data is not generated");
+	}
+	if (requirements_missing(task, python, &missing, NULL) < 0 || !missing.len)
+		return NULL;
+	return xasprintf("Python lacks %s", buf_str(&missing));
 }
 
 /* Adds all variants of a task, the default variant first. */
@@ -114,7 +114,7 @@ static int check_items_find(struct check_items *list, const struct command_conte
 	for (char **id = ids; *id; id++)
 		check_items_add_variants(list, places, *id);
 	for (size_t i = 0; i < list->n; i++)
-		check_item_look(&list->items[i], places, python);
+		list->items[i].left_out = check_left_out(list->items[i].spec, places, python);
 	xfree_strings(ids);
 	return 0;
 }

@@ -30,18 +30,17 @@ static int task_show_print_keys(const struct command_context *ctx, const struct 
 	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
 	struct fh_error err = FH_ERROR_INIT;
 	struct task_config config;
-	struct task *task;
+	auto_task struct task *task = NULL;
 	int r;
 
 	if (task_read(&places, ctx->args[0], NULL, &task, &err) < 0)
 		return cmd_refuse_subject(ctx, "task", ctx->args[0], &err);
 	r = schema_read(&arena, &task_schema, task->keys, NULL, &config, &err);
-	if (r == 0) {
-		schema_print(&text, &task_schema, &config);
-		fputs(buf_str(&text), stdout);
-	}
-	task_free(task);
-	return r < 0 ? cmd_fail(&err) : CMD_OK;
+	if (r < 0)
+		return cmd_fail(&err);
+	schema_print(&text, &task_schema, &config);
+	fputs(buf_str(&text), stdout);
+	return CMD_OK;
 }
 
 /* --- as JSON ---------------------------------------------------------------------------------- */

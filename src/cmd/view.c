@@ -30,24 +30,22 @@ static int view_read_places(
 		struct command_context *ctx, struct view_command *c, struct fh_error *err)
 {
 	size_t n = ctx->n_args ? ctx->n_args : 1;
-	char *own = run_dir_default();
+	auto_free char *own = run_dir_default();
 	const char *const mine = own, *const *given = ctx->n_args ? ctx->args : &mine;
 	const char **places = arena_array(ctx->arena, n, sizeof(*places));
-	int r = 0;
 
-	for (size_t i = 0; i < n && r >= 0; i++) {
-		char *path = NULL;
+	for (size_t i = 0; i < n; i++) {
+		auto_free char *path = NULL;
+		int r = path_absolute(given[i], &path, err);
 
-		r = path_absolute(given[i], &path, err);
-		if (r >= 0 && !path_exists(path))
-			r = error_say(err, ENOENT, "'%s' does not exist", given[i]);
-		if (r >= 0)
-			places[i] = arena_strdup(ctx->arena, path);
-		free(path);
+		if (r < 0)
+			return r;
+		if (!path_exists(path))
+			return error_say(err, ENOENT, "'%s' does not exist", given[i]);
+		places[i] = arena_strdup(ctx->arena, path);
 	}
-	free(own);
 	c->view.places = (struct texts){ .items = places, .n = n };
-	return r;
+	return 0;
 }
 
 static void view_open_browser(const char *address)

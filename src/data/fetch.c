@@ -130,34 +130,41 @@ static int fetching_copy(const char *from, struct part *part, struct fh_error *e
 	return n < 0 ? error_set(err, (int)-n, "read '%s'", from) : 0;
 }
 
+static int fetching_copy_hit(
+		struct fetching_file *ff, const struct cache_hit *hit, struct fh_error *err)
+{
+	struct lock_entry *entry = &ff->out.entry;
+	const char *known = *hit->sha256 ? hit->sha256 : NULL;
+	auto_part struct part part = PART_INIT;
+	int r = part_open(ff->source->target, NULL, &part, err);
+
+	if (r < 0)
+		return r;
+	r = fetching_copy(hit->path, &part, err);
+	if (r < 0)
+		return r;
+	r = part_finish(&part, ff->expected ? ff->expected : known, entry->sha256, err);
+	if (r < 0)
+		return r;
+	entry->size_bytes = part.done;
+	snprintf(entry->revision, sizeof(entry->revision), "%s", hit->commit);
+	ff->out.origin = DATA_CACHED;
+	return 0;
+}
+
 /* Copies the file from the cache, which its user may empty at any time. -ENOENT: the cache lacks
  * the file, its file has another hash, or it can't be read. */
 static int fetching_take_cached(
 		struct fetching_file *ff, const char *revision, struct fh_error *err)
 {
-	struct lock_entry *entry = &ff->out.entry;
 	struct cache_hit hit;
-	struct part part;
 	int r;
 
 	cache_find(ff->source, revision, &hit);
 	if (!hit.path)
 		return -ENOENT;
-	r = part_open(ff->source->target, NULL, &part, err);
-	if (r == 0) {
-		r = fetching_copy(hit.path, &part, err);
-		if (r == 0)
-			r = part_finish(&part,
-					ff->expected                  ? ff->expected
-							: *hit.sha256 ? hit.sha256
-								      : NULL,
-					entry->sha256, err);
-		entry->size_bytes = part.done;
-		part_close(&part);
-	}
-	snprintf(entry->revision, sizeof(entry->revision), "%s", hit.commit);
+	r = fetching_copy_hit(ff, &hit, err);
 	free(hit.path);
-	ff->out.origin = DATA_CACHED;
 	return r == -EBADMSG || r == -EACCES ? -ENOENT : r;
 }
 
@@ -250,9 +257,11 @@ static int fetching_file(
 	if (r < 0)
 		return r;
 	r = lock_record(f->state_dir, LOCK_SOURCES, key, &ff.out.entry, err);
-	if (r == 0 && f->options->file)
+	if (r < 0)
+		return r;
+	if (f->options->file)
 		f->options->file(f->options->user, &ff.out);
-	return r;
+	return 0;
 }
 
 /* --- the layout ------------------------------------------------------------------------------- */
@@ -306,9 +315,21 @@ static int fetching_files(struct fetching *f, struct fh_error *err)
 
 /* Looks for missing Python packages of the data set's layout before fetching, which may take
  * hours. */
+static int fetching_for_layout(struct fetching *f, struct owner *owner,
+		const struct python_env *python, struct fh_error *err)
+{
+	int r = packages_check(owner, python, f->dataset->packages, err);
+
+	if (r < 0)
+		return r;
+	r = fetching_files(f, err);
+	if (r < 0)
+		return r;
+	return fetching_lay_out(f, owner, python, err);
+}
+
 static int fetching_with_layout(struct fetching *f, struct fh_error *err)
 {
-	const struct dataset *dataset = f->dataset;
 	auto_arena struct arena arena = ARENA_INIT;
 	struct python_env python = { .spec = NULL };
 	struct owner *owner;
@@ -319,11 +340,7 @@ static int fetching_with_layout(struct fetching *f, struct fh_error *err)
 	r = owner_open(&(struct owner_options){ .label = "data" }, &owner, err);
 	if (r < 0)
 		return r;
-	r = packages_check(owner, &python, dataset->packages, err);
-	if (r == 0)
-		r = fetching_files(f, err);
-	if (r == 0)
-		r = fetching_lay_out(f, owner, &python, err);
+	r = fetching_for_layout(f, owner, &python, err);
 	owner_close(owner);
 	return r;
 }
@@ -337,10 +354,12 @@ static int fetching_lock(const struct dataset *dataset, int *out_lock, struct fh
 	int r = path_mkdirs(dataset->dir, 0700, err);
 	int fd;
 
-	if (r == 0)
-		r = path_mkdirs(above, 0700, err);
-	if (r == 0)
-		r = path_mkdirs(dataset->fetched, 0755, err);
+	if (r < 0)
+		return r;
+	r = path_mkdirs(above, 0700, err);
+	if (r < 0)
+		return r;
+	r = path_mkdirs(dataset->fetched, 0755, err);
 	if (r < 0)
 		return r;
 	/* Give others access: the program that lays out the files runs as another user. Other users
@@ -357,6 +376,24 @@ static int fetching_lock(const struct dataset *dataset, int *out_lock, struct fh
 	return 0;
 }
 
+/* Fetches all files. The caller closes f->transfer.http. */
+static int fetching_all(struct fetching *f, struct fh_error *err)
+{
+	auto_close int lock = -1;
+	int r = http_open(
+			&f->transfer.http, err); /* loads libcurl, which source_url() needs, too */
+
+	if (r < 0)
+		return r;
+	r = fetching_lock(f->dataset, &lock, err);
+	if (r < 0)
+		return r;
+	r = f->dataset->layout ? fetching_with_layout(f, err) : fetching_files(f, err);
+	if (r < 0)
+		return r;
+	return fetching_record_files(f, err);
+}
+
 int data_fetch(const struct dataset *dataset, const struct data_fetch_options *options,
 		struct fh_error *err)
 {
@@ -367,7 +404,6 @@ int data_fetch(const struct dataset *dataset, const struct data_fetch_options *o
 				.user = options->user,
 				.progress = options->progress } };
 	auto_free char *state_dir = NULL, *token = source_token();
-	auto_close int lock = -1;
 	int r;
 
 	if (!dataset_missing(dataset) || dataset->make)
@@ -378,16 +414,11 @@ int data_fetch(const struct dataset *dataset, const struct data_fetch_options *o
 				dataset->how_to_get ? ": " : "",
 				dataset->how_to_get ? dataset->how_to_get : "");
 	r = places_state_dir(NULL, &state_dir, err);
-	if (r == 0) /* http_open() loads libcurl, which source_url() needs, too */
-		r = http_open(&f.transfer.http, err);
-	if (r == 0)
-		r = fetching_lock(dataset, &lock, err);
+	if (r < 0)
+		return error_wrap(err, "data set '%s'", dataset->id);
 	f.state_dir = state_dir;
 	f.token = token;
-	if (r == 0)
-		r = dataset->layout ? fetching_with_layout(&f, err) : fetching_files(&f, err);
-	if (r == 0)
-		r = fetching_record_files(&f, err);
+	r = fetching_all(&f, err);
 	http_close(f.transfer.http);
 	/* A file with a wrong hash is a failure (exit status 1), no wrong input (exit status 2). */
 	if (r == -EBADMSG)

@@ -54,34 +54,42 @@ static int data_add(struct data_finding *f, const char *name)
 
 /* --- data sets of a task ---------------------------------------------------------------------- */
 
+static int data_add_names(struct data_finding *f, const struct node *names)
+{
+	for (size_t i = 0; names && i < names->n; i++) {
+		int r = data_add(f, arena_strdup(f->arena, names->items[i]->text));
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int data_add_variant(struct data_finding *f, const struct task_places *places,
 		const char *spec, const char *variant)
 {
-	const struct node *names;
-	struct task *task;
+	auto_task struct task *task = NULL;
 	int r = task_read(places, spec, variant, &task, f->err);
 
 	if (r < 0)
 		return r;
-	names = node_get(task->keys, "dataset_configs");
-	for (size_t i = 0; r == 0 && names && i < names->n; i++)
-		r = data_add(f, arena_strdup(f->arena, names->items[i]->text));
-	task_free(task);
-	return r;
+	return data_add_names(f, node_get(task->keys, "dataset_configs"));
 }
 
 static int data_add_variants(
 		struct data_finding *f, const struct task_places *places, const char *spec)
 {
-	char **variants;
+	auto_strings char **variants = NULL;
 	int r = task_variants(places, spec, &variants, f->err);
 
 	if (r < 0)
 		return r;
-	for (char **v = variants; r == 0 && *v; v++)
+	for (char **v = variants; *v; v++) {
 		r = data_add_variant(f, places, spec, *v);
-	xfree_strings(variants);
-	return r;
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 static int data_add_task(struct data_finding *f, const struct task_places *places, const char *spec)
@@ -190,16 +198,16 @@ static int data_names_compare(const void *a, const void *b)
 int data_list(const char *tasks_dir, char ***out, struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
-	struct data_names names = { .items = xcalloc(1, sizeof(*names.items)) };
+	struct data_names names = { NULL };
 	const char *ours, *theirs = NULL;
 	int r = data_tasks_dir(&arena, NULL, &ours, err);
 
-	if (r == 0 && tasks_dir)
-		r = data_tasks_dir(&arena, tasks_dir, &theirs, err);
-	if (r < 0) {
-		xfree_strings(names.items);
+	if (r < 0)
 		return r;
-	}
+	r = tasks_dir ? data_tasks_dir(&arena, tasks_dir, &theirs, err) : 0;
+	if (r < 0)
+		return r;
+	names.items = xcalloc(1, sizeof(*names.items));
 	data_names_add_folder(&names, ours);
 	if (theirs)
 		data_names_add_folder(&names, theirs);

@@ -23,6 +23,26 @@ static const char packages_script[] =
 		"        missing.append(name)\n"
 		"print(' '.join(missing), end='')\n";
 
+static int packages_take(
+		struct program *program, const struct python_env *python, struct fh_error *err)
+{
+	int r = program_wait(program, CHECK_MS, err);
+
+	if (r < 0)
+		return r;
+	if (program->state == PROGRAM_BROKEN || program->status)
+		return error_say(err, EIO, "python3 can't tell its packages: %s",
+				program->state == PROGRAM_BROKEN ? program->err.message
+								 : buf_str(&program->log));
+	if (program->log.len)
+		return error_say(err, ENODATA,
+				"%s lacks packages that lay out the data: %s. Install them (pip install "
+				"%s), or name an environment that has them by --python ENV",
+				python->dir ? python->dir : "python3", buf_str(&program->log),
+				buf_str(&program->log));
+	return 0;
+}
+
 int packages_check(struct owner *owner, const struct python_env *python,
 		const char *const *packages, struct fh_error *err)
 {
@@ -54,17 +74,7 @@ int packages_check(struct owner *owner, const struct python_env *python,
 			err);
 	if (r < 0)
 		return r;
-	r = program_wait(&program, CHECK_MS, err);
-	if (r == 0 && (program.state == PROGRAM_BROKEN || program.status))
-		r = error_say(err, EIO, "python3 can't tell its packages: %s",
-				program.state == PROGRAM_BROKEN ? program.err.message
-								: buf_str(&program.log));
-	if (r == 0 && program.log.len)
-		r = error_say(err, ENODATA,
-				"%s lacks packages that lay out the data: %s. Install them (pip install "
-				"%s), or name an environment that has them by --python ENV",
-				python->dir ? python->dir : "python3", buf_str(&program.log),
-				buf_str(&program.log));
+	r = packages_take(&program, python, err);
 	program_release(&program);
 	return r;
 }

@@ -29,6 +29,12 @@ struct part {
 int part_open(const char *target, const char *identity, struct part *out, struct fh_error *err);
 void part_close(struct part *p);
 
+#define PART_INIT                                                                                  \
+	{                                                                                          \
+		.fd = -1                                                                           \
+	}
+#define auto_part __attribute__((cleanup(part_close)))
+
 int part_add(struct part *p, const void *data, size_t n, struct fh_error *err);
 int part_restart(struct part *p, struct fh_error *err);
 

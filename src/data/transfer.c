@@ -190,10 +190,30 @@ static int transfer_wait(const struct transfer *t, int fd, int64_t timeout_ms, s
 	return 0;
 }
 
+static int ask_wait(struct ask *a, struct fh_error *err)
+{
+	const struct transfer *t = a->t;
+
+	while (!a->over) {
+		int r;
+
+		if (a->part && t->progress)
+			t->progress(t->user, path_basename(a->part->target), a->part->done,
+					a->look->size_bytes);
+		r = transfer_wait(t, http_fd(t->http), TICK_MS, err);
+		if (r < 0) {
+			http_cancel(a->call);
+			return r;
+		}
+		http_advance(t->http);
+	}
+	return 0;
+}
+
 static int ask_once(struct ask *a, const char *url, bool with_token, struct fh_error *err)
 {
 	const struct transfer *t = a->t;
-	struct http_headers headers = { NULL };
+	auto_http_headers struct http_headers headers = { NULL };
 	struct http_request request = { .url = url,
 		.headers = &headers,
 		.head = a->head,
@@ -215,18 +235,9 @@ static int ask_once(struct ask *a, const char *url, bool with_token, struct fh_e
 	a->other_bytes = 0;
 	a->failure = (struct fh_error)FH_ERROR_INIT;
 	r = http_start(t->http, &request, &a->call, err);
-	while (r == 0 && !a->over) {
-		if (a->part && t->progress)
-			t->progress(t->user, path_basename(a->part->target), a->part->done,
-					a->look->size_bytes);
-		r = transfer_wait(t, http_fd(t->http), TICK_MS, err);
-		if (r < 0)
-			http_cancel(a->call);
-		else
-			http_advance(t->http);
-	}
-	http_headers_release(&headers);
-	return r;
+	if (r < 0)
+		return r;
+	return ask_wait(a, err);
 }
 
 /* --- redirects and tries ---------------------------------------------------------------------- */
@@ -234,21 +245,18 @@ static int ask_once(struct ask *a, const char *url, bool with_token, struct fh_e
 /* Compares the servers of two URLs. -EINVAL: one is no URL, or the second gives up encryption. */
 static int ask_compare(const char *from, const char *to, bool *out_same, struct fh_error *err)
 {
-	struct http_url a, b;
+	auto_http_url struct http_url a = { NULL }, b = { NULL };
 	int r = http_url_parse(from, &a, err);
 
 	if (r < 0)
 		return r;
 	r = http_url_parse(to, &b, err);
-	if (r == 0) {
-		*out_same = str_eq(a.scheme, b.scheme) && str_eq(a.host, b.host) &&
-				str_eq(a.port, b.port);
-		if (str_eq(a.scheme, "https") && !str_eq(b.scheme, "https"))
-			r = error_say(err, EINVAL, "'%s' is not encrypted", to);
-		http_url_release(&b);
-	}
-	http_url_release(&a);
-	return r < 0 ? error_wrap(err, "a redirect leads astray") : 0;
+	if (r < 0)
+		return error_wrap(err, "a redirect leads astray");
+	if (str_eq(a.scheme, "https") && !str_eq(b.scheme, "https"))
+		return error_say(err, EINVAL, "a redirect leads astray: '%s' is not encrypted", to);
+	*out_same = str_eq(a.scheme, b.scheme) && str_eq(a.host, b.host) && str_eq(a.port, b.port);
+	return 0;
 }
 
 static int ask_follow(struct ask *a, struct fh_error *err)
@@ -334,6 +342,25 @@ static int ask_judge(const struct ask *a, struct fh_error *err)
 	return 0;
 }
 
+/* Sends the request, and judges its answer as ask_judge() does. */
+static int ask_attempt(struct ask *a, struct fh_error *err)
+{
+	int r;
+
+	a->error = HTTP_ANSWERED;
+	a->status = 0;
+	a->seen = (struct transfer_look){ .size_bytes = -1 };
+	r = ask_follow(a, err);
+	if (r < 0)
+		return r;
+	r = ask_judge(a, err);
+	if (r < 0)
+		return r;
+	if (a->part && a->look->size_bytes > a->part->done)
+		return error_say(err, EAGAIN, "the connection ended too early");
+	return 0;
+}
+
 /* Repeats the request until it succeeds, or until TRIES tries in a row have brought no new byte. */
 static int ask_try(struct ask *a, struct fh_error *err)
 {
@@ -342,17 +369,9 @@ static int ask_try(struct ask *a, struct fh_error *err)
 	int64_t most = a->part ? a->part->done : 0;
 
 	for (int tries = 1;; tries++) {
+		int r = ask_attempt(a, err);
 		int64_t pause_ms;
-		int r;
 
-		a->error = HTTP_ANSWERED;
-		a->status = 0;
-		a->seen = (struct transfer_look){ .size_bytes = -1 };
-		r = ask_follow(a, err);
-		if (r == 0)
-			r = ask_judge(a, err);
-		if (r == 0 && a->part && a->look->size_bytes > a->part->done)
-			r = error_say(err, EAGAIN, "the connection ended too early");
 		if (r != -EAGAIN)
 			return r;
 		if (a->part && a->part->keep && a->part->done > most) {
@@ -382,18 +401,24 @@ int transfer_look(const struct transfer *t, const char *url, bool hub, struct tr
 	int r = ask_try(&a, err);
 
 	free(a.location);
-	if (r == 0)
-		*out = a.seen;
-	return r;
+	if (r < 0)
+		return r;
+	*out = a.seen;
+	return 0;
 }
 
 static int transfer_get_part(struct ask *a, const char *expected, char out_hex[SHA256_HEX_BYTES],
 		struct fh_error *err)
 {
+	int64_t size_bytes = a->look->size_bytes;
+	int r = size_bytes >= 0 && a->part->done > size_bytes ? part_restart(a->part, err) : 0;
+
+	if (r < 0)
+		return r;
 	for (;;) {
 		bool was_continued;
-		int r = a->part->done && a->part->done == a->look->size_bytes ? 0 : ask_try(a, err);
 
+		r = a->part->done && a->part->done == size_bytes ? 0 : ask_try(a, err);
 		if (r < 0)
 			return r;
 		was_continued = a->part->is_continued;
@@ -409,7 +434,7 @@ int transfer_get(const struct transfer *t, const char *url, const struct transfe
 		int64_t *out_bytes, struct fh_error *err)
 {
 	const char *identity = expected ? expected : *look->validator ? look->validator : NULL;
-	struct part part;
+	auto_part struct part part = PART_INIT;
 	struct ask a = { .t = t,
 		.url = url,
 		.hub = *look->commit || *look->sha256,
@@ -419,13 +444,10 @@ int transfer_get(const struct transfer *t, const char *url, const struct transfe
 
 	if (r < 0)
 		return r;
-	if (look->size_bytes >= 0 && part.done > look->size_bytes)
-		r = part_restart(&part, err);
-	if (r == 0)
-		r = transfer_get_part(&a, expected, out_hex, err);
-	if (r == 0)
-		*out_bytes = part.done;
+	r = transfer_get_part(&a, expected, out_hex, err);
 	free(a.location);
-	part_close(&part);
-	return r;
+	if (r < 0)
+		return r;
+	*out_bytes = part.done;
+	return 0;
 }

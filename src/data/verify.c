@@ -48,6 +48,35 @@ static int verify_file(struct verifying *v, const char *path, enum lock_section 
 	return 0;
 }
 
+static int verify_files(struct verifying *v, const struct dataset *dataset, struct fh_error *err)
+{
+	for (size_t i = 0; i < dataset->n_files; i++) {
+		const struct dataset_file *file = &dataset->files[i];
+		auto_free char *key = path_join(dataset->store ? dataset->store : "", file->path);
+		int r = verify_file(v, file->source, LOCK_FILES, key, file->sha256, err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int verify_sources(struct verifying *v, const struct dataset *dataset, struct fh_error *err)
+{
+	for (size_t i = 0; i < dataset->n_sources; i++) {
+		const struct dataset_source *source = &dataset->sources[i];
+		auto_free char *key = source_key(source);
+		int r;
+
+		if (!path_exists(source->target))
+			continue;
+		r = verify_file(v, source->target, LOCK_SOURCES, key, source->sha256, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 int data_verify(const struct dataset *dataset,
 		void (*tell)(void *user, const struct data_verdict *), void *user,
 		size_t *out_wrong, struct fh_error *err)
@@ -56,23 +85,16 @@ int data_verify(const struct dataset *dataset,
 	struct verifying v = { .tell = tell, .user = user };
 	int r = places_state_path(NULL, &state_dir, err);
 
+	if (r < 0)
+		return r;
 	v.state_dir = state_dir;
-	for (size_t i = 0; r == 0 && i < dataset->n_files; i++) {
-		const struct dataset_file *file = &dataset->files[i];
-		auto_free char *key = path_join(dataset->store ? dataset->store : "", file->path);
-
-		r = verify_file(&v, file->source, LOCK_FILES, key, file->sha256, err);
-	}
-	for (size_t i = 0; r == 0 && i < dataset->n_sources; i++) {
-		const struct dataset_source *source = &dataset->sources[i];
-		auto_free char *key = source_key(source);
-
-		/* Without a layout, fetched files are the data set's own, which were compared
-		 * above. */
-		if (dataset->layout && path_exists(source->target))
-			r = verify_file(&v, source->target, LOCK_SOURCES, key, source->sha256, err);
-	}
-	if (r == 0)
-		*out_wrong = v.n_wrong;
-	return r;
+	r = verify_files(&v, dataset, err);
+	if (r < 0)
+		return r;
+	/* Without a layout, fetched files are the data set's own, which were just compared. */
+	r = dataset->layout ? verify_sources(&v, dataset, err) : 0;
+	if (r < 0)
+		return r;
+	*out_wrong = v.n_wrong;
+	return 0;
 }

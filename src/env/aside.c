@@ -187,15 +187,23 @@ static int aside_map(struct fh_env *env, int fd, struct fh_error *err)
 	return 0;
 }
 
-static void aside_file_over(struct fh_env *env)
+static int aside_take_file(struct fh_env *env, struct fh_error *err)
 {
 	struct sandbox_answer answer = { .fd = -1 };
-	struct fh_error err = FH_ERROR_INIT;
-	int r = sandbox_take(env->episode.sb, &answer, &err);
+	auto_close int fd = -1;
+	int r = sandbox_take(env->episode.sb, &answer, err);
 
-	if (r == 0 && env->file.comes)
-		r = aside_map(env, answer.fd, &err);
-	close_fd(&answer.fd);
+	fd = answer.fd;
+	if (r < 0)
+		return r;
+	return env->file.comes ? aside_map(env, fd, err) : 0;
+}
+
+static void aside_file_over(struct fh_env *env)
+{
+	struct fh_error err = FH_ERROR_INIT;
+	int r = aside_take_file(env, &err);
+
 	if (r < 0) {
 		env->turn.failure = err;
 		env->turn.work = WORK_DONE;

@@ -40,10 +40,11 @@ int gateway_start(struct gateway *g, struct sandbox *sb, struct fh_error *err)
 					.n_fds = 3,
 			},
 			&g->program, err);
-	if (r == 0)
-		return 0;
-	gateway_forget(g);
-	return error_wrap(err, "start the gateway of the agent's model");
+	if (r < 0) {
+		gateway_forget(g);
+		return error_wrap(err, "start the gateway of the agent's model");
+	}
+	return 0;
 }
 
 void gateway_forget(struct gateway *g)

@@ -355,21 +355,22 @@ int gym_task(struct fh_gym *gym, const struct fh_env_options *options, struct ca
 		.data_seed = options->data_seed };
 	struct gym_task *t = NULL;
 	struct task *task;
-	int r = 0;
+	int r;
 
-	while (r == 0) {
+	for (;;) {
 		r = task_load(&places, options->task, options->variant, &task, err);
 		if (r < 0)
 			return r;
 		t = gym_find_or_add(gym, task);
 		r = gym_ready_task(gym, t, options->python, cancel, err);
+		if (r > 0)
+			break;
 		if (r < 0)
 			error_wrap(err, "prepare task %s", t->task->id);
-		if (r <= 0)
-			gym_task_leave(gym, t);
+		gym_task_leave(gym, t);
+		if (r < 0)
+			return r;
 	}
-	if (r < 0)
-		return r;
 	gym_drop_unused(gym);
 	*out = t;
 	return 0;

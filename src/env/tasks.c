@@ -157,6 +157,19 @@ static void tasks_keep_baseline(
 	info->n_baseline = score->n;
 }
 
+static int tasks_take_baseline(struct fh_tasks *t, struct fh_task_info *info, struct env_spec *spec,
+		const struct fh_env_options *env, struct fh_error *err)
+{
+	auto_score struct score score = { 0 };
+	int r = env_spec_bind(spec, env, err);
+
+	if (r < 0)
+		return r;
+	if (baseline_find(spec, &score))
+		tasks_keep_baseline(t, info, &score);
+	return 0;
+}
+
 /*
  * Looks for the score of the task's baseline. It is not known if the task can't be hashed, because
  * its data is not made yet. -EINVAL, -EPERM, ...: the options' binds are wrong.
@@ -166,7 +179,6 @@ static int tasks_find_baseline(struct fh_tasks *t, struct fh_task_info *info, st
 		struct fh_error *err)
 {
 	auto_free char *state_dir = NULL;
-	auto_score struct score score = { 0 };
 	struct fh_gym gym = { 0 };
 	struct gym_task prepared = { .task = task };
 	struct env_spec spec = { .gym = &gym, .task = &prepared };
@@ -175,11 +187,8 @@ static int tasks_find_baseline(struct fh_tasks *t, struct fh_task_info *info, st
 	if (r < 0)
 		return r;
 	gym.state_dir = state_dir;
-	if (task_hash(task, prepared.hash, NULL) == 0 && gym_bind_data(&prepared, NULL) == 0) {
-		r = env_spec_bind(&spec, env, err);
-		if (r == 0 && baseline_find(&spec, &score))
-			tasks_keep_baseline(t, info, &score);
-	}
+	if (task_hash(task, prepared.hash, NULL) == 0 && gym_bind_data(&prepared, NULL) == 0)
+		r = tasks_take_baseline(t, info, &spec, env, err);
 	arena_release(&spec.arena);
 	arena_release(&prepared.arena);
 	return r;

@@ -84,12 +84,13 @@ static int duel_open_ends(
 {
 	int r = duel_open_pipe(&ends->player[QUESTIONS], &ends->judge[QUESTIONS], err);
 
-	if (r == 0)
-		r = duel_open_pipe(&ends->judge[ANSWERS], &ends->player[ANSWERS], err);
-	if (r == 0 && grader->shared_bytes)
-		r = duel_open_memory(grader->shared_bytes, &ends->judge[MEMORY],
-				&ends->player[MEMORY], err);
-	return r;
+	if (r < 0)
+		return r;
+	r = duel_open_pipe(&ends->judge[ANSWERS], &ends->player[ANSWERS], err);
+	if (r < 0 || !grader->shared_bytes)
+		return r;
+	return duel_open_memory(
+			grader->shared_bytes, &ends->judge[MEMORY], &ends->player[MEMORY], err);
 }
 
 /* Moves a descriptor that links judge and player (pipe or memory) into a program's plan. Does
@@ -184,15 +185,22 @@ static int duel_start_player(struct grade *g, struct duel_ends *ends, int i, str
 static int duel_start_all(struct grade *g, struct duel_ends *ends, struct fh_error *err)
 {
 	const struct task_grader *grader = &g->request.task->grader;
-	int r = 0;
+	int r;
 
-	for (int i = 0; i < grader->players && r == 0; i++)
+	for (int i = 0; i < grader->players; i++) {
 		r = duel_open_ends(grader, &ends[i], err);
-	if (r == 0)
-		r = duel_start_judge(g, ends, err);
-	for (int i = 0; i < grader->players && r == 0; i++)
+		if (r < 0)
+			return r;
+	}
+	r = duel_start_judge(g, ends, err);
+	if (r < 0)
+		return r;
+	for (int i = 0; i < grader->players; i++) {
 		r = duel_start_player(g, &ends[i], i, err);
-	return r;
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 static int duel_start(struct grade *g, struct fh_error *err)

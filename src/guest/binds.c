@@ -132,8 +132,9 @@ int binds_slot(struct binds *b, const struct trees *trees, const char *source, e
 		_exit(1);
 	if (tree >= 0)
 		slot = binds_fill(b, tree, source, use, &st, err);
-	if (slot >= 0)
-		b->slots[slot].used = ++b->uses;
+	if (slot < 0)
+		return slot;
+	b->slots[slot].used = ++b->uses;
 	return slot;
 }
 

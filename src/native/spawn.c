@@ -43,16 +43,17 @@ int spawn_program(pid_t *out_pid, const char *path, const char *const *argv, con
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
-	int r;
+	int error;
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attr);
-	r = spawn_set_actions(&actions, fds, (int)n);
-	if (!r)
-		r = spawn_set_attributes(&attr);
-	if (!r)
-		r = posix_spawn(out_pid, path, &actions, &attr, exec_list(argv), exec_list(env));
+	error = spawn_set_actions(&actions, fds, (int)n);
+	if (!error)
+		error = spawn_set_attributes(&attr);
+	if (!error)
+		error = posix_spawn(
+				out_pid, path, &actions, &attr, exec_list(argv), exec_list(env));
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
-	return -r;
+	return -error;
 }

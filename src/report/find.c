@@ -131,10 +131,11 @@ int found_records_read(struct arena *a, const char *dir, const char *salt,
 {
 	int r = find_beneath(a, dir, 0, out, err);
 
+	if (r < 0)
+		return r;
 	for (size_t i = 0; *salt && i < out->n; i++)
 		out->items[i].stamp = arena_printf(a, "%s%s", out->items[i].stamp, salt);
-
-	if (r == 0 && out->n)
+	if (out->n)
 		qsort(out->items, out->n, sizeof(*out->items), find_compare);
-	return r;
+	return 0;
 }

@@ -63,9 +63,10 @@ static int index_place(const char *dir, char **out, struct fh_error *err)
 		return r;
 	folder = path_join(state, "index");
 	r = path_mkdirs(folder, 0700, err);
-	if (r == 0)
-		*out = path_join(folder, name + 1);
-	return r;
+	if (r < 0)
+		return r;
+	*out = path_join(folder, name + 1);
+	return 0;
 }
 
 static void index_create_sql(struct buf *sql)
@@ -129,37 +130,38 @@ static void index_disconnect(struct run_index *ix)
 	ix->db = NULL;
 }
 
+/* Opens the file. Makes it anew if it can't be read, unless others use it. */
+static int index_open_file(struct run_index *ix, struct fh_error *err)
+{
+	int code;
+
+	if (index_connect(ix) >= 0)
+		return 0;
+	code = sqlite3_errcode(ix->db);
+	if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+		return index_fail(ix, "open", err);
+	index_disconnect(ix);
+	unlink(ix->path);
+	return index_connect(ix) < 0 ? index_fail(ix, "open", err) : 0;
+}
+
 int run_index_open(const char *dir, const char *tasks_dir, struct run_index **out,
 		struct fh_error *err)
 {
-	struct run_index *ix = xcalloc(1, sizeof(*ix));
+	auto_run_index struct run_index *ix = xcalloc(1, sizeof(*ix));
 	int r = path_absolute(dir, &ix->dir, err);
 
-	ix->tasks.tasks_dir = tasks_dir;
-	if (r == 0)
-		r = index_place(ix->dir, &ix->path, err);
-	if (r == 0 && index_connect(ix) < 0) {
-		int code = sqlite3_errcode(ix->db);
-
-		/* Keep a file that others use. */
-		if (code != SQLITE_BUSY && code != SQLITE_LOCKED) {
-			index_disconnect(ix);
-			unlink(ix->path);
-			r = index_connect(ix) < 0 ? index_fail(ix, "open", err) : 0;
-		} else
-			r = index_fail(ix, "open", err);
-	}
-	if (r < 0) {
-		run_index_close(ix);
+	if (r < 0)
 		return r;
-	}
-	*out = ix;
+	ix->tasks.tasks_dir = tasks_dir;
+	r = index_place(ix->dir, &ix->path, err);
+	if (r < 0)
+		return r;
+	r = index_open_file(ix, err);
+	if (r < 0)
+		return r;
+	*out = take_ptr(ix);
 	return 0;
-}
-
-const char *run_index_path(const struct run_index *ix)
-{
-	return ix->path;
 }
 
 void run_index_close(struct run_index *ix)
@@ -313,11 +315,17 @@ static int index_add(struct run_index *ix, sqlite3_stmt *q, const char *path, co
 	return sqlite3_reset(q) == SQLITE_OK ? 0 : -EIO;
 }
 
+static void scope_query(sqlite3_stmt *const *q)
+{
+	sqlite3_finalize(*q);
+}
+
+#define auto_query __attribute__((cleanup(scope_query)))
+
 static int index_write(struct run_index *ix, const struct index_changes *c)
 {
 	auto_buf struct buf sql = BUF_INIT(65536);
-	sqlite3_stmt *add = NULL, *drop = NULL;
-	int r = 0;
+	auto_query sqlite3_stmt *add = NULL, *drop = NULL;
 
 	buf_add_str(&sql, "REPLACE INTO runs(stamp, ");
 	index_names(&sql, ", ", NULL);
@@ -327,17 +335,20 @@ static int index_write(struct run_index *ix, const struct index_changes *c)
 	if (sqlite3_prepare_v2(ix->db, buf_str(&sql), -1, &add, NULL) != SQLITE_OK ||
 			sqlite3_prepare_v2(ix->db, "DELETE FROM runs WHERE path=?", -1, &drop,
 					NULL) != SQLITE_OK)
-		r = -EIO;
-	for (size_t i = 0; r == 0 && i < c->n_gone; i++) {
+		return -EIO;
+	for (size_t i = 0; i < c->n_gone; i++) {
 		sqlite3_bind_text(drop, 1, c->gone[i], -1, SQLITE_STATIC);
 		sqlite3_step(drop);
-		r = sqlite3_reset(drop) == SQLITE_OK ? 0 : -EIO;
+		if (sqlite3_reset(drop) != SQLITE_OK)
+			return -EIO;
 	}
-	for (size_t i = 0; r == 0 && i < c->n_added; i++)
-		r = index_add(ix, add, c->added[i], c->stamps[i]);
-	sqlite3_finalize(add);
-	sqlite3_finalize(drop);
-	return r;
+	for (size_t i = 0; i < c->n_added; i++) {
+		int r = index_add(ix, add, c->added[i], c->stamps[i]);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 int run_index_update(struct run_index *ix, struct run_index_news *out, struct fh_error *err)
@@ -349,8 +360,9 @@ int run_index_update(struct run_index *ix, struct run_index_news *out, struct fh
 	const char *salt = ix->tasks.tasks_dir ? ix->tasks.tasks_dir : "";
 	int r = found_records_read(&a, ix->dir, salt, &c.found, err);
 
-	if (r == 0)
-		r = index_known(ix, &a, &c.known, err);
+	if (r < 0)
+		return r;
+	r = index_known(ix, &a, &c.known, err);
 	if (r < 0)
 		return r;
 	index_compare(&c, &a, &news);

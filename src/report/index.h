@@ -33,9 +33,13 @@ int run_index_update(struct run_index *ix, struct run_index_news *out, struct fh
 int run_index_rows(
 		struct run_index *ix, struct arena *a, struct run_rows *out, struct fh_error *err);
 
-/* Path of the SQLite file. Valid until run_index_close(). */
-const char *run_index_path(const struct run_index *ix);
-
 void run_index_close(struct run_index *ix); /* `ix` may be NULL */
+
+static inline void scope_run_index(struct run_index *const *ix)
+{
+	run_index_close(*ix);
+}
+
+#define auto_run_index __attribute__((cleanup(scope_run_index)))
 
 #endif

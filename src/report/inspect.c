@@ -315,17 +315,24 @@ static int inspect_fill(struct zip *z, const struct inspect_log *log, struct fh_
 
 	inspect_put_start(&text, log);
 	r = inspect_add(z, "_journal/start.json", &text, err);
+	if (r < 0)
+		return r;
 	pyjson_put_array(&summaries, NULL);
-	for (size_t i = 0; r == 0 && i < log->group->n; i++)
+	for (size_t i = 0; i < log->group->n; i++) {
 		r = inspect_add_sample(z, log, i, &summaries, err);
+		if (r < 0)
+			return r;
+	}
 	pyjson_end_array(&summaries);
-	if (r == 0)
-		r = inspect_add(z, "summaries.json", &list, err);
+	r = inspect_add(z, "summaries.json", &list, err);
+	if (r < 0)
+		return r;
 	buf_clear(&text);
 	inspect_put_header(&text, log);
-	if (r == 0)
-		r = inspect_add(z, "header.json", &text, err);
-	return r == 0 ? zip_end(z, err) : r;
+	r = inspect_add(z, "header.json", &text, err);
+	if (r < 0)
+		return r;
+	return zip_end(z, err);
 }
 
 /* Name of a log's file: "2026-01-31T12-00-00+00-00_titanicSurvival_<id>.eval". */
@@ -357,8 +364,8 @@ int inspect_write(struct arena *a, const char *folder, const struct inspect_grou
 	const struct run_row *first = group->runs[0];
 	auto_free char *model = inspect_model(first->model), *name = NULL, *path = NULL;
 	struct inspect_log log = { .group = group, .first = first, .model = model };
-	struct fd_whole file;
-	struct zip z;
+	auto_whole struct fd_whole file = { 0 };
+	auto_zip struct zip z = ZIP_INIT(-1);
 	int r;
 
 	inspect_id(log.id, inspect_key(first, 0), inspect_key(first, 1), inspect_key(first, 2),
@@ -370,13 +377,13 @@ int inspect_write(struct arena *a, const char *folder, const struct inspect_grou
 	r = fd_whole_open(path, 0644, &file, err);
 	if (r < 0)
 		return r;
-	z = (struct zip)ZIP_INIT(file.fd);
+	z.fd = file.fd;
 	r = inspect_fill(&z, &log, err);
-	zip_release(&z);
-	if (r == 0)
-		r = fd_whole_end(&file, err);
-	fd_whole_close(&file);
-	if (r == 0)
-		*out_path = arena_strdup(a, path);
-	return r;
+	if (r < 0)
+		return r;
+	r = fd_whole_end(&file, err);
+	if (r < 0)
+		return r;
+	*out_path = arena_strdup(a, path);
+	return 0;
 }

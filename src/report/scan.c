@@ -180,16 +180,20 @@ static int scan_results(
 {
 	auto_buf struct buf text = BUF_INIT(SCAN_RESULTS_BYTES_MAX);
 	struct pyjson_source source = { .name = path };
+	const struct pyjson *results;
 	int r = fd_read_plain(path, &text, err);
 
 	if (r < 0)
 		return r;
 	source.data = buf_str(&text);
 	source.n = text.len;
-	r = pyjson_read(a, &source, out, err);
-	if (r == 0 && (*out)->kind != PYJSON_OBJECT)
-		return pyjson_complain(path, *out, err, "expected an object");
-	return r;
+	r = pyjson_read(a, &source, &results, err);
+	if (r < 0)
+		return r;
+	if (results->kind != PYJSON_OBJECT)
+		return pyjson_complain(path, results, err, "expected an object");
+	*out = results;
+	return 0;
 }
 
 static int scan_mlgym_traj(struct scan *s, struct scan_tasks *tasks, const char *path,

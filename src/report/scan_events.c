@@ -249,35 +249,42 @@ static void events_sum(struct events *e)
 	row->model_s = e->paid ? e->model_s : NAN;
 }
 
+static int events_read(struct events *e, int fd, const char *path, struct fh_error *err)
+{
+	auto_lines struct lines lines = LINES_INIT;
+	enum lines_result got;
+	const char *line;
+	size_t n;
+
+	while ((got = lines_next(&lines, fd, -1, &line, &n)) != LINES_END) {
+		int r;
+
+		if (got != LINES_LINE)
+			continue;
+		r = events_line(e, line, n, err);
+		/* A run that is still being written may end in a part of a line. */
+		if (r < 0 && e->opened && lines_next(&lines, fd, -1, &line, &n) == LINES_END)
+			return 0;
+		if (r < 0)
+			return r;
+		if (!e->opened)
+			return error_say(err, EINVAL, "'%s' does not begin with an event `open`",
+					path);
+	}
+	return e->opened ? 0 : error_say(err, EINVAL, "'%s' has no event `open`", path);
+}
+
 int scan_events(struct scan *s, const char *path, struct fh_error *err)
 {
 	struct events e = { .scan = s, .time = NAN, .beside = NAN, .final = NAN };
 	auto_close int fd = fd_open_plain(path, err);
-	struct lines lines = LINES_INIT;
-	enum lines_result got;
-	const char *line;
-	size_t n;
-	int r = 0;
+	int r;
 
 	if (fd < 0)
 		return fd;
-	while (r == 0 && (got = lines_next(&lines, fd, -1, &line, &n)) != LINES_END) {
-		if (got != LINES_LINE)
-			continue;
-		r = events_line(&e, line, n, err);
-		if (r == 0 && !e.opened)
-			r = error_say(err, EINVAL, "'%s' does not begin with an event `open`",
-					path);
-		/* The last line of a run that goes on may be cut. Leave it out. */
-		if (r < 0 && e.opened && lines_next(&lines, fd, -1, &line, &n) == LINES_END) {
-			r = 0;
-			break;
-		}
-	}
-	lines_release(&lines);
-	if (r == 0 && !e.opened)
-		r = error_say(err, EINVAL, "'%s' has no event `open`", path);
-	if (r == 0)
-		events_sum(&e);
-	return r;
+	r = events_read(&e, fd, path, err);
+	if (r < 0)
+		return r;
+	events_sum(&e);
+	return 0;
 }

@@ -416,8 +416,9 @@ int spread_compare(const struct report *r, const char *a, const char *b, struct 
 	size_t of_a = 0, of_b = 0;
 	int n = spread_find(r, a, &of_a, err);
 
-	if (n == 0)
-		n = spread_find(r, b, &of_b, err);
+	if (n < 0)
+		return n;
+	n = spread_find(r, b, &of_b, err);
 	if (n < 0)
 		return n;
 	t = doc_add(doc, "compare", arena_printf(doc->arena, "A = %s, B = %s", a, b),

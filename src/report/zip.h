@@ -29,5 +29,6 @@ struct zip {
 int zip_add(struct zip *z, const char *name, const void *data, size_t n, struct fh_error *err);
 int zip_end(struct zip *z, struct fh_error *err);
 void zip_release(struct zip *z);
+#define auto_zip __attribute__((cleanup(zip_release)))
 
 #endif

@@ -284,20 +284,21 @@ int foreign_messages_record(struct foreign_messages *m, struct recorder *recorde
 		struct fh_error *err)
 {
 	json_t *list = json_object_get(request, "messages");
-	const json_t *orders = json_object_get(request, "system");
+	json_t *orders = json_object_get(request, "system");
 	bool replied;
 	size_t old = messages_take(m, list, &replied);
-	int r = 0;
+	int r;
 
 	*out_old = (int64_t)old;
 	if (!old && orders) {
-		auto_json json_t *message =
-				json_pack("{s:O}", "content", (json_t *)(uintptr_t)orders);
+		auto_json json_t *message = json_pack("{s:O}", "content", orders);
 
 		r = messages_record_one(recorder, "system", message, request, err);
+		if (r < 0)
+			return r;
 		request = NULL;
 	}
-	for (size_t i = old; r == 0 && i < json_array_size(list); i++) {
+	for (size_t i = old; i < json_array_size(list); i++) {
 		json_t *message = json_array_get(list, i);
 		const char *role = json_string_value(json_object_get(message, "role"));
 
@@ -306,8 +307,10 @@ int foreign_messages_record(struct foreign_messages *m, struct recorder *recorde
 			continue;
 		r = messages_record_all(
 				recorder, role ? role : "user", message, i ? NULL : request, err);
+		if (r < 0)
+			return r;
 	}
-	return r == 0 && reply ? messages_record_reply(recorder, reply, err) : r;
+	return reply ? messages_record_reply(recorder, reply, err) : 0;
 }
 
 void foreign_messages_add_request(struct buf *out, const json_t *request, int64_t n_old)

@@ -202,12 +202,15 @@ int fh_recorder_step(struct fh_recorder *base, const struct fh_turn *turn,
 	if (!read.action)
 		return error_say(err, EINVAL, "a recorded step needs its action");
 	n = record_api_check_text("action", read.action, err);
-	if (n == 0)
-		n = record_api_check_text("response", read.response, err);
-	if (n == 0)
-		n = record_api_check_text("thought", read.thought, err);
-	if (n == 0)
-		n = record_api_read_numbers(&arena, read.numbers, &own.numbers, err);
+	if (n < 0)
+		return n;
+	n = record_api_check_text("response", read.response, err);
+	if (n < 0)
+		return n;
+	n = record_api_check_text("thought", read.thought, err);
+	if (n < 0)
+		return n;
+	n = record_api_read_numbers(&arena, read.numbers, &own.numbers, err);
 	if (n < 0)
 		return n;
 	own.action = read.action;
@@ -234,12 +237,15 @@ int fh_recorder_end(struct fh_recorder *base, const struct fh_record_end *end, s
 	if (r->phase == RECORD_ENDED)
 		return error_say(err, EPROTO, "the record has ended already");
 	n = SIZED_READ(fh_record_end, &read, end, err);
-	if (n == 0)
-		n = record_api_check_text("error", read.error, err);
-	if (n == 0)
-		n = record_api_check_text("exit status", read.exit_status, err);
-	if (n == 0)
-		n = record_api_read_numbers(&arena, read.numbers, &own.numbers, err);
+	if (n < 0)
+		return n;
+	n = record_api_check_text("error", read.error, err);
+	if (n < 0)
+		return n;
+	n = record_api_check_text("exit status", read.exit_status, err);
+	if (n < 0)
+		return n;
+	n = record_api_read_numbers(&arena, read.numbers, &own.numbers, err);
 	if (n < 0)
 		return n;
 	own.exit_status = read.exit_status ? read.exit_status

@@ -187,17 +187,19 @@ static int replay_load_agent(struct replay *r, struct fh_error *err)
 
 	if (n < 0 && r->options->agent)
 		return n;
-	/* On failure, pass on no warnings: their text belonged to the agent's configuration. */
-	for (size_t i = 0; n >= 0 && i < warnings.n; i++)
-		warner_say(r->is_next && r->options->agent ? NULL : r->options->warner, "%s",
-				warnings.items[i]);
-	if (n < 0)
+	if (n < 0) {
+		/* Pass on no warnings: their text belonged to the agent's configuration. */
 		warner_say(r->options->warner,
 				"the agent's configuration can't be used: %s. So its commands and "
 				"the conversation are missing: --agent gives another",
 				err->message);
-	else if (r->agent.config)
-		episode_say_tools(r->agent.config, r->is_next ? NULL : r->options->warner);
+	} else {
+		for (size_t i = 0; i < warnings.n; i++)
+			warner_say(r->is_next && r->options->agent ? NULL : r->options->warner,
+					"%s", warnings.items[i]);
+		if (r->agent.config)
+			episode_say_tools(r->agent.config, r->is_next ? NULL : r->options->warner);
+	}
 	if (!r->agent.config && r->options->tools_given && r->options->tools)
 		return error_say(err, EINVAL,
 				"--tools %s: '%s' is played without an agent's commands (--agent gives them)",
@@ -234,17 +236,17 @@ static int replay_check_task(const struct replay *r, struct fh_error *err)
 		.given = &r->options->episode,
 		.is_given = given && strchr(given, '/'),
 	};
-	struct task *task;
+	auto_task struct task *task = NULL;
 	int n = task_load(&r->places, r->env.task, r->env.variant, &task, err);
 
 	if (n < 0)
 		return n;
 	check.task = task;
 	n = untrusted_check_task(&check, err);
-	if (n >= 0)
-		task_warnings_say(r->options->warner, task, &r->env);
-	task_free(task);
-	return n;
+	if (n < 0)
+		return n;
+	task_warnings_say(r->options->warner, task, &r->env);
+	return 0;
 }
 
 /*

@@ -234,13 +234,12 @@ static bool trial_try_solution(struct trying *t, struct attempt *a, bool first, 
 static int trial_look_for_hidden(struct attempt *a)
 {
 	auto_buf struct buf command = BUF_INIT(FH_ACTION_BYTES_MAX);
-	struct trial_hidden *hidden = trial_hidden_new(a->task, &command);
+	auto_trial_hidden struct trial_hidden *hidden = trial_hidden_new(a->task, &command);
 	int r = attempt_step(a, buf_str(&command), SEARCH_TIMEOUT_S);
 
-	if (r >= 0)
-		r = trial_hidden_compare(hidden, a->step.observation, &a->err);
-	trial_hidden_free(hidden);
-	return r;
+	if (r < 0)
+		return r;
+	return trial_hidden_compare(hidden, a->step.observation, &a->err);
 }
 
 /* Reports the environment's warning, and looks for hidden files before anything is played. */

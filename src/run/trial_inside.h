@@ -57,6 +57,13 @@ int trial_hidden_compare(
 
 void trial_hidden_free(struct trial_hidden *hidden);
 
+static inline void scope_trial_hidden(struct trial_hidden *const *hidden)
+{
+	trial_hidden_free(*hidden);
+}
+
+#define auto_trial_hidden __attribute__((cleanup(scope_trial_hidden)))
+
 /* Scores of the baseline or the solution with different seeds. */
 struct trial_side {
 	const char *name;

@@ -249,6 +249,22 @@ static int net_open(struct net *net, const struct net_options *o, struct fh_erro
 	return 0;
 }
 
+static int net_run(struct net *net, const struct net_options *o, struct fh_error *err)
+{
+	int r = net_open(net, o, err);
+
+	if (r < 0)
+		return r;
+	o->listening(o->user,
+			lws_api.get_vhost_listen_port(
+					lws_api.get_vhost_by_name(net->context, VHOST)));
+	while (!net->over && lws_api.service(net->context, 0) >= 0)
+		;
+	if (net->error.code < 0 && err)
+		*err = net->error;
+	return net->error.code;
+}
+
 int net_serve(struct host *host, const struct net_options *o, struct fh_error *err)
 {
 	struct net net = {
@@ -257,18 +273,8 @@ int net_serve(struct host *host, const struct net_options *o, struct fh_error *e
 		.guard = o->guard,
 		.drain_end_ns = INT64_MAX,
 	};
-	int r = net_open(&net, o, err);
+	int r = net_run(&net, o, err);
 
-	if (r >= 0) {
-		struct lws_vhost *vhost = lws_api.get_vhost_by_name(net.context, VHOST);
-
-		o->listening(o->user, lws_api.get_vhost_listen_port(vhost));
-		while (!net.over && lws_api.service(net.context, 0) >= 0)
-			;
-		r = net.error.code;
-		if (r < 0 && err)
-			*err = net.error;
-	}
 	if (net.context)
 		lws_api.context_destroy(net.context);
 	seats_end(&net.seats);

@@ -234,13 +234,18 @@ void seat_reset(struct seat *s, const struct seat_reset *reset, seat_done *done,
 		seat_begin_reset(s);
 }
 
+static int seat_end_reset(struct seat *s, struct fh_error *err)
+{
+	int r = fh_env_end(s->env, &s->step, err);
+
+	return r < 0 ? r : seat_open_record(s, err);
+}
+
 static void seat_take_reset(struct seat *s)
 {
 	struct fh_error err;
-	int r = fh_env_end(s->env, &s->step, &err);
+	int r = seat_end_reset(s, &err);
 
-	if (r >= 0)
-		r = seat_open_record(s, &err);
 	if (r < 0) {
 		seat_refuse(s, r, &err);
 		return;
@@ -280,16 +285,16 @@ static void seat_end_step(struct seat *s, int r, const struct fh_error *err)
 {
 	if (s->end && s->recording)
 		seat_record_over(s);
-	if (r >= 0) {
-		seat_succeed(s, false);
+	if (r < 0) {
+		/* A record that lacks a step can't go on, and so neither can the episode. */
+		episode_log_failed(&s->record.log, err->message);
+		s->going_on = false;
+		if (s->recording)
+			seat_record_over(s);
+		seat_refuse(s, -EIO, err);
 		return;
 	}
-	/* A record that lacks a step can't go on, and so neither can the episode. */
-	episode_log_failed(&s->record.log, err->message);
-	s->going_on = false;
-	if (s->recording)
-		seat_record_over(s);
-	seat_refuse(s, -EIO, err);
+	seat_succeed(s, false);
 }
 
 static void seat_take_step(struct seat *s)

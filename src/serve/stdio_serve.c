@@ -151,20 +151,31 @@ static int stdio_wait(struct stdio *s, int in_fd, int out_fd, struct fh_error *e
 	return seats_advance(&s->seats, err);
 }
 
+static int stdio_run(struct stdio *s, int in_fd, int out_fd, struct fh_error *err)
+{
+	while (!stdio_is_over(s)) {
+		int r = stdio_wait(s, in_fd, out_fd, err);
+
+		stdio_go_on(s);
+		if (r < 0)
+			return r;
+		if (r > 0)
+			break;
+	}
+	return 0;
+}
+
 int stdio_serve(struct host *host, int in_fd, int out_fd, struct fh_error *err)
 {
 	struct stdio s = { .seats = { .host = host }, .in = BUF_INIT(CLIENT_MESSAGE_BYTES_MAX) };
-	int r = 0;
+	int r;
 
 	client_init(&s.client, &s.seats, stdio_answered, &s);
 	s.client.must_own = true;
-	while (r == 0 && !stdio_is_over(&s)) {
-		r = stdio_wait(&s, in_fd, out_fd, err);
-		stdio_go_on(&s);
-	}
+	r = stdio_run(&s, in_fd, out_fd, err);
 	client_release(&s.client);
 	seats_end(&s.seats);
 	inbox_release(&s.inbox);
 	buf_release(&s.in);
-	return r < 0 ? r : 0;
+	return r;
 }

@@ -75,12 +75,16 @@ static int dataset_make_hash_files(
 {
 	int r = dataset_make_hash_file(h, make->program, err);
 
-	for (const char *const *module = make->modules; r == 0 && *module; module++) {
+	if (r < 0)
+		return r;
+	for (const char *const *module = make->modules; *module; module++) {
 		sha256_add_str(h, NULL);
 		sha256_add_str(h, path_basename(*module));
 		r = dataset_make_hash_file(h, *module, err);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 int dataset_make_hash(struct arena *a, const struct dataset_config *config, uint64_t data_seed,

@@ -169,6 +169,13 @@ struct task {
 
 void task_free(struct task *task); /* `task` may be NULL */
 
+static inline void scope_task(struct task *const *task)
+{
+	task_free(*task);
+}
+
+#define auto_task __attribute__((cleanup(scope_task)))
+
 /*
  * Computes a hash of all inputs of a baseline's score: task.yaml, the variant, and files. The files
  * are the starter's, the data's, the grader's, and those of the task's own binds. For files above

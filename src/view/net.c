@@ -409,6 +409,21 @@ static int view_open(struct view *v, struct fh_error *err)
 	return 0;
 }
 
+static int view_run(struct view *v, struct fh_error *err)
+{
+	const struct view_options *o = v->options;
+	int r = view_open(v, err);
+
+	if (r < 0)
+		return r;
+	o->listening(o->user,
+			lws_api.get_vhost_listen_port(
+					lws_api.get_vhost_by_name(v->context, VHOST)));
+	while (!v->over && lws_api.service(v->context, 0) >= 0)
+		;
+	return 0;
+}
+
 int view_serve(const struct view_options *o, struct fh_error *err)
 {
 	struct view v = {
@@ -420,14 +435,7 @@ int view_serve(const struct view_options *o, struct fh_error *err)
 
 	if (r < 0)
 		return r;
-	r = view_open(&v, err);
-	if (r >= 0) {
-		o->listening(o->user,
-				lws_api.get_vhost_listen_port(
-						lws_api.get_vhost_by_name(v.context, VHOST)));
-		while (!v.over && lws_api.service(v.context, 0) >= 0)
-			;
-	}
+	r = view_run(&v, err);
 	if (v.context)
 		lws_api.context_destroy(v.context);
 	while (v.n_closing) {

@@ -100,24 +100,32 @@ static void record_take(void *user, enum record_part part, int64_t begin, int64_
 	run_take(q->record, &taken);
 }
 
-static int record_read_more(struct record *r, int fd, int64_t size, struct fh_error *err)
+static int record_read_pieces(struct record_reading *q, int64_t size, struct fh_error *err)
 {
 	auto_buf struct buf piece = BUF_INIT(PIECE_BYTES);
+	struct splitter *splitter = &q->record->splitter;
+
+	while (splitter->at < size) {
+		int64_t left = size - splitter->at;
+		int64_t end = splitter->at + (left < PIECE_BYTES ? left : PIECE_BYTES);
+		int status;
+
+		buf_clear(&piece);
+		status = record_read_fd(q->fd, splitter->at, end, &piece, err);
+		if (status < 0)
+			return status;
+		splitter_bytes(splitter, piece.data, piece.len, record_take, q);
+	}
+	return 0;
+}
+
+static int record_read_more(struct record *r, int fd, int64_t size, struct fh_error *err)
+{
 	struct record_reading q = {
 		.record = r, .fd = fd, .part = BUF_INIT(RECORD_PART_BYTES_MAX)
 	};
-	int status = 0;
+	int status = record_read_pieces(&q, size, err);
 
-	while (r->splitter.at < size && status >= 0) {
-		int64_t left = size - r->splitter.at;
-
-		buf_clear(&piece);
-		status = record_read_fd(fd, r->splitter.at,
-				r->splitter.at + (left < PIECE_BYTES ? left : PIECE_BYTES), &piece,
-				err);
-		if (status >= 0)
-			splitter_bytes(&r->splitter, piece.data, piece.len, record_take, &q);
-	}
 	buf_release(&q.part);
 	return status;
 }

@@ -54,6 +54,7 @@ struct http_url {
 /* Splits a URL into its parts. -EINVAL: malformed. */
 int http_url_parse(const char *url, struct http_url *out, struct fh_error *err);
 void http_url_release(struct http_url *url);
+#define auto_http_url __attribute__((cleanup(http_url_release)))
 
 /* Headers of a request; begin with a zeroed struct. http_headers_add() adds a line "NAME:
  * PREFIXVALUE". http_headers_release() wipes the memory, because a header may hold a key. */
@@ -64,6 +65,7 @@ struct http_headers {
 void http_headers_add(
 		struct http_headers *h, const char *name, const char *prefix, const char *value);
 void http_headers_release(struct http_headers *h);
+#define auto_http_headers __attribute__((cleanup(http_headers_release)))
 
 enum http_error {
 	HTTP_ANSWERED, /* the server's answer is complete, with any HTTP status */

@@ -55,7 +55,7 @@ static const struct {
 static void test_windows(void **state)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(windows); i++) {
-		auto_lines struct lines_of lines;
+		auto_lines_of struct lines_of lines;
 		auto_buf struct buf want = BUF_INIT(1 << 20);
 		auto_free char *text = NULL;
 
@@ -93,7 +93,7 @@ static const struct {
 static void test_lines(void **state)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		auto_lines struct lines_of lines = { 0 };
+		auto_lines_of struct lines_of lines = { 0 };
 
 		buf_init(&lines.bytes, 100);
 		buf_add(&lines.bytes, texts[i].text, texts[i].bytes);

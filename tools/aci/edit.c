@@ -152,7 +152,9 @@ static int edit_write_file(const char *path, const struct buf *b)
 	r = fd_write_file(path, buf_str(b), b->len, mode, NULL);
 	if (r == -EACCES || r == -EPERM || r == -EROFS)
 		return edit_write_in_place(path, b);
-	return r == 0 && chmod(path, mode) < 0 ? -errno : r;
+	if (r < 0)
+		return r;
+	return chmod(path, mode) < 0 ? -errno : 0;
 }
 
 /* --- errors ----------------------------------------------------------------------------------- */

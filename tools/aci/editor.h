@@ -50,7 +50,7 @@ void lines_split(struct lines_of *l);
 /* Length of the ending of line i: 2, 1, or 0 for a last line without one. */
 size_t lines_ending(const struct lines_of *l, size_t i);
 void lines_free(struct lines_of *l);
-#define auto_lines __attribute__((cleanup(lines_free)))
+#define auto_lines_of __attribute__((cleanup(lines_free)))
 
 /* Moves the window's center so that the window lies inside of a file of n lines. */
 double editor_constrain(double center, double window, size_t n);

@@ -71,7 +71,7 @@ static int open_place_at(struct editor *e, const struct lines_of *lines, long li
 
 static int open_at(const char *path, const char *line_text)
 {
-	auto_lines struct lines_of lines = { 0 };
+	auto_lines_of struct lines_of lines = { 0 };
 	struct editor e;
 	long line = 0;
 
@@ -107,7 +107,7 @@ static int run_open_file(int argc, char **argv)
 
 static int run_goto(int argc, char **argv)
 {
-	auto_lines struct lines_of lines = { 0 };
+	auto_lines_of struct lines_of lines = { 0 };
 	struct editor e;
 	long line;
 
@@ -131,7 +131,7 @@ static int run_goto(int argc, char **argv)
 
 static int open_scroll(int direction)
 {
-	auto_lines struct lines_of lines = { 0 };
+	auto_lines_of struct lines_of lines = { 0 };
 	struct editor e;
 	int r;
 

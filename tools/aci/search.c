@@ -111,7 +111,7 @@ static struct finds search_walk(char *folder, bool hidden_too, look_fn *look, co
 
 static size_t search_count_lines(const char *path, const char *name, const void *what)
 {
-	auto_lines struct lines_of lines = { 0 };
+	auto_lines_of struct lines_of lines = { 0 };
 	struct stat st;
 	size_t n = 0;
 
@@ -158,7 +158,7 @@ static int run_search_dir(int argc, char **argv)
 
 static int search_file(const char *term, const char *path)
 {
-	auto_lines struct lines_of lines = { 0 };
+	auto_lines_of struct lines_of lines = { 0 };
 	size_t n = 0;
 	regex_t regex;
 

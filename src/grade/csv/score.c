@@ -233,8 +233,9 @@ static int score_rows(const struct score_request *request, struct scored_row *ro
 	struct metric_values values = { .n = 0 };
 	int r = metric_check_range(request->metric, &scored, &request->range, err);
 
-	if (r == 0)
-		r = request->metric->score(&scored, &values, err);
+	if (r < 0)
+		return r;
+	r = request->metric->score(&scored, &values, err);
 	if (r < 0)
 		return r;
 	if (request->part == PART_ALL) {
