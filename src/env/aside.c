@@ -173,8 +173,9 @@ int aside_begin_get(struct fh_env *env, const char *path, size_t max_bytes, stru
 /* Maps the sealed copy that the porter made. */
 static int aside_map(struct fh_env *env, int fd, struct fh_error *err)
 {
+	static char empty[1]; /* an empty file can't be mapped */
 	struct stat st;
-	void *data = (void *)(uintptr_t) "";
+	void *data = empty;
 
 	if (fstat(fd, &st) < 0)
 		return error_set(err, errno, "read the copy of a file");

@@ -62,7 +62,7 @@ bool turn_was_interrupted(struct fh_env *env)
 static void turn_drop_file(struct fh_env *env)
 {
 	if (env->file.n)
-		munmap((void *)(uintptr_t)env->file.data, env->file.n);
+		munmap(env->file.data, env->file.n);
 	env->file.data = NULL;
 	env->file.n = 0;
 }

@@ -128,6 +128,7 @@ static int confine_become(uint8_t user, struct fh_error *err)
 	return 0;
 }
 
+/* The kernel only reads a filter, but its struct sock_fprog lacks the const. */
 struct sock_fprog confine_filter(const void *filter, uint32_t bytes)
 {
 	return (struct sock_fprog){

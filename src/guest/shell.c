@@ -162,7 +162,7 @@ _Noreturn void shell_become(const struct init_start *start, const struct confine
 	/* Unmap this memory, because PID 1 reads it: code of an agent in the shell must not write
 	 * to it. */
 	if (start->moved_out)
-		munmap((void *)(uintptr_t)start->moved_out, sizeof(int));
+		munmap(start->moved_out, sizeof(int));
 	start->hooks->shell(&shell);
 	_exit(1);
 }

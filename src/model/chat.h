@@ -240,7 +240,7 @@ int chat_end(struct chat_call *call, struct chat_reply *out, struct fh_error *er
 
 /* The request of a call with chat_request.raw that has ended, as it was sent. It lives as long as
  * the call. NULL: it was no JSON object. */
-const json_t *chat_call_sent(const struct chat_call *call);
+json_t *chat_call_sent(const struct chat_call *call);
 /* HTTP status of the last answer to a call; 0: there was none. */
 int chat_call_status(const struct chat_call *call);
 

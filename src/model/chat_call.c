@@ -454,7 +454,7 @@ int chat_end(struct chat_call *call, struct chat_reply *out, struct fh_error *er
 	return 0;
 }
 
-const json_t *chat_call_sent(const struct chat_call *call)
+json_t *chat_call_sent(const struct chat_call *call)
 {
 	return call->sent;
 }

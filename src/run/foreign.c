@@ -209,9 +209,9 @@ static void foreign_on_request(void *user, int request, const struct fh_step *to
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-static size_t foreign_depth(const json_t *value)
+static size_t foreign_depth(json_t *value)
 {
-	const json_t *member;
+	json_t *member;
 	const char *key;
 	size_t i, most = 0, depth;
 
@@ -219,7 +219,7 @@ static size_t foreign_depth(const json_t *value)
 		depth = foreign_depth(member);
 		most = depth > most ? depth : most;
 	}
-	json_object_foreach((json_t *)(uintptr_t)value, key, member) {
+	json_object_foreach(value, key, member) {
 		depth = foreign_depth(member);
 		most = depth > most ? depth : most;
 	}
@@ -231,7 +231,7 @@ static int foreign_record(struct foreign *f, const struct foreign_call *c, int s
 		const struct chat_reply *reply, struct fh_error *err)
 {
 	auto_buf struct buf request = BUF_INIT(JSON_BYTES_MAX);
-	const json_t *sent = chat_call_sent(c->chat);
+	json_t *sent = chat_call_sent(c->chat);
 	struct recorder_call call = { .number = f->n_calls,
 		.line = c->line,
 		.status = status,

@@ -16,14 +16,14 @@ void foreign_messages_release(struct foreign_messages *m)
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-static void messages_add(struct buf *out, const json_t *value)
+static void messages_add(struct buf *out, json_t *value)
 {
 	if (out->len)
 		buf_add_char(out, '\n');
 	if (json_is_string(value))
 		buf_add(out, json_string_value(value), json_string_length(value));
 	else
-		json_add(out, (json_t *)(uintptr_t)value, false);
+		json_add(out, value, false);
 }
 
 /* Returns true for a part of a message that calls a tool. */
@@ -39,15 +39,15 @@ static bool messages_is_result(const json_t *part)
 }
 
 /* Appends a message's text. Parts without a text, such as images, are appended as JSON. */
-static void messages_add_content(struct buf *out, const json_t *content)
+static void messages_add_content(struct buf *out, json_t *content)
 {
-	const json_t *part;
+	json_t *part;
 	size_t i;
 
 	if (json_is_string(content))
 		messages_add(out, content);
 	json_array_foreach(content, i, part) {
-		const json_t *text = json_object_get(part, "text");
+		json_t *text = json_object_get(part, "text");
 
 		if (messages_is_result(part))
 			messages_add_content(out, json_object_get(part, "content"));
@@ -59,11 +59,11 @@ static void messages_add_content(struct buf *out, const json_t *content)
 /* Appends the tool calls of a message as JSON, one a line. */
 static void messages_add_uses(struct buf *out, const json_t *message)
 {
-	const json_t *part;
+	json_t *part;
 	size_t i;
 
 	json_array_foreach(json_object_get(message, "tool_calls"), i, part) {
-		const json_t *function = json_object_get(part, "function");
+		json_t *function = json_object_get(part, "function");
 
 		messages_add(out, function ? function : part);
 	}
@@ -88,7 +88,7 @@ static void scope_messages_record(struct messages_record *r)
 
 #define auto_messages_record __attribute__((cleanup(scope_messages_record)))
 
-static const char *messages_text(struct arena *a, const json_t *value)
+static const char *messages_text(struct arena *a, json_t *value)
 {
 	auto_buf struct buf out = BUF_INIT(TEXT_BYTES_MAX);
 
@@ -313,9 +313,9 @@ int foreign_messages_record(struct foreign_messages *m, struct recorder *recorde
 	return reply ? messages_record_reply(recorder, reply, err) : 0;
 }
 
-void foreign_messages_add_request(struct buf *out, const json_t *request, int64_t n_old)
+void foreign_messages_add_request(struct buf *out, json_t *request, int64_t n_old)
 {
-	json_t *copy = json_copy((json_t *)(uintptr_t)request), *rest = json_array();
+	json_t *copy = json_copy(request), *rest = json_array();
 	const json_t *list = json_object_get(request, "messages");
 
 	for (size_t i = (size_t)n_old; i < json_array_size(list); i++)

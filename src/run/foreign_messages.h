@@ -29,6 +29,6 @@ int foreign_messages_record(struct foreign_messages *m, struct recorder *recorde
 		struct fh_error *err);
 
 /* Appends the request as JSON, without its first `n_old` messages. */
-void foreign_messages_add_request(struct buf *out, const json_t *request, int64_t n_old);
+void foreign_messages_add_request(struct buf *out, json_t *request, int64_t n_old);
 
 #endif

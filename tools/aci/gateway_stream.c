@@ -14,9 +14,9 @@ static void stream_add(struct buf *out, const char *name, json_t *data)
 	json_decref(data);
 }
 
-static json_t *stream_copy(const json_t *object)
+static json_t *stream_copy(json_t *object)
 {
-	json_t *copy = json_is_object(object) ? json_copy((json_t *)(uintptr_t)object) : NULL;
+	json_t *copy = json_is_object(object) ? json_copy(object) : NULL;
 
 	return copy ? copy : json_object();
 }
@@ -24,10 +24,10 @@ static json_t *stream_copy(const json_t *object)
 /* --- OpenAI ----------------------------------------------------------------------------------- */
 
 /* Makes the delta that has a whole message. Tool calls in a delta have an index. */
-static json_t *stream_delta(const json_t *message)
+static json_t *stream_delta(json_t *message)
 {
 	json_t *delta = stream_copy(message), *uses = json_array();
-	const json_t *use;
+	json_t *use;
 	size_t i;
 
 	json_array_foreach(json_object_get(message, "tool_calls"), i, use) {
@@ -44,10 +44,10 @@ static json_t *stream_delta(const json_t *message)
 
 /* Adds an event with all choices: with their messages, or with the reasons for their ends. */
 static void stream_add_choices(
-		struct buf *out, const json_t *chunk, const json_t *choices, bool end)
+		struct buf *out, json_t *chunk, const json_t *choices, bool end)
 {
 	json_t *event = stream_copy(chunk), *list = json_array();
-	const json_t *choice;
+	json_t *choice;
 	size_t i;
 
 	json_array_foreach(choices, i, choice) {
@@ -68,7 +68,7 @@ static void stream_add_choices(
 	stream_add(out, NULL, event);
 }
 
-void gateway_stream_openai(struct buf *out, const json_t *answer, bool usage)
+void gateway_stream_openai(struct buf *out, json_t *answer, bool usage)
 {
 	json_t *chunk = stream_copy(answer);
 	json_t *counts = json_object_get(answer, "usage");
@@ -116,7 +116,7 @@ static void stream_add_delta(struct buf *deltas, json_t *block, const char *key,
 	json_decref(value);
 }
 
-static void stream_add_block(struct buf *out, const json_t *block, json_int_t index)
+static void stream_add_block(struct buf *out, json_t *block, json_int_t index)
 {
 	static const char *const texts[] = { "text", "thinking", "signature" };
 	struct buf deltas = BUF_INIT(out->cap);
@@ -134,12 +134,12 @@ static void stream_add_block(struct buf *out, const json_t *block, json_int_t in
 	buf_release(&deltas);
 }
 
-void gateway_stream_anthropic(struct buf *out, const json_t *answer)
+void gateway_stream_anthropic(struct buf *out, json_t *answer)
 {
 	static const char *const ends[] = { "stop_reason", "stop_sequence" };
 	json_t *message = stream_copy(answer), *delta = json_object();
 	json_t *counts = json_object_get(answer, "usage");
-	const json_t *block;
+	json_t *block;
 	size_t i;
 
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {

@@ -12,8 +12,8 @@
  * asked for one. A text comes as a single piece.
  */
 /* OpenAI's chat completions. `usage`: the client asked for an event with the usage. */
-void gateway_stream_openai(struct buf *out, const json_t *answer, bool usage);
+void gateway_stream_openai(struct buf *out, json_t *answer, bool usage);
 /* Anthropic's messages. */
-void gateway_stream_anthropic(struct buf *out, const json_t *answer);
+void gateway_stream_anthropic(struct buf *out, json_t *answer);
 
 #endif
