@@ -15,7 +15,7 @@
 
 /* Chats of fumehood/agent.h: a conversation in public types. */
 
-#define JSON_BYTES_MAX (1L << 30)
+#define CHAT_JSON_BYTES_MAX (1L << 30)
 
 struct fh_chat {
 	struct conversation *conversation;
@@ -108,7 +108,7 @@ static_assert((int)FH_ROLE_SYSTEM == CHAT_SYSTEM && (int)FH_ROLE_USER == CHAT_US
 				(int)FH_ROLE_TOOL == CHAT_TOOL,
 		"roles have the same numbers");
 
-static struct fh_message chat_message(struct arena *a, const struct chat_message *m)
+static struct fh_message chat_copy_message(struct arena *a, const struct chat_message *m)
 {
 	struct fh_tool_call *calls = arena_array(a, m->n_uses + 1, sizeof(*calls));
 
@@ -132,7 +132,7 @@ const struct fh_message *fh_chat_messages(struct fh_chat *chat, size_t *out_n)
 		chat->messages = own = arena_array(&chat->arena, n + 1, sizeof(*own));
 		chat->n_messages = n;
 		for (size_t i = 0; i < n; i++)
-			own[i] = chat_message(&chat->arena, &all[i]);
+			own[i] = chat_copy_message(&chat->arena, &all[i]);
 	}
 	*out_n = n;
 	return chat->messages;
@@ -146,7 +146,7 @@ const struct fh_message *fh_chat_history(struct fh_chat *chat, size_t *out_n)
 	if (!chat->history) {
 		chat->history = own = arena_array(&chat->arena, h->n + 1, sizeof(*own));
 		for (size_t i = 0; i < h->n; i++) {
-			own[i] = chat_message(&chat->arena, &h->items[i].message);
+			own[i] = chat_copy_message(&chat->arena, &h->items[i].message);
 			own[i].thought = h->items[i].thought;
 			own[i].action = h->items[i].action;
 			own[i].is_demo = h->items[i].is_demo;
@@ -160,7 +160,7 @@ const struct fh_message *fh_chat_history(struct fh_chat *chat, size_t *out_n)
 
 static const char *chat_write_json(struct fh_chat *chat, json_t *list)
 {
-	auto_buf struct buf text = BUF_INIT(JSON_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(CHAT_JSON_BYTES_MAX);
 
 	json_add(&text, list, false);
 	return text.truncated ? NULL : arena_strdup(&chat->arena, buf_str(&text));

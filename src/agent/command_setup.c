@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define SCRIPT_BYTES_MAX (1 << 20)
+#define COMMAND_SCRIPT_BYTES_MAX (1 << 20)
 #define ALIASES "bash_aliases.sh" /* name of the file of aliases in the sandbox, as in MLGym */
 
 /* Scripts of MLGym that need a network or a model's weights: Fumehood's programs replace them. A
@@ -138,7 +138,7 @@ struct command_setup command_setup_of(const struct agent_config *agent)
 int command_setup_make(struct arena *a, const struct command_setup *commands, struct env_setup *out,
 		struct fh_error *err)
 {
-	auto_buf struct buf script = BUF_INIT(SCRIPT_BYTES_MAX);
+	auto_buf struct buf script = BUF_INIT(COMMAND_SCRIPT_BYTES_MAX);
 	auto_buf struct buf aliases = BUF_INIT(SETUP_FILE_BYTES_MAX);
 	bool own = !commands->original_tools && own_tools_fit(commands->files, commands->n_files);
 	struct env_setup_file *files = command_setup_make_files(a, commands, own);
@@ -176,7 +176,7 @@ int command_setup_make(struct arena *a, const struct command_setup *commands, st
 	if (script.truncated)
 		return error_say(err, E2BIG,
 				"the state command and the variables have over %d bytes",
-				SCRIPT_BYTES_MAX);
+				COMMAND_SCRIPT_BYTES_MAX);
 	*out = (struct env_setup){
 		.files = files,
 		.n_files = n,

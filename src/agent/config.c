@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define DOCS_BYTES_MAX (256 * 1024)
-#define FILES_MAX 64
+#define CONFIG_FILES_MAX 64
 
 struct agent_loading {
 	const struct agent_config_options *options;
@@ -223,9 +223,9 @@ static int agent_config_load_files(struct agent_loading *l)
 	struct agent_config *c = l->c;
 	struct fh_error why;
 
-	if (names->n > FILES_MAX)
+	if (names->n > CONFIG_FILES_MAX)
 		return node_complain(agent_config_at(l, "tools.command_files"), l->err,
-				"more than %d command files", FILES_MAX);
+				"more than %d command files", CONFIG_FILES_MAX);
 	c->files = arena_array(&c->arena, names->n + 1, sizeof(*c->files));
 	for (size_t i = 0; i < names->n; i++) {
 		const char *path = agent_config_resolve(l, names->items[i]);
@@ -277,7 +277,7 @@ static int agent_config_gather(struct agent_loading *l, struct command_file *out
 static int agent_config_load_commands(struct agent_loading *l)
 {
 	auto_buf struct buf docs = BUF_INIT(DOCS_BYTES_MAX);
-	struct command_file all[FILES_MAX + 1];
+	struct command_file all[CONFIG_FILES_MAX + 1];
 	const struct tools_config *tools = &l->c->keys.tools;
 	size_t n = 0;
 	int r = agent_config_load_files(l);

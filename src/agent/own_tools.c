@@ -93,7 +93,7 @@ static const char own_tools_state_script[] =
 	"}\n";
 /* clang-format on */
 
-#define TEXT_BYTES_MAX (64 * 1024)
+#define TOOLS_TEXT_BYTES_MAX (64 * 1024)
 
 /* Hash of the code of state_command in MLGym's default.yaml and default_lit_search.yaml. */
 static const char own_tools_known_state[] =
@@ -148,7 +148,7 @@ bool own_tools_fit(const struct command_file *files, size_t n)
 
 const char *own_tools_text(struct arena *a, const struct command_file *file)
 {
-	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(TOOLS_TEXT_BYTES_MAX);
 
 	if (!own_tools_is_sourced(file))
 		return NULL;

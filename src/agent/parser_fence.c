@@ -15,7 +15,7 @@
  * millions of fences.
  */
 
-#define TICKS "```"
+#define FENCE_TICKS "```"
 
 struct fence {
 	const char *begin, *end; /* start of the fence's line, and the byte after the fence */
@@ -26,10 +26,10 @@ struct fence {
 /* Reads the fence at `at`, the start of a line. False if there is none. */
 static bool fence_read(const char *at, struct fence *out)
 {
-	const char *word = at + strlen(TICKS), *blank, *end = NULL;
+	const char *word = at + strlen(FENCE_TICKS), *blank, *end = NULL;
 	size_t label, n;
 
-	if (!str_starts(at, TICKS))
+	if (!str_starts(at, FENCE_TICKS))
 		return false;
 	pytext_first_word(word, &label);
 	if (pytext_spaces(word, SIZE_MAX))
@@ -108,8 +108,8 @@ static int fence_mlgym(struct arena *a, const struct chat_reply *reply,
 	size_t n = 0;
 
 	/* Count all backticks, not only those of fences, as MLGym does. */
-	while (n < 4 && (at = strstr(at, TICKS))) {
-		at += strlen(TICKS);
+	while (n < 4 && (at = strstr(at, FENCE_TICKS))) {
+		at += strlen(FENCE_TICKS);
 		n++;
 	}
 	if (n == 4)
@@ -141,12 +141,12 @@ static const char *fence_after_thinking(const char *text)
 /* Finds an action in backticks within a line, or in a block that is not closed. */
 static bool fence_parse_loose(struct arena *a, const char *text, struct parsed *out)
 {
-	const char *open = strstr(text, TICKS), *close, *line;
+	const char *open = strstr(text, FENCE_TICKS), *close, *line;
 
 	if (!open)
 		return false;
-	line = open + strlen(TICKS);
-	close = strstr(line, TICKS);
+	line = open + strlen(FENCE_TICKS);
+	close = strstr(line, FENCE_TICKS);
 	line += close && memchr(line, '\n', (size_t)(close - line)) ? strcspn(line, "\n") : 0;
 	if (!close) {
 		line += strcspn(line, "\n");

@@ -9,7 +9,7 @@
 
 /* Commands as JSON in the text of a reply. */
 
-#define VALUES_MAX 64
+#define JSON_PARSER_VALUES_MAX 64
 
 static const char *parser_json_text(const struct pyjson *v)
 {
@@ -42,7 +42,7 @@ static int parser_json_read_values(const struct pyjson *arguments,
 	for (const struct pyjson *v = arguments ? arguments->first : NULL; v; v = v->next) {
 		const char *text = parser_json_text(v);
 
-		if (!text || n == VALUES_MAX)
+		if (!text || n == JSON_PARSER_VALUES_MAX)
 			return error_say(err, EINVAL, "the argument '%s' is no text and no number",
 					v->key);
 		values[n++] = (struct command_value){
@@ -61,7 +61,7 @@ static int parser_json_make_action(struct arena *a, const char *name,
 {
 	const struct agent_command *command = commands_find(commands, name);
 	auto_buf struct buf line = BUF_INIT(SIZE_MAX);
-	struct command_value values[VALUES_MAX];
+	struct command_value values[JSON_PARSER_VALUES_MAX];
 	size_t n = 0;
 	int r;
 

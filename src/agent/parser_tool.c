@@ -16,7 +16,7 @@
  * words, or lines of a here-document.
  */
 
-#define LIST_BYTES_MAX 256
+#define TOOL_LIST_BYTES_MAX 256
 #define NAME_BYTES_SHOWN 64 /* an error shows this many bytes of an unknown tool's name */
 
 /* --- values ---------------------------------------------------------------------------------- */
@@ -62,7 +62,7 @@ static int tool_check_names(const struct agent_command *command, const struct py
 		struct fh_error *err)
 {
 	for (const struct pyjson *v = arguments->first; v; v = v->next) {
-		auto_buf struct buf list = BUF_INIT(LIST_BYTES_MAX);
+		auto_buf struct buf list = BUF_INIT(TOOL_LIST_BYTES_MAX);
 		bool known = !tool_is_given(v);
 
 		for (size_t i = 0; i < command->n_arguments; i++) {

@@ -11,7 +11,7 @@
 
 #define VALUE_BYTES_MAX (1024 * 1024)
 /* most fields of a prompt; after each step the agent's tools may report a state with more fields */
-#define FIELDS_MAX 1024
+#define PROMPT_FIELDS_MAX 1024
 
 /* --- a task's keys ---------------------------------------------------------------------------- */
 
@@ -109,6 +109,6 @@ void agent_state_fields(struct fields *f, struct arena *a, const char *state)
 		return;
 	for (const struct pyjson *v = object->first; v; v = v->next)
 		if (prompt_text(v) && strlen(v->key) == v->key_len &&
-				(f->n < FIELDS_MAX || fields_get(f, v->key)))
+				(f->n < PROMPT_FIELDS_MAX || fields_get(f, v->key)))
 			fields_set(f, v->key, prompt_text(v));
 }

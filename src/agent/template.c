@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_MAX_BYTES 100
+#define TEMPLATE_NAME_MAX_BYTES 100
 #define CANDIDATES_MAX 256
 
 /* --- fields ----------------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static int template_render_field(struct buf *out, const struct template *t, cons
 			: "";
 	size_t n = strcspn(at + 1, "{}\n"), n_names = 0;
 	const char *names[CANDIDATES_MAX], *closest, *value;
-	char name[NAME_MAX_BYTES];
+	char name[TEMPLATE_NAME_MAX_BYTES];
 
 	if (at[1 + n] != '}' || !n || n >= sizeof(name) || strcspn(at + 1, " !:[.") < n)
 		return template_complain(t, at, err,

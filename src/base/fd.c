@@ -80,13 +80,13 @@ int fd_read_all(int fd, struct buf *out)
 }
 
 /* most bytes of one sendfile(), so that a signal does not wait long */
-#define COPY_BYTES (16U << 20)
+#define FD_COPY_BYTES (16U << 20)
 
 int fd_copy(int from, int to)
 {
 	ssize_t n;
 
-	while ((n = sendfile(to, from, NULL, COPY_BYTES)) != 0)
+	while ((n = sendfile(to, from, NULL, FD_COPY_BYTES)) != 0)
 		if (n < 0 && errno != EINTR)
 			return -errno;
 	return 0;

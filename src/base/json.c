@@ -42,7 +42,7 @@ static const char *json_kind_name(const json_t *value)
 	return "nothing";
 }
 
-#define KIND(type) (1U << (type))
+#define JSON_KIND(type) (1U << (type))
 
 /* Finds a member of an object; `kinds` are the types that it may have. 1: found. 0: an optional
  * member is missing or null. */
@@ -57,7 +57,7 @@ static int json_find(const json_t *object, const char *key, enum json_presence p
 	if (!value || json_is_null(value))
 		return presence == JSON_REQUIRED ? error_say(err, EINVAL, "'%s' is missing", key)
 						 : 0;
-	if (!(kinds & KIND(json_typeof(value))))
+	if (!(kinds & JSON_KIND(json_typeof(value))))
 		return error_say(err, EINVAL, "'%s': expected %s, found %s", key, expected,
 				json_kind_name(value));
 	*out = value;
@@ -68,7 +68,7 @@ int json_get_str(const json_t *object, const char *key, enum json_presence prese
 		const char **out, struct fh_error *err)
 {
 	json_t *value;
-	int r = json_find(object, key, presence, KIND(JSON_STRING), "a string", &value, err);
+	int r = json_find(object, key, presence, JSON_KIND(JSON_STRING), "a string", &value, err);
 
 	if (r <= 0)
 		return r;
@@ -82,7 +82,7 @@ int json_get_bool(const json_t *object, const char *key, enum json_presence pres
 		struct fh_error *err)
 {
 	json_t *value;
-	int r = json_find(object, key, presence, KIND(JSON_TRUE) | KIND(JSON_FALSE),
+	int r = json_find(object, key, presence, JSON_KIND(JSON_TRUE) | JSON_KIND(JSON_FALSE),
 			"true or false", &value, err);
 
 	if (r <= 0)
@@ -94,7 +94,7 @@ int json_get_bool(const json_t *object, const char *key, enum json_presence pres
 int json_get_array(const json_t *object, const char *key, enum json_presence presence, json_t **out,
 		struct fh_error *err)
 {
-	int r = json_find(object, key, presence, KIND(JSON_ARRAY), "an array", out, err);
+	int r = json_find(object, key, presence, JSON_KIND(JSON_ARRAY), "an array", out, err);
 
 	return r < 0 ? r : 0;
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define CHUNK_BYTES 4096
+#define JSON_CHUNK_BYTES 4096
 #define ESCAPE_BYTES_MAX 12 /* most bytes of an escaped character: \uNNNN twice */
 
 /* True if every enum json_text_form writes this byte without an escape. */
@@ -110,7 +110,7 @@ static char *json_text_put(
 
 void json_text_add(struct buf *out, const char *s, size_t n, enum json_text_form form)
 {
-	char chunk[CHUNK_BYTES], *to = chunk;
+	char chunk[JSON_CHUNK_BYTES], *to = chunk;
 	const char *const full = chunk + sizeof(chunk) - ESCAPE_BYTES_MAX;
 	size_t length;
 

@@ -26,7 +26,7 @@
 /* For one edit, this many samples of the other commands are taken. Edits are compared with starting
  * the linter, which takes as long as 100 commands. */
 #define FEWER 10
-#define MAX_STEPS 50
+#define AGENT_MAX_STEPS 50
 
 /* --- commands --------------------------------------------------------------------------------- */
 
@@ -222,7 +222,7 @@ static int asking_steps(struct asking *a, struct fh_error *err)
 
 	if (r < 0)
 		return r;
-	for (int i = 0; i < a->bench->n && i < MAX_STEPS; i++) {
+	for (int i = 0; i < a->bench->n && i < AGENT_MAX_STEPS; i++) {
 		r = asking_step(a, &step, err);
 		if (r < 0)
 			return r;
@@ -235,7 +235,7 @@ static int asking_play(struct asking *a, struct chat_model *model,
 		const struct agent_config *config, struct fh_error *err)
 {
 	struct agent_request request = {
-		.conversation = { .config = config, .max_steps = MAX_STEPS },
+		.conversation = { .config = config, .max_steps = AGENT_MAX_STEPS },
 		.env = a->env,
 		.model = model,
 	};

@@ -18,7 +18,7 @@
  * or two more that all episodes share. */
 #define DESCRIPTORS_MOST 5.05
 #define DESCRIPTORS_SPARE 200
-#define WARM_UP 5
+#define ALIVE_WARM_UP 5
 #define MEMORY_MOST (2 << 20)
 /* Fewest episodes for which memory and descriptors are compared with their goals. With fewer,
  * changes in the memory of other processes are larger than the memory of the episodes. */
@@ -233,7 +233,7 @@ static int alive_rows(struct bench *b, struct alive *a, struct fh_error *err)
 
 	/* Play some episodes first, so that resources that an owner opens once are not counted for
 	 * the first episode. */
-	for (int i = 0; i < WARM_UP; i++) {
+	for (int i = 0; i < ALIVE_WARM_UP; i++) {
 		r = bench_live(a->gym, BENCH_TASK, &warm, err);
 		if (r < 0)
 			return r;

@@ -23,11 +23,11 @@
 /* The command `bench`: runs the chosen suites, describes the machine, and prints the figures. */
 
 #define ALIVE_MAX 100000
-#define NAME_COLUMNS 14 /* fewest columns of the figures' names */
+#define BENCH_NAME_COLUMNS 14 /* fewest columns of the figures' names */
 #define QUIET_TRIES 20
 /* Milliseconds to watch the CPUs. If they are idle, the kernel has removed the episodes of the last
  * suite. */
-#define QUIET_MS 200
+#define BENCH_QUIET_MS 200
 /* milliseconds between two suites in which the use of the CPUs is measured */
 #define WATCH_MS 1000
 #define QUIET_SHARE 0.1 /* on a quiet machine, other processes use at most this share of one CPU */
@@ -121,7 +121,7 @@ static double machine_watch(void)
 {
 	int tries = 0;
 
-	while (machine_others(QUIET_MS) > QUIET_SHARE && ++tries < QUIET_TRIES)
+	while (machine_others(BENCH_QUIET_MS) > QUIET_SHARE && ++tries < QUIET_TRIES)
 		;
 	return machine_others(WATCH_MS);
 }
@@ -300,7 +300,7 @@ static void figure_print(const struct figure *f, int name_columns)
 static void bench_print_table(const struct bench *b, const struct machine *m)
 {
 	size_t n_doubtful = 0;
-	int columns = NAME_COLUMNS;
+	int columns = BENCH_NAME_COLUMNS;
 
 	for (size_t i = 0; i < b->n_figures; i++) {
 		int used = (int)strlen(b->figures[i].name);

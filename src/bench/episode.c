@@ -18,13 +18,13 @@
 
 /* Measures one episode: start and end, steps, and the scoring of a submission. */
 
-#define MAX_STEPS 1000000000
-#define WARM_UP 20
+#define EPISODE_MAX_STEPS 1000000000
+#define EPISODE_WARM_UP 20
 #define LIFE_FIGURES 3
 /* Microseconds to sleep before each reset. bench/floor_reset.c, which resets are compared with,
  * sleeps as long. Only the figure `sustained` measures without sleep. */
 #define REST_US 5000
-#define END_MS 10000 /* longest wait for a sandbox to end */
+#define EPISODE_END_MS 10000 /* longest wait for a sandbox to end */
 
 double bench_us_since(int64_t began_ns)
 {
@@ -35,8 +35,9 @@ static int life_open(
 		struct fh_gym *gym, const char *task, struct fh_env **out, struct fh_error *err)
 {
 	return fh_env_open(gym,
-			&FH_ENV_OPTIONS(.task = task, .max_steps = MAX_STEPS, .polled = true), out,
-			err);
+			&FH_ENV_OPTIONS(.task = task, .max_steps = EPISODE_MAX_STEPS,
+					.polled = true),
+			out, err);
 }
 
 int bench_start(struct fh_gym *gym, const char *task, struct fh_env **out, struct fh_error *err)
@@ -125,7 +126,7 @@ int bench_live(struct fh_gym *gym, const char *task, struct life *out, struct fh
 	fh_env_close(env);
 	if (pidfd < 0)
 		return pidfd;
-	if (poll(&(struct pollfd){ .fd = pidfd, .events = POLLIN }, 1, END_MS) != 1)
+	if (poll(&(struct pollfd){ .fd = pidfd, .events = POLLIN }, 1, EPISODE_END_MS) != 1)
 		return error_say(err, ETIMEDOUT, "a sandbox did not end");
 	out->ended = bench_us_since(began);
 	return 0;
@@ -274,7 +275,7 @@ static int placement_rounds(struct bench *b, const struct placement *p, const cp
 		r = placement_pin(allowed, p->owner, err);
 		if (r < 0)
 			return r;
-		r = bench_steps(e.env, "true", WARM_UP, NULL, err);
+		r = bench_steps(e.env, "true", EPISODE_WARM_UP, NULL, err);
 		if (r < 0)
 			return r;
 		r = bench_steps(e.env, "true", n, &f->ours, err);

@@ -18,7 +18,7 @@
 /* Runs the bare programs of bench/, and reads the samples that they print. */
 
 #define OUTPUT_BYTES_MAX (4 << 20)
-#define ARGS_MAX 8
+#define FLOORS_ARGS_MAX 8
 
 int floor_spawn(const char *const *argv, int *out_fd, pid_t *out_pid, struct fh_error *err)
 {
@@ -54,7 +54,7 @@ int floor_run(const char *name, int n, const char *const *args, struct samples *
 	auto_free char *program = xasprintf("%s/%s", places_get()->floors, name);
 	auto_free char *count = xasprintf("%d", n);
 	auto_buf struct buf text = BUF_INIT(OUTPUT_BYTES_MAX);
-	const char *argv[ARGS_MAX + 1] = { program, count };
+	const char *argv[FLOORS_ARGS_MAX + 1] = { program, count };
 	auto_json json_t *report = NULL;
 	auto_close int from = -1;
 	json_t *list, *value;
@@ -62,7 +62,7 @@ int floor_run(const char *name, int n, const char *const *args, struct samples *
 	size_t i;
 	int r;
 
-	for (size_t k = 2; args && *args && k < ARGS_MAX; k++)
+	for (size_t k = 2; args && *args && k < FLOORS_ARGS_MAX; k++)
 		argv[k] = *args++;
 	r = floor_spawn(argv, &from, &pid, err);
 	if (r < 0)

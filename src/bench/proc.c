@@ -18,14 +18,14 @@
 
 /* Counts processes and memory by /proc. */
 
-#define LIST_BYTES_MAX (1 << 20)
+#define PROC_LIST_BYTES_MAX (1 << 20)
 #define SETTLE_MS 300
 
 /* Lists the children of a process with one thread, oldest first. Heap array. */
 static size_t proc_children_of(pid_t pid, pid_t **out)
 {
 	auto_free char *path = xasprintf("/proc/%d/task/%d/children", pid, pid);
-	auto_buf struct buf text = BUF_INIT(LIST_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(PROC_LIST_BYTES_MAX);
 	size_t n = 0;
 	char *at, *end;
 
@@ -78,7 +78,7 @@ static double proc_kilobytes(const struct buf *text, const char *name)
 static double proc_memory_beneath(pid_t pid, double unknown)
 {
 	auto_free char *path = xasprintf("/proc/%d/smaps_rollup", pid);
-	auto_buf struct buf text = BUF_INIT(LIST_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(PROC_LIST_BYTES_MAX);
 	int r = fd_read_file(path, &text, NULL);
 	auto_free pid_t *children = NULL;
 	size_t n = proc_children_of(pid, &children);
@@ -99,7 +99,7 @@ double proc_kernel_bytes(void)
 	static const char *const parts[] = {
 		"Slab:", "KernelStack:", "PageTables:", "Percpu:", "Shmem:"
 	};
-	auto_buf struct buf text = BUF_INIT(LIST_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(PROC_LIST_BYTES_MAX);
 	double bytes = 0;
 
 	fd_read_file("/proc/meminfo", &text, NULL);
@@ -131,7 +131,7 @@ double proc_mounts(void)
 	auto_free pid_t *own = NULL;
 	size_t n_own = proc_children_of(getpid(), &own);
 	auto_free char *path = xasprintf("/proc/%d/mountinfo", n_own ? own[n_own - 1] : 0);
-	auto_buf struct buf text = BUF_INIT(LIST_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(PROC_LIST_BYTES_MAX);
 	double n = 0;
 
 	if (fd_read_file(path, &text, NULL) < 0)
@@ -143,7 +143,7 @@ double proc_mounts(void)
 
 double proc_groups(void)
 {
-	auto_buf struct buf text = BUF_INIT(LIST_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(PROC_LIST_BYTES_MAX);
 	char *at, *end;
 	long groups;
 

@@ -15,15 +15,15 @@
  * time of an episode, and the growth of memory, descriptors, mounts and control groups.
  */
 
-#define AT_ONCE 4
-#define EPISODES 20 /* episodes for each sample that the user asked for */
-#define STEPS 10    /* steps of an episode */
-#define CHUNK 20    /* episodes that make one sample, in figures with percentiles */
+#define SOAK_AT_ONCE 4
+#define SOAK_EPISODES 20 /* episodes for each sample that the user asked for */
+#define SOAK_STEPS 10    /* steps of an episode */
+#define CHUNK 20         /* episodes that make one sample, in figures with percentiles */
 
 struct soak {
 	struct fh_gym *gym;
-	struct fh_env *envs[AT_ONCE];
-	int steps_left[AT_ONCE];
+	struct fh_env *envs[SOAK_AT_ONCE];
+	int steps_left[SOAK_AT_ONCE];
 	int steps_each;
 	long to_begin, over;
 	int at_work;
@@ -51,9 +51,9 @@ static int soak_go_on(struct soak *s, size_t i, struct fh_error *err)
 /* Waits for results. Each environment with a result begins its next step. */
 static int soak_turn(struct soak *s, struct fh_error *err)
 {
-	struct fh_env *done[AT_ONCE];
+	struct fh_env *done[SOAK_AT_ONCE];
 	struct fh_step step;
-	int n = fh_gym_wait(s->gym, -1, done, AT_ONCE, err);
+	int n = fh_gym_wait(s->gym, -1, done, SOAK_AT_ONCE, err);
 
 	for (int i = 0; i < n; i++) {
 		size_t k = 0;
@@ -82,10 +82,10 @@ static int soak_play(struct soak *s, long n, int steps_each, long chunk, struct 
 
 	s->steps_each = steps_each;
 	s->to_begin = n;
-	/* the first AT_ONCE calls of soak_go_on() begin episodes and end none */
-	s->over = -AT_ONCE;
-	s->at_work = AT_ONCE;
-	for (size_t i = 0; i < AT_ONCE; i++) {
+	/* the first SOAK_AT_ONCE calls of soak_go_on() begin episodes and end none */
+	s->over = -SOAK_AT_ONCE;
+	s->at_work = SOAK_AT_ONCE;
+	for (size_t i = 0; i < SOAK_AT_ONCE; i++) {
 		r = soak_go_on(s, i, err);
 		if (r < 0)
 			return r;
@@ -118,7 +118,7 @@ static const struct soak_resource {
 	 * each has descriptors. */
 	{ "soak_fds", "", proc_descriptors, 16, true },
 	{ "soak_mounts", "", proc_mounts, 1, true },
-	{ "soak_groups", "", proc_groups, 8 * AT_ONCE, false },
+	{ "soak_groups", "", proc_groups, 8 * SOAK_AT_ONCE, false },
 };
 
 static void soak_look(double held[ARRAY_SIZE(soak_resources)])
@@ -138,8 +138,8 @@ static int soak_measure(struct bench *b, struct soak *s, struct fh_error *err)
 	struct figure *whole = bench_figure(b, "us", "soak");
 	double before[ARRAY_SIZE(soak_resources)], after[ARRAY_SIZE(soak_resources)];
 	struct samples warm_up = { 0 };
-	long n = (long)b->n * EPISODES;
-	int r = soak_play(s, n / 10 + AT_ONCE, STEPS, CHUNK, &warm_up, err);
+	long n = (long)b->n * SOAK_EPISODES;
+	int r = soak_play(s, n / 10 + SOAK_AT_ONCE, SOAK_STEPS, CHUNK, &warm_up, err);
 
 	free(warm_up.values);
 	if (r < 0)
@@ -151,7 +151,7 @@ static int soak_measure(struct bench *b, struct soak *s, struct fh_error *err)
 	r = soak_play(s, n / 2, 0, n / 2, &resets->ours, err);
 	if (r < 0)
 		return r;
-	r = soak_play(s, n, STEPS, CHUNK, &whole->ours, err);
+	r = soak_play(s, n, SOAK_STEPS, CHUNK, &whole->ours, err);
 	if (r < 0)
 		return r;
 	soak_look(after);
@@ -169,7 +169,7 @@ static int soak_measure(struct bench *b, struct soak *s, struct fh_error *err)
 
 static int soak_start_and_measure(struct bench *b, struct soak *s, struct fh_error *err)
 {
-	for (size_t i = 0; i < AT_ONCE; i++) {
+	for (size_t i = 0; i < SOAK_AT_ONCE; i++) {
 		int r = bench_start(s->gym, BENCH_TASK, &s->envs[i], err);
 
 		if (r < 0)
@@ -186,7 +186,7 @@ int suite_soak(struct bench *b, struct fh_error *err)
 	if (r < 0)
 		return r;
 	r = soak_start_and_measure(b, &s, err);
-	for (size_t i = 0; i < AT_ONCE; i++)
+	for (size_t i = 0; i < SOAK_AT_ONCE; i++)
 		fh_env_close(s.envs[i]);
 	fh_gym_close(s.gym);
 	return r;

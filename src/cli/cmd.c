@@ -17,7 +17,7 @@
 /* Finds the command that the command line names, reads the options and runs it. Prints errors. */
 
 #define DEFAULT_WIDTH 100
-#define COMMANDS_MAX 64 /* most commands in one group */
+#define CMD_COMMANDS_MAX 64 /* most commands in one group */
 
 static void cmd_complain(const char *message)
 {
@@ -28,11 +28,11 @@ static void cmd_complain(const char *message)
 	fprintf(stderr, "%s\n", buf_str(&line));
 }
 
-#define JSON_BYTES_MAX (256L * 1024 * 1024)
+#define CMD_JSON_BYTES_MAX (256L * 1024 * 1024)
 
 void cmd_print_json(json_t *value)
 {
-	auto_buf struct buf text = BUF_INIT(JSON_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(CMD_JSON_BYTES_MAX);
 
 	json_add(&text, value, false);
 	puts(buf_str(&text));
@@ -131,11 +131,11 @@ static int cmd_show_help(const struct command *c, const char *path, FILE *to)
 static void cmd_say_unknown(const struct command *group, const char *path, const char *word,
 		struct fh_error *err)
 {
-	const char *names[COMMANDS_MAX];
+	const char *names[CMD_COMMANDS_MAX];
 	const char *close;
 	size_t n = 0;
 
-	while (group->commands && n < COMMANDS_MAX && group->commands[n]) {
+	while (group->commands && n < CMD_COMMANDS_MAX && group->commands[n]) {
 		names[n] = group->commands[n]->name;
 		n++;
 	}

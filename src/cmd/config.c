@@ -14,7 +14,7 @@
 
 /* fumehood config: the keys of YAML files. */
 
-#define TEXT_BYTES_MAX (1024 * 1024)
+#define CONFIG_TEXT_BYTES_MAX (1024 * 1024)
 
 /* Schemas of all kinds of YAML files. */
 static const struct schema *const files[] = { &task_schema, &dataset_schema, &agent_schema,
@@ -72,7 +72,7 @@ const char *const *config_struct_names(struct arena *arena)
 static int config_docs_main(struct command_context *ctx)
 {
 	const struct schema *all[SCHEMAS_MAX];
-	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX), names = BUF_INIT(4096);
+	auto_buf struct buf text = BUF_INIT(CONFIG_TEXT_BYTES_MAX), names = BUF_INIT(4096);
 	size_t n = config_structs(all);
 	struct fh_error err;
 

@@ -18,7 +18,7 @@ enum data_column { DATA_ID, DATA_KIND, DATA_READY, DATA_NAME, N_DATA_COLUMNS };
 
 static const char *const titles[N_DATA_COLUMNS] = { "data", "kind", "here", "name" };
 
-#define CELL_COLUMNS 60
+#define DATA_LIST_CELL_COLUMNS 60
 
 /*
  * Whether all files of a data set exist. Generated data counts as ready too: it can be generated at
@@ -56,10 +56,10 @@ static void data_list_add(struct text_table *table, const struct dataset *set)
 	const char *there = set->make ? made : dataset_missing(set) ? "no" : "yes";
 	struct table_row *row = table_add(table);
 
-	row->cells[DATA_ID] = term_cell(set->id, CELL_COLUMNS);
-	row->cells[DATA_KIND] = term_cell(data_kind(set), CELL_COLUMNS);
-	row->cells[DATA_READY] = term_cell(there, CELL_COLUMNS);
-	row->cells[DATA_NAME] = term_cell(set->name, CELL_COLUMNS);
+	row->cells[DATA_ID] = term_cell(set->id, DATA_LIST_CELL_COLUMNS);
+	row->cells[DATA_KIND] = term_cell(data_kind(set), DATA_LIST_CELL_COLUMNS);
+	row->cells[DATA_READY] = term_cell(there, DATA_LIST_CELL_COLUMNS);
+	row->cells[DATA_NAME] = term_cell(set->name, DATA_LIST_CELL_COLUMNS);
 }
 
 static int data_list_main(struct command_context *ctx)

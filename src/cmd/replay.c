@@ -16,7 +16,7 @@
 /* fumehood replay: plays a recorded run again (run/replay.h), and compares the observations. */
 
 #define DIFF_LINES 20
-#define LINE_BYTES_MAX (64L << 20)
+#define REPLAY_LINE_BYTES_MAX (64L << 20)
 
 struct replay_command {
 	struct replay_options replay;
@@ -45,7 +45,8 @@ static void replaying_print_step(void *user, size_t i, const struct replay_step 
 		[COMPARE_UNKNOWN] = TERM_YELLOW,
 		[COMPARE_DIFFERENT] = TERM_RED,
 	};
-	auto_buf struct buf line = BUF_INIT(LINE_BYTES_MAX), diff = BUF_INIT(LINE_BYTES_MAX);
+	auto_buf struct buf line = BUF_INIT(REPLAY_LINE_BYTES_MAX),
+			    diff = BUF_INIT(REPLAY_LINE_BYTES_MAX);
 	bool colours = term_colours(STDOUT_FILENO);
 
 	if (r->ctx->json || (step->verdict < COMPARE_UNKNOWN && !r->command->all))
@@ -65,7 +66,7 @@ static void replaying_print_step(void *user, size_t i, const struct replay_step 
 static void replaying_print_summary(const struct replaying *p, const struct replay_verdicts *all)
 {
 	const struct replay *r = &p->replay;
-	auto_buf struct buf line = BUF_INIT(LINE_BYTES_MAX);
+	auto_buf struct buf line = BUF_INIT(REPLAY_LINE_BYTES_MAX);
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&line, PYJSON_LINE);
 
 	if (!p->ctx->json) {

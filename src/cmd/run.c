@@ -20,7 +20,7 @@
 
 /* fumehood run: reads the options of a run (run/run.h), shows its progress and its results. */
 
-#define REPORT_BYTES_MAX (256L * 1024 * 1024)
+#define RUN_REPORT_BYTES_MAX (256L * 1024 * 1024)
 
 struct runner {
 	struct command_context *ctx;
@@ -113,7 +113,7 @@ static void runner_print_json(struct runner *run)
 {
 	while (run->ctx->json && run->printed < run->run.plan.n) {
 		const struct episode *e = &run->run.plan.episodes[run->printed];
-		auto_buf struct buf line = BUF_INIT(REPORT_BYTES_MAX);
+		auto_buf struct buf line = BUF_INIT(RUN_REPORT_BYTES_MAX);
 
 		if (!episode_is_settled(e))
 			break;
@@ -199,7 +199,7 @@ static void runner_say_found(struct runner *run)
 
 static void runner_print_table(struct runner *run)
 {
-	auto_buf struct buf table = BUF_INIT(REPORT_BYTES_MAX);
+	auto_buf struct buf table = BUF_INIT(RUN_REPORT_BYTES_MAX);
 
 	const struct episode *episodes = run->run.plan.episodes;
 	bool colours = term_colours(STDOUT_FILENO);

@@ -14,7 +14,7 @@
 #include <math.h>
 
 #define PATHS_SHOWN 20 /* most paths in a report; of more, only the common folder is shown */
-#define CELL_COLUMNS 44
+#define RUN_REPORT_CELL_COLUMNS 44
 
 char *run_report_task(const struct episode *e)
 {
@@ -146,9 +146,9 @@ static void run_report_add(struct text_table *table, const struct run_players *p
 	auto_free char *player = run_player(players, e);
 	struct table_row *row = table_add(table);
 
-	row->cells[REPORT_TASK] = term_cell(task, CELL_COLUMNS);
-	row->cells[REPORT_PLAYER] = term_cell(player, CELL_COLUMNS);
-	row->cells[REPORT_STATUS] = term_cell(run_report_status_of(e), CELL_COLUMNS);
+	row->cells[REPORT_TASK] = term_cell(task, RUN_REPORT_CELL_COLUMNS);
+	row->cells[REPORT_PLAYER] = term_cell(player, RUN_REPORT_CELL_COLUMNS);
+	row->cells[REPORT_STATUS] = term_cell(run_report_status_of(e), RUN_REPORT_CELL_COLUMNS);
 	row->cells[REPORT_BASELINE] = run_report_number(e->scores.baseline_value);
 	row->cells[REPORT_BEST] = run_report_number(e->scores.best_value);
 	row->cells[REPORT_CHANGE] = run_report_change(e);

@@ -17,7 +17,7 @@
 
 /* fumehood serve: serves environments to many clients (src/serve). */
 
-#define TOKEN_BYTES_MAX 512
+#define SERVE_TOKEN_BYTES_MAX 512
 #define TOKEN_BYTES_MIN 8
 
 struct serve_command {
@@ -62,7 +62,7 @@ static int serve_read_listen(
 static int serve_read_token(
 		struct command_context *ctx, struct serve_command *c, struct fh_error *err)
 {
-	auto_buf struct buf text = BUF_INIT(TOKEN_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(SERVE_TOKEN_BYTES_MAX);
 	const char *given = getenv("FUMEHOOD_TOKEN");
 	char *token;
 	int r;
@@ -86,7 +86,7 @@ static int serve_read_token(
 	token[strcspn(token, "\r\n")] = '\0';
 	if (text.truncated || strlen(token) < TOKEN_BYTES_MIN)
 		return error_say(err, EINVAL, "the token should have %d to %d bytes",
-				TOKEN_BYTES_MIN, TOKEN_BYTES_MAX);
+				TOKEN_BYTES_MIN, SERVE_TOKEN_BYTES_MAX);
 	c->net.guard.token = token;
 	return 0;
 }

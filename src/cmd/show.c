@@ -20,7 +20,7 @@
  * scores.
  */
 
-#define SHOWN_BYTES_MAX (1024L * 1024 * 1024)
+#define SHOW_BYTES_MAX (1024L * 1024 * 1024)
 
 struct show_options {
 	int step;
@@ -154,7 +154,7 @@ static void show_add_summary(struct buf *out, struct show *s)
 	const char *status = pyjson_text(t->info.exit_status);
 	const char *baseline = show_metrics(s, s->run.baseline);
 	auto_free char *task = show_task(s);
-	auto_buf struct buf text = BUF_INIT(SHOWN_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(SHOW_BYTES_MAX);
 
 	buf_printf(&text, "%s%s%s: %s after %zu step%s\n", task, model ? ", played by " : "",
 			model ? model : "", *status ? status : "without an end", t->n_steps,
@@ -264,7 +264,7 @@ static int show_print(struct command_context *ctx, struct show *s)
 {
 	const struct show_options *o = ctx->options;
 	size_t n = s->run.traj->n_steps, first = o->step ? (size_t)o->step - 1 : 0;
-	auto_buf struct buf out = BUF_INIT(SHOWN_BYTES_MAX);
+	auto_buf struct buf out = BUF_INIT(SHOW_BYTES_MAX);
 	struct fh_error err;
 
 	if (o->step && first >= n) {

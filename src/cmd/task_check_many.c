@@ -28,9 +28,9 @@
  * program. A process can have only one gym.
  */
 
-#define REPORT_BYTES_MAX (4 * 1024 * 1024)
+#define CHECK_REPORT_BYTES_MAX (4 * 1024 * 1024)
 #define READ_BYTES 65536
-#define MISSING_BYTES_MAX 4096
+#define CHECK_MISSING_BYTES_MAX 4096
 
 /* A task to check. */
 struct check_item {
@@ -64,7 +64,7 @@ static struct check_item *check_items_add(struct check_items *list, char *spec)
  * is checked. The check itself finds other errors. */
 static char *check_left_out(const char *spec, const struct task_places *places, const char *python)
 {
-	auto_buf struct buf missing = BUF_INIT(MISSING_BYTES_MAX);
+	auto_buf struct buf missing = BUF_INIT(CHECK_MISSING_BYTES_MAX);
 	auto_task struct task *task = NULL;
 	struct task_places first = *places;
 	int r = task_load(places, spec, NULL, &task, NULL);
@@ -176,7 +176,7 @@ static int check_item_begin(
 
 	if (r < 0)
 		return error_set(err, -r, "make a pipe");
-	buf_init(&item->out, REPORT_BYTES_MAX);
+	buf_init(&item->out, CHECK_REPORT_BYTES_MAX);
 	item->begun_ns = clock_now_ns();
 	item->pid = fork();
 	if (item->pid == 0) {

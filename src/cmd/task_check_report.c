@@ -13,15 +13,15 @@
 
 /* Prints the reports of `fumehood task check` for people. */
 
-#define REPORT_BYTES_MAX (1024 * 1024)
+#define TASK_CHECK_REPORT_BYTES_MAX (1024 * 1024)
 #define TABLE_BYTES_MAX (16 * 1024 * 1024)
-#define CELL_COLUMNS 100
+#define CHECK_REPORT_CELL_COLUMNS 100
 
 /* --- one task --------------------------------------------------------------------------------- */
 
 static void task_check_print_line(const char *what, const char *text)
 {
-	auto_buf struct buf line = BUF_INIT(REPORT_BYTES_MAX);
+	auto_buf struct buf line = BUF_INIT(TASK_CHECK_REPORT_BYTES_MAX);
 
 	str_add_printable(&line, text);
 	printf("  %s: %s\n", what, buf_str(&line));
@@ -186,16 +186,16 @@ static void task_check_add_row(struct text_table *table, const json_t *report)
 	bool ok = json_is_true(json_object_get(report, "ok"));
 	struct table_row *row = table_add(table);
 
-	row->cells[CHECK_TASK] =
-			term_cell(json_string_value(json_object_get(report, "task")), CELL_COLUMNS);
+	row->cells[CHECK_TASK] = term_cell(json_string_value(json_object_get(report, "task")),
+			CHECK_REPORT_CELL_COLUMNS);
 	row->cells[CHECK_RESULT] = xstrdup(left_out ? "left out" : ok ? "ok" : "FAIL");
-	row->cells[CHECK_METRIC] = term_cell(metric ? metric : "", CELL_COLUMNS);
+	row->cells[CHECK_METRIC] = term_cell(metric ? metric : "", CHECK_REPORT_CELL_COLUMNS);
 	row->cells[CHECK_BASELINE] = task_check_score(played, "baseline", metric);
 	row->cells[CHECK_SOLUTION] = task_check_score(played, "solution", metric);
 	row->cells[CHECK_APART] = task_check_apart(json_object_get(played, "seeds"));
 	row->cells[CHECK_MOVED] = task_check_moved(json_object_get(played, "seeds"));
 	row->cells[CHECK_SECONDS] = task_check_number(json_object_get(report, "duration_s"));
-	row->cells[CHECK_REMARK] = term_cell(left_out ? left_out : "", CELL_COLUMNS);
+	row->cells[CHECK_REMARK] = term_cell(left_out ? left_out : "", CHECK_REPORT_CELL_COLUMNS);
 	row->styled = CHECK_RESULT;
 	row->style = left_out ? TERM_DIM : ok ? TERM_GREEN : TERM_RED;
 }

@@ -17,7 +17,7 @@ enum list_column { LIST_TASK, LIST_VARIANTS, LIST_METRIC, LIST_NAME, N_LIST_COLU
 
 static const char *const titles[N_LIST_COLUMNS] = { "task", "variants", "metric", "name" };
 
-#define CELL_COLUMNS 60
+#define TASK_LIST_CELL_COLUMNS 60
 
 static const char *task_list_default_variant(const struct fh_task_info *task)
 {
@@ -50,10 +50,10 @@ static void task_list_add(struct text_table *table, const struct fh_task_info *t
 
 	for (size_t i = 0; i < task->n_variants; i++)
 		buf_printf(&names, "%s%s", i ? ", " : "", task->variants[i].name);
-	row->cells[LIST_TASK] = term_cell(task->id, CELL_COLUMNS);
+	row->cells[LIST_TASK] = term_cell(task->id, TASK_LIST_CELL_COLUMNS);
 	row->cells[LIST_VARIANTS] = buf_take(&names);
-	row->cells[LIST_METRIC] = term_cell(metric, CELL_COLUMNS);
-	row->cells[LIST_NAME] = term_cell(task->name ? task->name : "", CELL_COLUMNS);
+	row->cells[LIST_METRIC] = term_cell(metric, TASK_LIST_CELL_COLUMNS);
+	row->cells[LIST_NAME] = term_cell(task->name ? task->name : "", TASK_LIST_CELL_COLUMNS);
 	if (task->problem)
 		cmd_warn("%s: %s", task->id, task->problem);
 }

@@ -13,7 +13,7 @@
 
 /* fumehood task show: prints what a task asks for. */
 
-#define TEXT_BYTES_MAX (16 * 1024 * 1024)
+#define TASK_SHOW_TEXT_BYTES_MAX (16 * 1024 * 1024)
 
 struct task_show_options {
 	struct task_options task;
@@ -27,7 +27,7 @@ static int task_show_print_keys(const struct command_context *ctx, const struct 
 {
 	const struct task_places places = { gym->tasks_dir, gym->mlgym_root, .data_seed = 0 };
 	auto_arena struct arena arena = ARENA_INIT;
-	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(TASK_SHOW_TEXT_BYTES_MAX);
 	struct fh_error err = FH_ERROR_INIT;
 	struct task_config config;
 	auto_task struct task *task = NULL;
@@ -189,7 +189,7 @@ static void task_show_add_facts(struct buf *out, const struct fh_task_info *task
 static void task_show_print_text(const struct fh_task_info *task)
 {
 	bool colours = term_colours(1);
-	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(TASK_SHOW_TEXT_BYTES_MAX);
 
 	buf_printf(&text, "%s%s%s%s%s: ", term_style(colours, TERM_BOLD), task->id,
 			*task->variant ? ":" : "", task->variant, term_style(colours, TERM_RESET));

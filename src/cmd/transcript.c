@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define TEXT_BYTES_MAX (64L * 1024 * 1024)
+#define TRANSCRIPT_TEXT_BYTES_MAX (64L * 1024 * 1024)
 /* most lines to show of a long text: LINES_BEGIN from its start, the rest from its end */
 #define LINES_SHOWN 20
 #define LINES_BEGIN 14
@@ -34,7 +34,7 @@ static void transcript_add_line(struct buf *out, const char *line, size_t n, boo
 void transcript_add_text(struct buf *out, struct transcript_style style, const char *text,
 		const char *first, const char *next)
 {
-	auto_buf struct buf clean = BUF_INIT(TEXT_BYTES_MAX);
+	auto_buf struct buf clean = BUF_INIT(TRANSCRIPT_TEXT_BYTES_MAX);
 	const char *indent = style.indent ? style.indent : "", *at;
 	size_t n, i = 0;
 	bool cut;

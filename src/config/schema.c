@@ -216,7 +216,7 @@ static const struct field *schema_find_field(const struct schema *schema, const 
 	return NULL;
 }
 
-#define FIELDS_MAX 64
+#define SCHEMA_FIELDS_MAX 64
 #define SUGGESTION "; did you mean '"
 
 void warnings_add_hints(const struct warnings *warnings, struct fh_error *err)
@@ -236,14 +236,14 @@ void warnings_add_hints(const struct warnings *warnings, struct fh_error *err)
 static int schema_unknown_key(
 		const struct schema_reading *r, const struct schema *schema, const struct node *key)
 {
-	const char *names[FIELDS_MAX];
+	const char *names[SCHEMA_FIELDS_MAX];
 	auto_buf struct buf known = BUF_INIT(512);
 	const char *closest;
 	struct fh_error error;
 	int status;
 	size_t n = 0;
 
-	for (const struct field *f = schema->fields; f->name && n < FIELDS_MAX; f++) {
+	for (const struct field *f = schema->fields; f->name && n < SCHEMA_FIELDS_MAX; f++) {
 		buf_printf(&known, "%s%s", n ? ", " : "", f->name);
 		names[n++] = f->name;
 	}

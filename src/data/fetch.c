@@ -24,7 +24,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#define COPY_BYTES (1 << 20)
+#define FETCH_COPY_BYTES (1 << 20)
 
 struct fetching {
 	const struct dataset *dataset;
@@ -115,13 +115,13 @@ static int fetching_keep(struct fetching_file *ff, struct fh_error *err)
 
 static int fetching_copy(const char *from, struct part *part, struct fh_error *err)
 {
-	auto_free char *data = xcalloc(1, COPY_BYTES);
+	auto_free char *data = xcalloc(1, FETCH_COPY_BYTES);
 	auto_close int fd = fd_open_file(from, err);
 	ssize_t n;
 
 	if (fd < 0)
 		return fd;
-	while ((n = fd_read_full(fd, data, COPY_BYTES)) > 0) {
+	while ((n = fd_read_full(fd, data, FETCH_COPY_BYTES)) > 0) {
 		int r = part_add(part, data, (size_t)n, err);
 
 		if (r < 0)

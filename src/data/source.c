@@ -15,7 +15,7 @@
 
 #define ENDPOINT "https://huggingface.co"
 #define URL_BYTES_MAX 8192
-#define TOKEN_BYTES_MAX 1024
+#define SOURCE_TOKEN_BYTES_MAX 1024
 #define COMMIT_DIGITS 40
 
 bool source_is_commit(const char *text)
@@ -93,7 +93,7 @@ char *source_hub_home(void)
 char *source_token(void)
 {
 	const char *token = source_variable("HF_TOKEN"), *path = source_variable("HF_TOKEN_PATH");
-	auto_buf struct buf text = BUF_INIT(TOKEN_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(SOURCE_TOKEN_BYTES_MAX);
 	auto_free char *home = source_hub_home();
 	auto_free char *usual = home ? path_join(home, "token") : NULL;
 

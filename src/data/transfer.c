@@ -14,13 +14,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TRIES 4 /* most tries in a row that bring nothing new */
+#define TRANSFER_TRIES 4 /* most tries in a row that bring nothing new */
 #define REDIRECTS_MAX 10
-#define PAUSE_MS 500
+#define TRANSFER_PAUSE_MS 500
 #define PAUSE_MS_MAX 60000
 #define TICK_MS 100
 #define LONG_MS (30LL * 86400 * 1000)
-#define FILE_BYTES_MAX (1LL << 42)
+#define TRANSFER_FILE_BYTES_MAX (1LL << 42)
 #define OTHER_BYTES_MAX 65536 /* most bytes of an answer that is not the file */
 
 /* A request to a server, which may be tried again, and the answer to the last try. */
@@ -149,7 +149,7 @@ static bool ask_on_data(void *user, const char *data, size_t n)
 	}
 	if (!a->begun && ask_begin_body(a) < 0)
 		return false;
-	most = a->look->size_bytes >= 0 ? a->look->size_bytes : FILE_BYTES_MAX;
+	most = a->look->size_bytes >= 0 ? a->look->size_bytes : TRANSFER_FILE_BYTES_MAX;
 	if (a->part->done + (int64_t)n > most) {
 		a->part->keep = false;
 		error_say(&a->failure, EIO,
@@ -361,7 +361,7 @@ static int ask_attempt(struct ask *a, struct fh_error *err)
 	return 0;
 }
 
-/* Repeats the request until it succeeds, or until TRIES tries in a row have brought no new byte. */
+/* Repeats the request until it succeeds, or until TRANSFER_TRIES tries in a row have brought no new byte. */
 static int ask_try(struct ask *a, struct fh_error *err)
 {
 	/* Most bytes so far, which a try must exceed to count as progress. A server that makes the
@@ -378,10 +378,10 @@ static int ask_try(struct ask *a, struct fh_error *err)
 			most = a->part->done;
 			tries = 1;
 		}
-		pause_ms = PAUSE_MS << (tries - 1);
+		pause_ms = TRANSFER_PAUSE_MS << (tries - 1);
 		if (a->pause_ms > pause_ms)
 			pause_ms = a->pause_ms;
-		if (tries >= TRIES || pause_ms > PAUSE_MS_MAX)
+		if (tries >= TRANSFER_TRIES || pause_ms > PAUSE_MS_MAX)
 			return err->code = a->status ? -EIO : -ENETUNREACH;
 		r = transfer_wait(a->t, -1, pause_ms, err);
 		if (r < 0)

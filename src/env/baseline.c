@@ -21,8 +21,8 @@
 
 #define SEED 0
 #define KEPT_BYTES_MAX 65536
-#define KEY_DIGITS 16   /* digits of each of the two hashes in the name of a baseline's file */
-#define SHOWN_BYTES 600 /* most output of a failed command to show in the error */
+#define KEY_DIGITS 16 /* digits of each of the two hashes in the name of a baseline's file */
+#define BASELINE_SHOWN_BYTES 600 /* most output of a failed command to show in the error */
 
 static char *baseline_path(const struct env_spec *spec, const char *suffix)
 {
@@ -57,9 +57,9 @@ static const char *baseline_tail(const char *text)
 {
 	size_t n = strlen(text);
 
-	if (n <= SHOWN_BYTES)
+	if (n <= BASELINE_SHOWN_BYTES)
 		return text;
-	text += n - SHOWN_BYTES;
+	text += n - BASELINE_SHOWN_BYTES;
 	while ((*text & 0xc0) == 0x80)
 		text++;
 	return text;

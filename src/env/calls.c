@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANSWER_BYTES_MAX (16 << 20)
+#define CALLS_ANSWER_BYTES_MAX (16 << 20)
 #define EPISODE_BYTES_MAX (128 << 20) /* most bytes of answers to calls in an episode */
 /* Least time in ms between two calls of an agent's tools. So a loop of calls does not keep this
  * process busy. */
-#define PAUSE_MS 50
+#define CALLS_PAUSE_MS 50
 #define TIMEOUT_MS 60000
 /* A call that has waited this long (ms) for fetches of other episodes to end is refused. */
 #define ROOM_MS 60000
@@ -44,7 +44,7 @@ static int calls_fetch(struct calls *c, const char *url, const char *key, struct
 {
 	if (!c->web_hosts)
 		return error_say(err, EACCES, "this episode has no access to the web");
-	if (c->n_bytes > EPISODE_BYTES_MAX - ANSWER_BYTES_MAX)
+	if (c->n_bytes > EPISODE_BYTES_MAX - CALLS_ANSWER_BYTES_MAX)
 		return error_say(err, EDQUOT,
 				"this episode has reached its limit of bytes from the web");
 	return fetch_begin(
@@ -54,7 +54,7 @@ static int calls_fetch(struct calls *c, const char *url, const char *key, struct
 					.url = url,
 					.key_header = "x-api-key",
 					.key = key,
-					.bytes_max = ANSWER_BYTES_MAX,
+					.bytes_max = CALLS_ANSWER_BYTES_MAX,
 					.timeout_ms = TIMEOUT_MS,
 			},
 			&c->fetch, err);
@@ -122,7 +122,7 @@ bool call_split(char *call, char **out_id, char **out_text)
 /* Counts a failure to read a call or to write its answer. True: too many, so give up. */
 static bool calls_failed(struct calls *c)
 {
-	c->next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
+	c->next_ns = clock_now_ns() + CALLS_PAUSE_MS * NS_PER_MS;
 	return ++c->failures >= FAILURES_MAX;
 }
 
@@ -157,7 +157,7 @@ static void calls_set_unsaid(struct calls *c, const char *word, const struct buf
 	struct buf *text = &c->unsaid;
 
 	buf_release(text);
-	buf_init(text, ANSWER_BYTES_MAX + FH_ERROR_MESSAGE_MAX);
+	buf_init(text, CALLS_ANSWER_BYTES_MAX + FH_ERROR_MESSAGE_MAX);
 	buf_printf(text, "%s %s %zu\n", c->id, word, said->len);
 	buf_add(text, buf_str(said), said->len);
 }
@@ -166,7 +166,7 @@ static void calls_set_unsaid(struct calls *c, const char *word, const struct buf
 static void calls_say(struct calls *c, struct sandbox *sb, int r, const struct buf *body,
 		const struct fh_error *err)
 {
-	auto_buf struct buf said = BUF_INIT(ANSWER_BYTES_MAX);
+	auto_buf struct buf said = BUF_INIT(CALLS_ANSWER_BYTES_MAX);
 
 	if (r < 0)
 		buf_add_str(&said, err->message);
@@ -208,7 +208,7 @@ static void calls_abandon(struct calls *c)
 /* Has the sandbox read the file GUEST_CALL, which holds a tool's call. */
 static void calls_read(struct calls *c, struct sandbox *sb)
 {
-	c->next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
+	c->next_ns = clock_now_ns() + CALLS_PAUSE_MS * NS_PER_MS;
 	if (!c->service && !fetch_has_room() && clock_now_ns() < c->room_ns)
 		return;
 	c->asked = false;
@@ -294,7 +294,7 @@ static int calls_body(const struct calls *c, struct buf *room, const struct buf 
 
 static void calls_answer(struct calls *c, struct sandbox *sb)
 {
-	auto_buf struct buf room = BUF_INIT(ANSWER_BYTES_MAX);
+	auto_buf struct buf room = BUF_INIT(CALLS_ANSWER_BYTES_MAX);
 	const struct buf *body = NULL;
 	struct fh_error err = FH_ERROR_INIT;
 	int r = calls_body(c, &room, &body, &err);

@@ -20,10 +20,10 @@
  * killed, no module counts as missing: the programs then fail by themselves.
  */
 
-#define PROGRAM "/imports/imports.py"
+#define IMPORTS_PROGRAM "/imports/imports.py"
 #define TIMEOUT_MS 60000
 /* most bytes of the names of missing modules, to fit into an error message */
-#define NAMES_BYTES_MAX 512
+#define IMPORTS_NAMES_BYTES_MAX 512
 
 struct imports {
 	struct imports *next;
@@ -56,7 +56,7 @@ static int imports_start(const struct imports_request *q, struct arena *a, struc
 	const struct task_grader *grader = &q->task->grader;
 	struct sandbox_bind *binds = arena_array(a, q->n_binds + 1, sizeof(*binds));
 	static const char python[] = MLGYM_CONDA_PYTHON;
-	const char *const argv[] = { python, "-s", "-B", PROGRAM, calls[grader->call],
+	const char *const argv[] = { python, "-s", "-B", IMPORTS_PROGRAM, calls[grader->call],
 		arena_printf(a, GUEST_WORKSPACE "/%s", grader->evaluators[0].target),
 		*grader->submission ? q->submission : NULL, NULL };
 	const char **words = arena_array(a, ARRAY_SIZE(argv), sizeof(*words));
@@ -64,7 +64,7 @@ static int imports_start(const struct imports_request *q, struct arena *a, struc
 	memcpy(words, argv, sizeof(argv));
 	memcpy(binds, q->binds, q->n_binds * sizeof(*binds));
 	binds[q->n_binds] = (struct sandbox_bind){
-		arena_printf(a, "%s/imports.py", places_get()->graders), PROGRAM
+		arena_printf(a, "%s/imports.py", places_get()->graders), IMPORTS_PROGRAM
 	};
 	return program_start(out, q->owner, &(struct program_plan){
 		.sandbox = {
@@ -103,7 +103,7 @@ static json_t *imports_ask(const struct imports_request *q)
  */
 static char *imports_names(const struct task *task, const json_t *list)
 {
-	auto_buf struct buf out = BUF_INIT(NAMES_BYTES_MAX);
+	auto_buf struct buf out = BUF_INIT(IMPORTS_NAMES_BYTES_MAX);
 
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const char *name = json_string_value(json_array_get(list, i));

@@ -27,7 +27,7 @@
 
 #define PROGRAM_DIR "/make"
 #define PROGRAM_PATH "/usr/local/bin:/usr/bin:/bin"
-#define SHOWN_BYTES 600 /* most output of a failed program to show in the error */
+#define MAKE_SHOWN_BYTES 600 /* most output of a failed program to show in the error */
 
 static const struct sandbox_limits make_limits = {
 	.memory_bytes = 4LL << 30,
@@ -116,8 +116,8 @@ static int make_start(const struct make_job *job, struct arena *a, struct progra
 static int make_check_end(const struct program *p, struct fh_error *err)
 {
 	/* Show the end of the output, which mostly holds the reason. */
-	size_t skip = p->log.len > SHOWN_BYTES ? p->log.len - SHOWN_BYTES : 0;
-	auto_buf struct buf text = BUF_INIT(8 * SHOWN_BYTES);
+	size_t skip = p->log.len > MAKE_SHOWN_BYTES ? p->log.len - MAKE_SHOWN_BYTES : 0;
+	auto_buf struct buf text = BUF_INIT(8 * MAKE_SHOWN_BYTES);
 	bool killed = WIFSIGNALED(p->status);
 
 	if (p->state == PROGRAM_BROKEN)

@@ -17,7 +17,7 @@
 #define TEXTS "texts"
 #define TAGS "tags"
 #define MEMBERS_MAX 16
-#define VALUES_MAX (1 << 18)
+#define MERGE_VALUES_MAX (1 << 18)
 
 static int merge_no_memory(struct fh_error *err)
 {
@@ -45,8 +45,8 @@ static int merge_check_values(const struct buf *text, const char *what, struct f
 		else if (!in_string && (c == ',' || c == '[' || c == '{'))
 			n++;
 	}
-	if (n > VALUES_MAX)
-		return error_say(err, EINVAL, "%s has more than %d values", what, VALUES_MAX);
+	if (n > MERGE_VALUES_MAX)
+		return error_say(err, EINVAL, "%s has more than %d values", what, MERGE_VALUES_MAX);
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 #define BLANKS " \t\r"
 #define ADDED_BYTES_MAX (1 << 20) /* most bytes that quoting adds to an action */
 /* Most searches for an end word that find none. Each such search reads the rest of the action. */
-#define TRIES_MAX 64
+#define MULTILINE_TRIES_MAX 64
 
 static const char *multiline_next_line(const char *at)
 {
@@ -144,7 +144,7 @@ static const char *multiline_next_command(const char *at, int *tries)
 char *multiline_quote(const char *text, const struct multiline *commands, size_t n)
 {
 	auto_buf struct buf out = BUF_INIT(strlen(text) + ADDED_BYTES_MAX);
-	int tries = TRIES_MAX;
+	int tries = MULTILINE_TRIES_MAX;
 	bool changed = false;
 
 	for (const char *at = text; *at;) {

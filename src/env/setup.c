@@ -16,13 +16,13 @@
  * shell, a new shell is set up, SHELLS_MAX times at most.
  */
 
-#define SCRIPT_BYTES_MAX (1 << 20)
+#define SETUP_SCRIPT_BYTES_MAX (1 << 20)
 #define SCRIPT_TIMEOUT_MS 15000
 #define STATE_TIMEOUT_MS 5000
 /* After this many hangs in a row the state command is not run again until a new shell starts. */
 #define STATE_HANGS_MAX 3
 #define SHELLS_MAX 2 /* most shells to set up in a reset or step */
-#define SHOWN_BYTES 600
+#define SETUP_SHOWN_BYTES 600
 
 /* Commands of tools/aci that take a text from the next lines. */
 static const struct multiline own_multiline[] = {
@@ -46,7 +46,7 @@ static int setup_check(const struct env_setup *given, struct fh_error *err)
 			return error_say(err, E2BIG, "'%s' has more than %d bytes", file->name,
 					SETUP_FILE_BYTES_MAX);
 	}
-	if ((given->script && strlen(given->script) > SCRIPT_BYTES_MAX) ||
+	if ((given->script && strlen(given->script) > SETUP_SCRIPT_BYTES_MAX) ||
 			(given->state && strlen(given->state) > SETUP_STATE_BYTES_MAX))
 		return error_say(err, E2BIG, "the script that sets commands up is too long");
 	return 0;
@@ -205,8 +205,8 @@ int setup_take(struct setup *s, struct session *session, bool cancelled, struct 
 {
 	const struct session_result *result = session_result(session);
 	const struct buf *output = result->output;
-	size_t skip = output->len > SHOWN_BYTES ? output->len - SHOWN_BYTES : 0;
-	auto_buf struct buf text = BUF_INIT(4 * SHOWN_BYTES);
+	size_t skip = output->len > SETUP_SHOWN_BYTES ? output->len - SETUP_SHOWN_BYTES : 0;
+	auto_buf struct buf text = BUF_INIT(4 * SETUP_SHOWN_BYTES);
 
 	if (!s->in_script)
 		setup_note_hang(s, result->outcome == SESSION_TIMEOUT && !cancelled);

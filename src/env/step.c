@@ -28,7 +28,7 @@
 /* Most time for the gateway of an agent's command to start. */
 #define GATEWAY_START_NS (30 * NS_PER_S)
 /* most bytes of the lines before an agent's command, with the text of its task */
-#define SCRIPT_BYTES_MAX (4 << 20)
+#define STEP_SCRIPT_BYTES_MAX (4 << 20)
 
 /* --- the end of the episode ------------------------------------------------------------------- */
 
@@ -384,7 +384,7 @@ int step_begin_agent(struct fh_env *env, const struct env_agent *agent, struct f
 {
 	const struct fh_action action =
 			FH_ACTION(.text = agent->command, .timeout_s = agent->timeout_s);
-	auto_buf struct buf script = BUF_INIT(FH_ACTION_BYTES_MAX + SCRIPT_BYTES_MAX);
+	auto_buf struct buf script = BUF_INIT(FH_ACTION_BYTES_MAX + STEP_SCRIPT_BYTES_MAX);
 	int r = step_check(env, err);
 
 	if (r < 0)

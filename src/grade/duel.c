@@ -31,14 +31,14 @@
 enum { JUDGE, FIRST_PLAYER };
 
 /* Pipes and shared memory between the judge and a player: the ends of both. */
-enum { QUESTIONS, ANSWERS, MEMORY, LINKS };
+enum { DUEL_QUESTIONS, DUEL_ANSWERS, DUEL_MEMORY, DUEL_LINKS };
 struct duel_ends {
-	int judge[LINKS], player[LINKS];
+	int judge[DUEL_LINKS], player[DUEL_LINKS];
 };
 
 static void duel_close_ends(struct duel_ends *ends)
 {
-	for (int i = 0; i < LINKS; i++) {
+	for (int i = 0; i < DUEL_LINKS; i++) {
 		close_fd(&ends->judge[i]);
 		close_fd(&ends->player[i]);
 	}
@@ -82,15 +82,15 @@ static int duel_open_memory(int64_t bytes, int *out_judge, int *out_player, stru
 static int duel_open_ends(
 		const struct task_grader *grader, struct duel_ends *ends, struct fh_error *err)
 {
-	int r = duel_open_pipe(&ends->player[QUESTIONS], &ends->judge[QUESTIONS], err);
+	int r = duel_open_pipe(&ends->player[DUEL_QUESTIONS], &ends->judge[DUEL_QUESTIONS], err);
 
 	if (r < 0)
 		return r;
-	r = duel_open_pipe(&ends->judge[ANSWERS], &ends->player[ANSWERS], err);
+	r = duel_open_pipe(&ends->judge[DUEL_ANSWERS], &ends->player[DUEL_ANSWERS], err);
 	if (r < 0 || !grader->shared_bytes)
 		return r;
-	return duel_open_memory(
-			grader->shared_bytes, &ends->judge[MEMORY], &ends->player[MEMORY], err);
+	return duel_open_memory(grader->shared_bytes, &ends->judge[DUEL_MEMORY],
+			&ends->player[DUEL_MEMORY], err);
 }
 
 /* Moves a descriptor that links judge and player (pipe or memory) into a program's plan. Does
@@ -132,11 +132,11 @@ static int duel_start_judge(struct grade *g, struct duel_ends *ends, struct fh_e
 		.n_streams = 4,
 	};
 	for (int i = 0; i < GRADER_PLAYERS_MAX; i++) {
-		duel_give(&plan, &ends[i].judge[QUESTIONS]);
-		duel_give(&plan, &ends[i].judge[ANSWERS]);
+		duel_give(&plan, &ends[i].judge[DUEL_QUESTIONS]);
+		duel_give(&plan, &ends[i].judge[DUEL_ANSWERS]);
 	}
 	for (int i = 0; i < GRADER_PLAYERS_MAX; i++)
-		duel_give(&plan, &ends[i].judge[MEMORY]);
+		duel_give(&plan, &ends[i].judge[DUEL_MEMORY]);
 	return grade_add(g, &plan, err);
 }
 
@@ -177,7 +177,7 @@ static int duel_start_player(struct grade *g, struct duel_ends *ends, int i, str
 		.peer = &g->programs[JUDGE],
 		.after = i ? &g->programs[FIRST_PLAYER + i - 1] : NULL,
 	};
-	for (int link = 0; link < LINKS; link++)
+	for (int link = 0; link < DUEL_LINKS; link++)
 		duel_give(&plan, &ends->player[link]);
 	return grade_add(g, &plan, err);
 }

@@ -26,7 +26,7 @@
  * of the agent in the evaluator's own process: docs/graders.md.
  */
 
-#define PROGRAM GRADER_DIR "/mlgym.py"
+#define MLGYM_PROGRAM GRADER_DIR "/mlgym.py"
 
 static const char *const programs[] = { "mlgym.py", "unpack.py" };
 
@@ -56,7 +56,7 @@ static const char *const *mlgym_arguments(struct grade *g)
 		more[n++] = g->submission;
 	for (size_t i = 0; i < grader->n_evaluators; i++)
 		more[n++] = grader->evaluators[i].target;
-	return grade_python(g, PROGRAM, NULL, more);
+	return grade_python(g, MLGYM_PROGRAM, NULL, more);
 }
 
 static struct grade_binds mlgym_bind_all(struct grade *g)

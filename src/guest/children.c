@@ -236,7 +236,7 @@ pid_t program_fork(struct init *in, const struct init_run *run, const int *sent,
 		struct confinement c = child_confinement(in);
 
 		child_unblock_signals();
-		program_become(&(struct program_start){ .run = run,
+		program_become(&(struct child_start){ .run = run,
 				.confinement = &c,
 				.program = run->has_program ? sent[0] : -1,
 				.fds = fds,

@@ -29,7 +29,7 @@
 #define MOVE_OUT_MS 20
 /* milliseconds without a message after which the nursery makes a cradle, a process for a later
  * sandbox */
-#define QUIET_MS 2
+#define CRADLE_QUIET_MS 2
 
 /*
  * Places of a sandbox' host paths: slot i is mounted at TREE_BINDS/<slots[i]>. The nursery sends
@@ -230,7 +230,7 @@ int cradles_pause_ms(const struct nursery *n)
 	}
 	if (!wanted)
 		return -1;
-	return ready ? QUIET_MS : 0;
+	return ready ? CRADLE_QUIET_MS : 0;
 }
 
 void cradles_make(struct nursery *n)

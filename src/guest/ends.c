@@ -33,7 +33,7 @@
 #define OVERDUE_MS 100
 #define NEVER_BORN_MS 100
 #define RETRY_MS 250
-#define AT_ONCE 16
+#define ENDS_AT_ONCE 16
 #define CLOSED_PAUSE_MS 20
 
 struct watched {
@@ -131,14 +131,14 @@ static void ends_look(struct ends *e, int64_t now)
 }
 
 /*
- * Opens /proc/PID for PID 1 of sandboxes that did not end in time, AT_ONCE of them at most. The pid
+ * Opens /proc/PID for PID 1 of sandboxes that did not end in time, ENDS_AT_ONCE of them at most. The pid
  * can't belong to another process: the kernel keeps it until PID 1 is reaped.
  */
-static size_t ends_open_overdue(const struct ends *e, int64_t now, int procs[AT_ONCE])
+static size_t ends_open_overdue(const struct ends *e, int64_t now, int procs[ENDS_AT_ONCE])
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < e->n && n < AT_ONCE; i++) {
+	for (size_t i = 0; i < e->n && n < ENDS_AT_ONCE; i++) {
 		const struct watched *w = &e->watched[i];
 		char path[32];
 
@@ -154,7 +154,7 @@ static size_t ends_open_overdue(const struct ends *e, int64_t now, int procs[AT_
 int ends_turn(struct ends *e)
 {
 	int64_t now = clock_now_ns();
-	int procs[AT_ONCE];
+	int procs[ENDS_AT_ONCE];
 	size_t n;
 	pid_t pid;
 

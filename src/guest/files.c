@@ -23,7 +23,7 @@
  * nobody can change.
  */
 
-#define TRIES_MAX 64
+#define FILES_TRIES_MAX 64
 #define HASH_BLOCK 65536
 
 static int files_open_beneath(int folder, const char *path, uint64_t flags, mode_t mode)
@@ -40,7 +40,7 @@ static int files_open_beneath(int folder, const char *path, uint64_t flags, mode
 	 * Try again on EAGAIN. A folder of the path was moved during the walk, or the agent holds a
 	 * lease on the file.
 	 */
-	for (int i = 0; i < TRIES_MAX; i++) {
+	for (int i = 0; i < FILES_TRIES_MAX; i++) {
 		fd = syscall(SYS_openat2, folder, path, &how, sizeof(how));
 		if (fd >= 0 || errno != EAGAIN)
 			break;
@@ -215,7 +215,7 @@ int files_make_folders(int top, const char *path, id_t owner, const char **out_n
  */
 static int files_open_empty(int dir, const char *name, mode_t mode, struct fh_error *err)
 {
-	for (int i = 0; i < TRIES_MAX; i++) {
+	for (int i = 0; i < FILES_TRIES_MAX; i++) {
 		auto_close int fd = files_open_beneath(dir, name, O_WRONLY | O_CREAT, mode);
 		struct stat st;
 

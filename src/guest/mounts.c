@@ -23,7 +23,7 @@
  * binds. At the end it leaves the nursery's mount tree for good.
  */
 
-#define NOTHING (MS_NOSUID | MS_NODEV)
+#define MOUNTS_NOTHING (MS_NOSUID | MS_NODEV)
 #define TERMINALS_MAX "64" /* terminals of one sandbox: the machine has 4096 for all */
 
 static int mount_at(const char *source, const char *target, const char *type, unsigned long flags,
@@ -54,7 +54,7 @@ static int mount_tmpfs(const struct plan *plan, struct fh_error *err)
 	if (plan->disk_files)
 		snprintf(data + n, sizeof(data) - n, ",nr_inodes=%llu",
 				(unsigned long long)plan->disk_files);
-	if (mount("fumehood", TREE_FILES, "tmpfs", NOTHING, data) < 0)
+	if (mount("fumehood", TREE_FILES, "tmpfs", MOUNTS_NOTHING, data) < 0)
 		return error_set(err, errno, "mount the episode's files");
 	return 0;
 }
@@ -74,7 +74,7 @@ static int mount_disk(int number, struct fh_error *err)
 	r = mount_make_folder(TREE_FILES "/shm", 0755, 0, err);
 	if (r < 0)
 		return r;
-	if (mount("fumehood", TREE_FILES "/shm", "tmpfs", NOTHING, "mode=1777") < 0)
+	if (mount("fumehood", TREE_FILES "/shm", "tmpfs", MOUNTS_NOTHING, "mode=1777") < 0)
 		return error_set(err, errno, "mount the episode's shared memory");
 	return 0;
 }
@@ -114,7 +114,7 @@ static int mount_overlay(const char *lower, const char *upper, const char *work,
 	snprintf(data, sizeof(data),
 			"lowerdir=%s,upperdir=" TREE_FILES "%s,workdir=" TREE_FILES "%s,userxattr",
 			lower, upper, work);
-	return mount_at("overlay", target, "overlay", NOTHING, data, err);
+	return mount_at("overlay", target, "overlay", MOUNTS_NOTHING, data, err);
 }
 
 static int mount_home(const struct mounts_request *q, struct fh_error *err)
@@ -251,7 +251,7 @@ static int mount_parts(const struct plan *plan, struct fh_error *err)
 {
 	static const char *const folders[] = { TREE_NEXT "/proc", TREE_NEXT "/home",
 		TREE_NEXT GUEST_HOME, TREE_NEXT "/tmp", TREE_NEXT "/run", TREE_NEXT GUEST_RUN_DIR };
-	int r = mount_at("fumehood", TREE_NEXT, "tmpfs", NOTHING, "size=1m,mode=755", err);
+	int r = mount_at("fumehood", TREE_NEXT, "tmpfs", MOUNTS_NOTHING, "size=1m,mode=755", err);
 
 	if (r < 0)
 		return r;
@@ -296,7 +296,7 @@ static int mount_own(const struct mounts_request *q, struct fh_error *err)
 		{ TREE_FILES "/tmp", TREE_NEXT "/tmp", NULL, MS_BIND, NULL },
 		{ TREE_FILES "/shm", TREE_NEXT "/dev/shm", NULL, MS_BIND, NULL },
 		{ TREE_FILES "/run", TREE_NEXT GUEST_RUN_DIR, NULL, MS_BIND, NULL },
-		{ "proc", TREE_NEXT "/proc", "proc", NOTHING | MS_NOEXEC,
+		{ "proc", TREE_NEXT "/proc", "proc", MOUNTS_NOTHING | MS_NOEXEC,
 				q->plan->flags & PLAN_OWN_PROC ? "subset=pid" : NULL },
 		{ "devpts", TREE_NEXT "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
 				"newinstance,ptmxmode=0666,mode=620,max=" TERMINALS_MAX },

@@ -52,7 +52,7 @@
  * Sends an answer to the owner. If that fails, ends the nursery: the owner, which waits for the
  * answer, then sees that the nursery has ended.
  */
-static void nursery_answer(const struct nursery *n, void *data, size_t size)
+static void nursery_reply(const struct nursery *n, void *data, size_t size)
 {
 	if (fd_send_message(n->socket, data, size, NULL, 0, 0) < 0)
 		_exit(1);
@@ -120,7 +120,7 @@ static void nursery_handle_mapped(struct nursery *n)
 	if (nursery_set_up(n, &err) < 0)
 		guest_die(n->socket, NURSERY_FAILED, &err);
 	stands[1] = n->can;
-	nursery_answer(n, stands, sizeof(stands));
+	nursery_reply(n, stands, sizeof(stands));
 }
 
 static void nursery_handle_hello(struct nursery *n, struct wire *w, const int *fds, size_t n_fds)
@@ -139,7 +139,7 @@ static void nursery_handle_hello(struct nursery *n, struct wire *w, const int *f
 	close(fds[1]);
 	if (err.code)
 		guest_die(n->socket, NURSERY_FAILED, &err);
-	nursery_answer(n, &unshared, sizeof(unshared));
+	nursery_reply(n, &unshared, sizeof(unshared));
 }
 
 /* --- layers ---------------------------------------------------------------------------------- */

@@ -24,12 +24,12 @@
  */
 /* deepest nesting of folders that is packed: each open folder takes a descriptor */
 #define FOLDERS_DEEP_MAX 256
-#define CHUNK_BYTES 65536
+#define PACK_CHUNK_BYTES 65536
 
 struct pack {
 	int out;
 	char path[GUEST_PATH_MAX];
-	char chunk[CHUNK_BYTES];
+	char chunk[PACK_CHUNK_BYTES];
 };
 
 static int pack_open(int folder, const char *name, uint64_t flags)
@@ -65,7 +65,7 @@ static void pack_file(struct pack *p, int folder, const char *name)
 		return;
 	pack_put_entry(p, PACK_FILE, st.st_mode, (uint64_t)st.st_size);
 	for (uint64_t left = (uint64_t)st.st_size; left > 0;) {
-		size_t wanted = left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES;
+		size_t wanted = left < PACK_CHUNK_BYTES ? (size_t)left : PACK_CHUNK_BYTES;
 		ssize_t n = read(fd, p->chunk, wanted);
 
 		if (n <= 0) {

@@ -30,7 +30,7 @@
  * itself: see struct shell_gate. The porter reads all other pipes until they end.
  */
 
-#define STREAMS_MAX 16
+#define PORTER_STREAMS_MAX 16
 /* number of descriptors that come with the shell's output: pipe, gate, eventfd */
 #define SHELL_STREAM_FDS 3
 /* most messages with a program's output that the porter sends before other work */
@@ -60,7 +60,7 @@ struct porter {
 	const struct porter_start *start;
 	struct porter_input input;
 	/* pipes with output to forward; the first entry is the shell's */
-	struct porter_stream streams[STREAMS_MAX];
+	struct porter_stream streams[PORTER_STREAMS_MAX];
 	struct shell_gate *gate;
 	/* Eventfd that the shell writes to when the porter shall wake the owner. -1: no shell. */
 	int event;
@@ -185,7 +185,7 @@ static void porter_handle_drain(struct porter *p, struct wire *w)
 
 	guest_expect(wire_done(w));
 	p->pumped = 0;
-	for (size_t i = 0; i < STREAMS_MAX; i++)
+	for (size_t i = 0; i < PORTER_STREAMS_MAX; i++)
 		porter_drain(p, &p->streams[i]);
 	porter_tell_done(p, id, &err, NULL, NULL);
 }
@@ -202,7 +202,7 @@ static void porter_handle_shut(struct porter *p, struct wire *w)
 	uint32_t number = wire_get_u32(w);
 
 	guest_expect(wire_done(w) && number);
-	for (size_t i = 1; i < STREAMS_MAX; i++)
+	for (size_t i = 1; i < PORTER_STREAMS_MAX; i++)
 		if (p->streams[i].number == number)
 			close_fd(&p->streams[i].fd);
 }
@@ -306,7 +306,7 @@ static void porter_add_stream(struct porter *p, uint32_t number, const int *fds,
 		porter_tell_event(p, PORTER_HUNGRY);
 		return;
 	}
-	for (size_t i = 1; i < STREAMS_MAX && !s; i++)
+	for (size_t i = 1; i < PORTER_STREAMS_MAX && !s; i++)
 		if (p->streams[i].fd < 0)
 			s = &p->streams[i];
 	if (!s || n_fds != (number ? 1 : SHELL_STREAM_FDS))
@@ -409,7 +409,7 @@ static void porter_leave_groups(struct porter *p)
  */
 static void porter_turn(struct porter *p)
 {
-	struct pollfd fds[4 + REQUEST_PIPES + STREAMS_MAX];
+	struct pollfd fds[4 + REQUEST_PIPES + PORTER_STREAMS_MAX];
 	struct pollfd *requests = fds + 4, *streams = requests + REQUEST_PIPES;
 	bool feeds = p->input.at < p->input.n;
 	uint64_t times;
@@ -421,7 +421,7 @@ static void porter_turn(struct porter *p)
 	fds[3] = (struct pollfd){ .fd = p->event, .events = POLLIN };
 	for (size_t i = 0; i < REQUEST_PIPES; i++)
 		requests[i] = (struct pollfd){ .fd = p->start->pipes[i], .events = POLLIN };
-	for (size_t i = 0; i < STREAMS_MAX; i++)
+	for (size_t i = 0; i < PORTER_STREAMS_MAX; i++)
 		streams[i] = (struct pollfd){ .fd = p->streams[i].fd, .events = POLLIN };
 	if (!p->pumped)
 		streams[0].fd = -1;
@@ -437,7 +437,7 @@ static void porter_turn(struct porter *p)
 		porter_tell_event(p, PORTER_RING);
 	if (fds[2].revents && fds[2].fd == p->input.fd)
 		porter_feed(p);
-	for (size_t i = 1; i < STREAMS_MAX; i++)
+	for (size_t i = 1; i < PORTER_STREAMS_MAX; i++)
 		if (streams[i].revents && streams[i].fd == p->streams[i].fd)
 			porter_pump_program(p, &p->streams[i]);
 	if (streams[0].revents && p->pumped)
@@ -456,7 +456,7 @@ _Noreturn void porter_main(const struct porter_start *start)
 	p.in_groups = start->n_home > 0;
 	p.input.fd = p.event = -1;
 	p.leave_ns = clock_now_ns() + STAY_MS * NS_PER_MS;
-	for (size_t i = 0; i < STREAMS_MAX; i++)
+	for (size_t i = 0; i < PORTER_STREAMS_MAX; i++)
 		p.streams[i].fd = -1;
 	if (start->shell.drain >= 0)
 		porter_add_stream(&p, 0,

@@ -44,7 +44,7 @@ static int program_place_fds(const int *fds, size_t n, int *program)
  * Opens a pseudo-terminal of the sandbox, with the rights of the program, and sends its master to
  * the owner. A terminal of this machine would have no name in the sandbox' /dev/pts.
  */
-static int program_open_terminal(const struct program_start *start, struct fh_error *err)
+static int program_open_terminal(const struct child_start *start, struct fh_error *err)
 {
 	auto_close int master = -1, side = -1;
 	int unlocked = 0;
@@ -69,7 +69,7 @@ static int program_open_terminal(const struct program_start *start, struct fh_er
 
 const char *const program_environment[] = { AGENT_ENVIRONMENT, NULL };
 
-_Noreturn void program_become(const struct program_start *start)
+_Noreturn void program_become(const struct child_start *start)
 {
 	const struct init_run *run = start->run;
 	const char *const *env = run->env ? run->env : program_environment;

@@ -20,7 +20,7 @@
  */
 
 #define PATHS_MAX 256
-#define TRIES_MAX 50
+#define REMOVALS_TRIES_MAX 50
 
 struct removals {
 	char *paths[PATHS_MAX];
@@ -155,7 +155,7 @@ void removals_reaped(struct removals *r, pid_t pid, int status)
 	for (size_t i = 0; i < r->n; i++) {
 		bool tried = i < r->in_worker;
 
-		if (tried && (status == 0 || ++r->tries[i] > TRIES_MAX)) {
+		if (tried && (status == 0 || ++r->tries[i] > REMOVALS_TRIES_MAX)) {
 			free(r->paths[i]);
 			continue;
 		}

@@ -132,7 +132,7 @@ void shell_answer(const struct shell_start *start, uint32_t turn, struct shell_s
 /* In program.c: the default environment of programs and shells. */
 extern const char *const program_environment[];
 
-struct program_start {
+struct child_start {
 	const struct init_run *run;
 	const struct confinement *confinement;
 	int program;  /* descriptor of the program's file; -1: look up argv[0] in PATH */
@@ -146,7 +146,7 @@ struct program_start {
 };
 
 /* In program.c: turns a process that PID 1 forked into a program. */
-_Noreturn void program_become(const struct program_start *start);
+_Noreturn void program_become(const struct child_start *start);
 
 /*
  * In pack.c: writes the content of the folder `path` to the descriptor `out`, without the names in

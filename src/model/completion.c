@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_BYTES_MAX 65536
+#define COMPLETION_NAMES_BYTES_MAX 65536
 #define CHOICES_MAX 4096
 #define WORD_BYTES_MAX 4096
 
@@ -143,8 +143,8 @@ void completion_find(const struct completion_source *source, const char *line, s
 	auto_free struct choices *c = xcalloc(1, sizeof(*c));
 
 	*out = (struct completion){ .insert = BUF_INIT(2UL * WORD_BYTES_MAX),
-		.list = BUF_INIT(NAMES_BYTES_MAX) };
-	buf_init(&c->names, NAMES_BYTES_MAX);
+		.list = BUF_INIT(COMPLETION_NAMES_BYTES_MAX) };
+	buf_init(&c->names, COMPLETION_NAMES_BYTES_MAX);
 	while (start > line && !completion_is_end(line, start - 1))
 		start--;
 	completion_add_unquoted(&word, start, end);

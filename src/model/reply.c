@@ -9,7 +9,7 @@
 
 /* Most bytes kept of each text in a reply. With a byte more than allowed, reply_check() sees that a
  * text is too long. */
-#define TEXT_BYTES_MAX (REPLY_BYTES_MAX + 1)
+#define REPLY_TEXT_BYTES_MAX (REPLY_BYTES_MAX + 1)
 
 /*
  * Most tokens that a server may report for a reply. Larger numbers are ignored: they are errors,
@@ -20,10 +20,10 @@
 void reply_init(struct reply *r)
 {
 	*r = (struct reply){
-		.content = BUF_INIT(TEXT_BYTES_MAX),
-		.thinking = BUF_INIT(TEXT_BYTES_MAX),
-		.kept_thinking = BUF_INIT(TEXT_BYTES_MAX),
-		.kept_signature = BUF_INIT(TEXT_BYTES_MAX),
+		.content = BUF_INIT(REPLY_TEXT_BYTES_MAX),
+		.thinking = BUF_INIT(REPLY_TEXT_BYTES_MAX),
+		.kept_thinking = BUF_INIT(REPLY_TEXT_BYTES_MAX),
+		.kept_signature = BUF_INIT(REPLY_TEXT_BYTES_MAX),
 		.sent = -1,
 		.received = -1,
 	};
@@ -87,9 +87,9 @@ int reply_use(struct reply *r, int64_t index, struct reply_use **out, struct fh_
 	r->uses = xrealloc(r->uses, r->n_uses + 1, sizeof(*r->uses));
 	*out = &r->uses[r->n_uses++];
 	**out = (struct reply_use){
-		.id = BUF_INIT(TEXT_BYTES_MAX),
-		.name = BUF_INIT(TEXT_BYTES_MAX),
-		.arguments = BUF_INIT(TEXT_BYTES_MAX),
+		.id = BUF_INIT(REPLY_TEXT_BYTES_MAX),
+		.name = BUF_INIT(REPLY_TEXT_BYTES_MAX),
+		.arguments = BUF_INIT(REPLY_TEXT_BYTES_MAX),
 		.index = index,
 	};
 	return 0;

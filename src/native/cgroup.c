@@ -25,7 +25,7 @@
  * folder, the claim. A folder without a claim belongs to a process that has ended.
  */
 /* most used control groups to check for processes at a time, oldest first */
-#define TRIES_MAX 4
+#define CGROUP_TRIES_MAX 4
 /* milliseconds to wait at most until the processes in the groups have ended */
 #define CLOSE_WAIT_MS 500
 
@@ -238,13 +238,13 @@ static void cgroup_remove(struct cgroups *pool, struct cgroup *group)
 
 /*
  * Takes the first control group without processes from the list of used groups. NULL: none of the
- * TRIES_MAX oldest is empty. The caller holds the pool's mutex.
+ * CGROUP_TRIES_MAX oldest is empty. The caller holds the pool's mutex.
  */
 static struct cgroup *cgroup_find_empty(struct cgroups *pool)
 {
 	struct cgroup **at = &pool->used;
 
-	for (int i = 0; *at && i < TRIES_MAX; i++, at = &(*at)->next) {
+	for (int i = 0; *at && i < CGROUP_TRIES_MAX; i++, at = &(*at)->next) {
 		struct cgroup *found = *at;
 
 		if (!cgroup_is_empty(pool, found))

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* deepest level of a hierarchy at which control groups of killed owners are looked for */
-#define DEPTH_MAX 8
+#define COLLECT_DEPTH_MAX 8
 
 int cgroup_remove_folder(const char *folder)
 {
@@ -85,7 +85,7 @@ int cgroups_collect(void)
 		auto_free char *top = cgroup_top_folder(hierarchies[i]);
 
 		if (top)
-			count += cgroup_collect_below(top, DEPTH_MAX);
+			count += cgroup_collect_below(top, COLLECT_DEPTH_MAX);
 	}
 	return count;
 }

@@ -66,7 +66,7 @@ static const char *const properties[] = {
 	"1",
 };
 
-#define ARGS_MAX (ARRAY_SIZE(call) + ARRAY_SIZE(properties) + 10)
+#define SCOPE_ARGS_MAX (ARRAY_SIZE(call) + ARRAY_SIZE(properties) + 10)
 
 struct bus {
 	bool machine; /* true: the systemd of the machine; false: the systemd of this user */
@@ -100,8 +100,8 @@ static size_t scope_add_words(const char **argv, size_t n, const char *const *li
 static int scope_start_call(
 		const struct bus *bus, const char *name, pid_t pid, int complaints, pid_t *out_pid)
 {
-	const char *argv[ARGS_MAX] = { "busctl", bus->machine ? "--system" : "--user", "--quiet",
-		"--timeout=2" };
+	const char *argv[SCOPE_ARGS_MAX] = { "busctl", bus->machine ? "--system" : "--user",
+		"--quiet", "--timeout=2" };
 	const char *const env[] = { "LANG=C.UTF-8", bus->runtime_dir, NULL };
 	const int fds[] = { -1, -1, complaints };
 	char pid_text[16];

@@ -16,9 +16,9 @@
  * several controllers may share one.
  */
 
-enum { MEMORY, PIDS, CPU, CPUACCT, CONTROLLERS };
+enum { V1_MEMORY, V1_PIDS, V1_CPU, V1_CPUACCT, V1_CONTROLLERS };
 
-static const char *const controllers[CONTROLLERS] = { CGROUP_V1_CONTROLLERS };
+static const char *const controllers[V1_CONTROLLERS] = { CGROUP_V1_CONTROLLERS };
 
 #define NO_LIMIT (-1)
 /* Socket memory may take an additional part of the memory limit: 1 / NETWORK_PART of it. */
@@ -33,7 +33,7 @@ static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 {
 	struct cgroup_tree tree = { .kind = &cgroup_v1 };
 
-	for (size_t i = 0; i < CONTROLLERS; i++) {
+	for (size_t i = 0; i < V1_CONTROLLERS; i++) {
 		char *folder = cgroup_folder_of(0, controllers[i]);
 
 		if (!folder || access(folder, W_OK) < 0) {
@@ -81,11 +81,11 @@ static int v1_set(const struct cgroup_tree *tree, int controller, const char *gr
 static int v1_set_pids(const struct cgroup_tree *tree, const char *group, int64_t most,
 		struct fh_error *err)
 {
-	auto_free char *folder = v1_folder(tree, PIDS, group);
+	auto_free char *folder = v1_folder(tree, V1_PIDS, group);
 	int r;
 
 	if (most)
-		return v1_set(tree, PIDS, group, "pids.max", most, err);
+		return v1_set(tree, V1_PIDS, group, "pids.max", most, err);
 	r = cgroup_write(folder, "pids.max", "max");
 	return r < 0 ? error_set(err, -r, "set pids.max of control group '%s'", folder) : 0;
 }
@@ -98,7 +98,7 @@ static int v1_set_network(const struct cgroup_tree *tree, const char *group, int
 		struct fh_error *err)
 {
 	static const char file[] = "memory.kmem.tcp.limit_in_bytes";
-	auto_free char *folder = v1_folder(tree, MEMORY, group);
+	auto_free char *folder = v1_folder(tree, V1_MEMORY, group);
 	int64_t part = memory_bytes / NETWORK_PART;
 	int64_t most = part < NETWORK_MOST ? part : NETWORK_MOST;
 	int r = cgroup_write_number(folder, file, memory_bytes ? most : NO_LIMIT);
@@ -116,7 +116,7 @@ static int v1_limit(const struct cgroup_tree *tree, const char *group,
 	int r;
 
 	if (!has || has->memory_bytes != l->memory_bytes) {
-		r = v1_set(tree, MEMORY, group, "memory.limit_in_bytes",
+		r = v1_set(tree, V1_MEMORY, group, "memory.limit_in_bytes",
 				l->memory_bytes ? l->memory_bytes : NO_LIMIT, err);
 		if (r < 0)
 			return r;
@@ -130,11 +130,11 @@ static int v1_limit(const struct cgroup_tree *tree, const char *group,
 			return r;
 	}
 	if (!has || has->cpus != l->cpus) {
-		r = v1_set(tree, CPU, group, "cpu.cfs_quota_us", quota, err);
+		r = v1_set(tree, V1_CPU, group, "cpu.cfs_quota_us", quota, err);
 		if (r < 0)
 			return r;
 	}
-	return v1_set(tree, MEMORY, group, "memory.max_usage_in_bytes", 0, err);
+	return v1_set(tree, V1_MEMORY, group, "memory.max_usage_in_bytes", 0, err);
 }
 
 static int v1_open(
@@ -148,12 +148,12 @@ static int v1_open(
 
 static int v1_open_cpu(const struct cgroup_tree *tree, const char *group)
 {
-	return v1_open(tree, CPUACCT, group, "cpuacct.usage");
+	return v1_open(tree, V1_CPUACCT, group, "cpuacct.usage");
 }
 
 static int v1_open_memory(const struct cgroup_tree *tree, const char *group)
 {
-	return v1_open(tree, MEMORY, group, "memory.max_usage_in_bytes");
+	return v1_open(tree, V1_MEMORY, group, "memory.max_usage_in_bytes");
 }
 
 /*
@@ -162,7 +162,7 @@ static int v1_open_memory(const struct cgroup_tree *tree, const char *group)
  */
 static bool v1_is_used(const struct cgroup_tree *tree, const char *group)
 {
-	auto_close int fd = v1_open(tree, MEMORY, group, "memory.kmem.tcp.usage_in_bytes");
+	auto_close int fd = v1_open(tree, V1_MEMORY, group, "memory.kmem.tcp.usage_in_bytes");
 
 	return fd >= 0 && cgroup_read_number(fd, "") > NETWORK_LEFT;
 }
@@ -170,7 +170,7 @@ static bool v1_is_used(const struct cgroup_tree *tree, const char *group)
 static int64_t v1_count(const struct cgroup_tree *tree, const char *group, enum cgroup_event event)
 {
 	bool oom = event == CGROUP_OOM_KILL;
-	auto_close int fd = v1_open(tree, oom ? MEMORY : PIDS, group,
+	auto_close int fd = v1_open(tree, oom ? V1_MEMORY : V1_PIDS, group,
 			oom ? "memory.oom_control" : "pids.events");
 
 	return fd < 0 ? -1 : cgroup_read_number(fd, oom ? "oom_kill " : "max ");

@@ -17,8 +17,8 @@
  * malformed message closes the sandbox that sent it.
  */
 /* most messages that PID 1 may send without a pause; if it sends more, the sandbox is ended */
-#define QUEUE_MAX 256
-#define EVENT_BYTES_MAX 1024
+#define CONTROL_QUEUE_MAX 256
+#define CONTROL_EVENT_BYTES_MAX 1024
 
 void control_set_gone(struct native_sandbox *sb, struct sandbox_event *out)
 {
@@ -75,7 +75,7 @@ void control_receive(struct native_sandbox *sb, struct sandbox_event *out)
 {
 	*out = (struct sandbox_event){ .kind = SANDBOX_NONE };
 	while (out->kind == SANDBOX_NONE) {
-		char message[EVENT_BYTES_MAX];
+		char message[CONTROL_EVENT_BYTES_MAX];
 		auto_close int fd = -1;
 		size_t n_fds = 0;
 		struct wire w;
@@ -93,7 +93,8 @@ void control_receive(struct native_sandbox *sb, struct sandbox_event *out)
 		 * Limit the number of messages that PID 1 may send without a pause. With more it
 		 * would keep its owner from serving other sandboxes.
 		 */
-		if (n <= 0 || sb->n_unasked++ == QUEUE_MAX || !control_parse(sb, &w, &fd, out))
+		if (n <= 0 || sb->n_unasked++ == CONTROL_QUEUE_MAX ||
+				!control_parse(sb, &w, &fd, out))
 			control_set_gone(sb, out);
 	}
 }

@@ -26,7 +26,7 @@
  * owner_warning() says so.
  */
 
-#define EPISODES "episodes"
+#define DISK_EPISODES "episodes"
 /* project id for quotas: this number xor the inode number of the episode's folder */
 #define PROJECT_BASE 0x46480000U
 #define BASIC_BLOCK 512 /* number of bytes in a unit of XFS' quota calls */
@@ -38,7 +38,7 @@ int disk_episodes_dir(char **out, struct fh_error *err)
 
 	if (r < 0)
 		return r;
-	*out = path_join(state, EPISODES);
+	*out = path_join(state, DISK_EPISODES);
 	/*
 	 * Mode 0711 of the folder that holds all episodes' folders: sandboxes reach theirs by a
 	 * mount. Other users can't list the names in it.

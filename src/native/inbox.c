@@ -10,7 +10,7 @@
 
 /* most events of a sandbox to keep in the queue while the caller waits for an answer of its
  * porter */
-#define QUEUE_MAX 256
+#define INBOX_QUEUE_MAX 256
 
 void inbox_next_event(struct sandbox *base, struct sandbox_event *out)
 {
@@ -43,7 +43,7 @@ void inbox_waits(const struct sandbox *base, struct waits *w)
 
 static bool inbox_put_in_queue(struct native_sandbox *sb, const struct sandbox_event *event)
 {
-	if (sb->n_queue == QUEUE_MAX) /* an unchanged guest does not send so many events */
+	if (sb->n_queue == INBOX_QUEUE_MAX) /* an unchanged guest does not send so many events */
 		return false;
 	sb->queue = xrealloc(sb->queue, sb->n_queue + 1, sizeof(*sb->queue));
 	sb->queue[sb->n_queue++] = *event;

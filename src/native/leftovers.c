@@ -23,9 +23,9 @@
 /* milliseconds after which to look again: a PID 1 that was just ending has ended by then */
 #define LOOK_AGAIN_MS 300
 #define TRY_AGAIN_MS 100
-#define END_MS 3000
+#define LEFTOVERS_END_MS 3000
 #define TEXT_MAX 4096
-#define DEPTH_MAX 32 /* the kernel's limit of nested pid namespaces */
+#define LEFTOVERS_DEPTH_MAX 32 /* the kernel's limit of nested pid namespaces */
 
 /*
  * Returns the value of a line "name:\t..." in the text of a file of /proc. NULL: there is no such
@@ -87,14 +87,15 @@ static size_t leftovers_depth(int proc, const char *stat)
 {
 	auto_buf struct buf text = BUF_INIT(TEXT_MAX);
 	char name[32];
-	long pids[DEPTH_MAX]; /* the process' pid in each of its pid namespaces, innermost last */
+	long pids[LEFTOVERS_DEPTH_MAX]; /* the process' pid in each of its pid namespaces, innermost last */
 	size_t depth;
 
 	process_name(stat, name, sizeof(name));
 	if (!str_eq(name, INIT_NAME) || process_has_ended(stat) || !leftovers_has_our_ids(proc) ||
 			!leftovers_read_text(proc, "status", &text))
 		return 0;
-	depth = leftovers_read_numbers(leftovers_line(buf_str(&text), "NSpid:"), pids, DEPTH_MAX);
+	depth = leftovers_read_numbers(
+			leftovers_line(buf_str(&text), "NSpid:"), pids, LEFTOVERS_DEPTH_MAX);
 	return depth > 1 && pids[depth - 1] == 1 ? depth : 0;
 }
 
@@ -106,7 +107,7 @@ static bool leftovers_names_owner(int fdinfo, const char *name, size_t depth)
 {
 	auto_buf struct buf text = BUF_INIT(TEXT_MAX);
 	char stat[PROCESS_STAT_MAX];
-	long pid, pids[DEPTH_MAX];
+	long pid, pids[LEFTOVERS_DEPTH_MAX];
 
 	if (!leftovers_read_text(fdinfo, name, &text) ||
 			leftovers_read_numbers(leftovers_line(buf_str(&text), "Pid:"), &pid, 1) <
@@ -117,8 +118,8 @@ static bool leftovers_names_owner(int fdinfo, const char *name, size_t depth)
 	 * owner */
 	if (pid == 0)
 		return true;
-	if (leftovers_read_numbers(leftovers_line(buf_str(&text), "NSpid:"), pids, DEPTH_MAX) >=
-			depth)
+	if (leftovers_read_numbers(leftovers_line(buf_str(&text), "NSpid:"), pids,
+			    LEFTOVERS_DEPTH_MAX) >= depth)
 		return false;
 	return process_read_stat((pid_t)pid, stat) && !process_has_ended(stat);
 }
@@ -214,7 +215,7 @@ size_t leftovers_find(pid_t **out)
 
 size_t leftovers_end(size_t *out_left)
 {
-	int64_t deadline = clock_now_ns() + END_MS * NS_PER_MS;
+	int64_t deadline = clock_now_ns() + LEFTOVERS_END_MS * NS_PER_MS;
 	auto_free pid_t *list = NULL;
 	size_t n = leftovers_find(&list), left = n;
 

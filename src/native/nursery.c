@@ -33,7 +33,7 @@
 #define PLUGIN_FD 4
 #define COMMAND "enable -f /proc/self/fd/4 fumehood && fumehood 3"
 /* milliseconds to wait until a nursery ends, which it does once all its sandboxes have ended */
-#define END_MS 2000
+#define NURSERY_END_MS 2000
 
 const char *const listed_paths[] = {
 	"/usr",
@@ -187,7 +187,7 @@ static int nursery_load_plugin(int *out_fd, struct fh_error *err)
 
 static bool nursery_await_end(int process)
 {
-	return child_await(process, END_MS) && child_reap(process, NULL) != CHILD_RUNS;
+	return child_await(process, NURSERY_END_MS) && child_reap(process, NULL) != CHILD_RUNS;
 }
 
 /*
@@ -210,7 +210,7 @@ static struct nursery_standing nursery_take_standing(struct native_owner *o)
 
 /*
  * Ends a nursery that does not answer or could not be set up. It ends by itself after its
- * sandboxes; if that takes END_MS, this function kills it.
+ * sandboxes; if that takes NURSERY_END_MS, this function kills it.
  */
 static void nursery_end(struct nursery_standing *s)
 {

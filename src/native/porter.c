@@ -30,7 +30,7 @@
 /* most messages to read at once from a sandbox' porter, so that no other sandbox waits long */
 #define PIECES_MAX 4
 /* most events that the porter may send without a pause; if it sends more, its sandbox is ended */
-#define QUEUE_MAX 256
+#define PORTER_QUEUE_MAX 256
 
 struct porter_answer {
 	uint32_t id; /* id of the request of the owner to which this is the answer */
@@ -174,7 +174,7 @@ bool porter_next_event(struct native_sandbox *sb, struct sandbox_event *out)
 		}
 		if (n == 0 || n == -ECONNRESET)
 			porter_end(sb);
-		else if (n < 0 || !porter_parse(sb, &w, &fd, out) || sb->n_told > QUEUE_MAX)
+		else if (n < 0 || !porter_parse(sb, &w, &fd, out) || sb->n_told > PORTER_QUEUE_MAX)
 			return false;
 		sb->n_told += out->kind != SANDBOX_NONE;
 		if (out->kind != SANDBOX_NONE)

@@ -7,7 +7,7 @@
 
 #define GRID_POINTS 500 /* points of a performance profile */
 #define PENALTY 1.05    /* ratio of an infeasible score to the worst feasible one */
-#define DIGITS 3
+#define PAPER_DIGITS 3
 
 static const char *const kind_ids[N_SCORE_KINDS] = { "attempt", "submission" };
 static const char *const kind_names[N_SCORE_KINDS] = { "best@attempt", "best@submission" };
@@ -72,9 +72,10 @@ static void paper_scores(const struct report *r, enum score_kind kind)
 		struct cell *cells = table_add_row(doc, t);
 
 		cells[0] = cell_text(r->tasks[task].name);
-		cells[1] = cell_rounded(doc, r->tasks[task].baseline, DIGITS);
+		cells[1] = cell_rounded(doc, r->tasks[task].baseline, PAPER_DIGITS);
 		for (size_t m = 0; m < r->models.n; m++)
-			cells[m + 2] = cell_number(doc, report_at(r, task, m)->best[kind], DIGITS);
+			cells[m + 2] = cell_number(
+					doc, report_at(r, task, m)->best[kind], PAPER_DIGITS);
 		paper_shades(r, kind, task, shades + task * (r->models.n + 1));
 	}
 	*chart = (struct chart){ .kind = CHART_HEAT, .shades = shades };
@@ -298,7 +299,7 @@ static void paper_areas(const struct report *r)
 
 		cells[0] = cell_text(paper_name(r, who));
 		for (size_t kind = 0; kind < N_SCORE_KINDS; kind++)
-			cells[kind + 1] = cell_number(doc, areas[kind * n + who], DIGITS);
+			cells[kind + 1] = cell_number(doc, areas[kind * n + who], PAPER_DIGITS);
 	}
 }
 

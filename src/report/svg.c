@@ -8,12 +8,12 @@
 
 #define WIDTH 860
 #define HEIGHT 380
-#define LEFT 60
-#define RIGHT 240 /* room for the names of lines */
+#define SVG_LEFT 60
+#define SVG_RIGHT 240 /* room for the names of lines */
 #define TOP 15
 #define BOTTOM 45
-#define TICKS 5
-#define NAME_COLUMNS 28
+#define SVG_TICKS 5
+#define SVG_NAME_COLUMNS 28
 
 void svg_add_text(struct buf *out, const char *text)
 {
@@ -42,7 +42,7 @@ void svg_add_text(struct buf *out, const char *text)
 
 static void svg_add_name(struct buf *out, const char *name)
 {
-	size_t n = str_utf8_cut(name, strlen(name), NAME_COLUMNS);
+	size_t n = str_utf8_cut(name, strlen(name), SVG_NAME_COLUMNS);
 	auto_buf struct buf cut = BUF_INIT(256);
 
 	buf_add(&cut, name, n);
@@ -103,7 +103,7 @@ static struct svg_axes svg_range(const struct chart *f)
 
 static double svg_x(const struct svg_axes *a, double x)
 {
-	return LEFT + (x - a->x_low) / (a->x_high - a->x_low) * (WIDTH - LEFT - RIGHT);
+	return SVG_LEFT + (x - a->x_low) / (a->x_high - a->x_low) * (WIDTH - SVG_LEFT - SVG_RIGHT);
 }
 
 static double svg_y(const struct svg_axes *a, double y)
@@ -115,18 +115,19 @@ static double svg_y(const struct svg_axes *a, double y)
 
 static void svg_frame(struct buf *out, const struct chart *f, const struct svg_axes *a)
 {
-	for (int i = 0; i <= TICKS; i++) {
-		double x = a->x_low + (a->x_high - a->x_low) * i / TICKS;
-		double y = a->y_low + (a->y_high - a->y_low) * i / TICKS;
+	for (int i = 0; i <= SVG_TICKS; i++) {
+		double x = a->x_low + (a->x_high - a->x_low) * i / SVG_TICKS;
+		double y = a->y_low + (a->y_high - a->y_low) * i / SVG_TICKS;
 
-		buf_printf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", LEFT, svg_y(a, y),
-				WIDTH - RIGHT);
+		buf_printf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", SVG_LEFT, svg_y(a, y),
+				WIDTH - SVG_RIGHT);
 		buf_printf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.3g</text>",
-				LEFT - 6, svg_y(a, y) + 4, y);
+				SVG_LEFT - 6, svg_y(a, y) + 4, y);
 		buf_printf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.3g</text>\n",
 				svg_x(a, x), HEIGHT - BOTTOM + 16, x);
 	}
-	svg_label(out, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, HEIGHT - 8, "middle", f->x_title);
+	svg_label(out, SVG_LEFT + (WIDTH - SVG_LEFT - SVG_RIGHT) / 2.0, HEIGHT - 8, "middle",
+			f->x_title);
 	buf_printf(out, "<text transform=\"translate(14 %d) rotate(-90)\" text-anchor=\"middle\">",
 			HEIGHT / 2);
 	svg_add_text(out, f->y_title);
@@ -225,9 +226,9 @@ static void svg_lines(struct buf *out, const struct report_table *t)
 					"<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" "
 					"d=\"M%d %.1fh28\"/>",
 					colours[i % ARRAY_SIZE(colours)],
-					dashes[i % ARRAY_SIZE(dashes)], WIDTH - RIGHT + 12, y);
-		svg_add_mark(out, i, WIDTH - RIGHT + 50, y);
-		svg_label(out, WIDTH - RIGHT + 62, y + 4, "start", line->name);
+					dashes[i % ARRAY_SIZE(dashes)], WIDTH - SVG_RIGHT + 12, y);
+		svg_add_mark(out, i, WIDTH - SVG_RIGHT + 50, y);
+		svg_label(out, WIDTH - SVG_RIGHT + 62, y + 4, "start", line->name);
 	}
 	buf_add_str(out, "</svg>\n");
 }

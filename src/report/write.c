@@ -9,7 +9,7 @@
 
 /* Writers of text, Markdown, CSV and JSON. */
 
-#define CELL_COLUMNS 40
+#define WRITE_CELL_COLUMNS 40
 #define CURVE_COLUMNS 40
 
 /* --- text ------------------------------------------------------------------------------------- */
@@ -31,7 +31,8 @@ static int write_width(const struct report_table *t, size_t column)
 		width = w > width ? w : width;
 	}
 	/* Only the last column may be wide: no other moves out of sight. */
-	return width < CELL_COLUMNS || column + 1 == t->n_columns ? width : CELL_COLUMNS;
+	return width < WRITE_CELL_COLUMNS || column + 1 == t->n_columns ? width
+									: WRITE_CELL_COLUMNS;
 }
 
 static void write_text_cell(struct text_layout *l, size_t column, const char *text, bool right)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_BYTES_MAX 65536
+#define AGENT_TEXT_BYTES_MAX 65536
 
 static struct chat_options run_agent_make_options(
 		const struct run_agent_options *o, const char *model)
@@ -146,7 +146,7 @@ int run_agent_open(struct run_agent *agent, const struct run_agent_options *o,
 
 bool run_agent_key_is_in(const struct run_agent *agent, const char *text)
 {
-	auto_buf struct buf shown = BUF_INIT(TEXT_BYTES_MAX);
+	auto_buf struct buf shown = BUF_INIT(AGENT_TEXT_BYTES_MAX);
 	struct chat_model *model;
 
 	if (!text || chat_model_open(agent->chat, &agent->options, &model, NULL) < 0)

@@ -10,13 +10,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define ANSWER_BYTES_MAX (64L * 1024 * 1024)
+#define PROTOCOL_ANSWER_BYTES_MAX (64L * 1024 * 1024)
 
 void env_protocol_init(struct env_protocol *p, const struct env_service *service, void *data,
 		uint64_t first_seed)
 {
 	*p = (struct env_protocol){ .service = service, .data = data, .next_seed = first_seed };
-	buf_init(&p->answer, ANSWER_BYTES_MAX);
+	buf_init(&p->answer, PROTOCOL_ANSWER_BYTES_MAX);
 }
 
 void env_protocol_release(struct env_protocol *p)

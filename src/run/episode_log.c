@@ -13,12 +13,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define FIELDS_MAX 16
+#define LOG_FIELDS_MAX 16
 #define NUMBER_BYTES 32
 #define SCORE_SHOWN 2000 /* most bytes of a step's scores in a log record */
 #define ACTION_SHOWN 200 /* most bytes of an action in a log record; events.jsonl has all */
 
-#define FIELDS(...) ((const struct log_field[]){ __VA_ARGS__, {} })
+#define LOG_FIELDS(...) ((const struct log_field[]){ __VA_ARGS__, {} })
 
 /*
  * Writes a record to the log. It has the fields task, episode and step, and those of `more` that
@@ -28,7 +28,7 @@ static void episode_log_write(const struct episode_log *l, enum log_level level,
 		const char *message, const struct log_field *more)
 {
 	char episode[NUMBER_BYTES], step[NUMBER_BYTES];
-	struct log_field fields[FIELDS_MAX] = { { "task", l->task }, { "episode", episode },
+	struct log_field fields[LOG_FIELDS_MAX] = { { "task", l->task }, { "episode", episode },
 		{ "step", step } };
 	size_t n = 3;
 
@@ -87,17 +87,19 @@ void episode_log_begun(struct episode_log *l, const char *model, uint64_t seed, 
 	snprintf(seed_text, sizeof(seed_text), "%" PRIu64, seed);
 	snprintf(steps, sizeof(steps), "%d", max_steps);
 	episode_log_write(l, LOG_INFO, "episode begun",
-			FIELDS({ "model", model }, { "seed", seed_text }, { "max_steps", steps }));
+			LOG_FIELDS({ "model", model }, { "seed", seed_text },
+					{ "max_steps", steps }));
 }
 
 static void episode_log_events(struct episode_log *l, const struct fh_step *step)
 {
 	if (step->restarted)
-		episode_log_write(l, LOG_INFO, "shell restarted", FIELDS({}));
+		episode_log_write(l, LOG_INFO, "shell restarted", LOG_FIELDS({}));
 	if (step->integrity)
-		episode_log_write(l, LOG_WARN, "integrity", FIELDS({ "what", step->integrity }));
+		episode_log_write(
+				l, LOG_WARN, "integrity", LOG_FIELDS({ "what", step->integrity }));
 	if (step->state_error)
-		episode_log_write(l, LOG_WARN, "state", FIELDS({ "what", step->state_error }));
+		episode_log_write(l, LOG_WARN, "state", LOG_FIELDS({ "what", step->state_error }));
 }
 
 void episode_log_reset(struct episode_log *l, const struct fh_step *step)
@@ -105,7 +107,7 @@ void episode_log_reset(struct episode_log *l, const struct fh_step *step)
 	char duration[NUMBER_BYTES];
 
 	snprintf(duration, sizeof(duration), "%.6g", step->duration_s);
-	episode_log_write(l, LOG_INFO, "reset", FIELDS({ "duration_s", duration }));
+	episode_log_write(l, LOG_INFO, "reset", LOG_FIELDS({ "duration_s", duration }));
 	episode_log_events(l, step);
 }
 
@@ -118,7 +120,7 @@ void episode_log_changed(struct episode_log *l, const struct episode_log_change 
 			xasprintf("the %s's files have changed since the run was recorded", what);
 
 	episode_log_write(l, LOG_WARN, message,
-			FIELDS({ recorded, change->recorded }, { now, change->now }));
+			LOG_FIELDS({ recorded, change->recorded }, { now, change->now }));
 }
 
 void episode_log_other_keys(struct episode_log *l, int64_t recorded)
@@ -130,7 +132,7 @@ void episode_log_other_keys(struct episode_log *l, int64_t recorded)
 	episode_log_write(l, LOG_WARN,
 			"scores and made data may differ from the record, because keys are derived in "
 			"another way since",
-			FIELDS({ "recorded_keys", then }, { "keys", now }));
+			LOG_FIELDS({ "recorded_keys", then }, { "keys", now }));
 }
 
 void episode_log_resumed(struct episode_log *l, size_t different)
@@ -138,8 +140,8 @@ void episode_log_resumed(struct episode_log *l, size_t different)
 	char n[NUMBER_BYTES];
 
 	snprintf(n, sizeof(n), "%zu", different);
-	episode_log_write(
-			l, different ? LOG_WARN : LOG_INFO, "resumed", FIELDS({ "different", n }));
+	episode_log_write(l, different ? LOG_WARN : LOG_INFO, "resumed",
+			LOG_FIELDS({ "different", n }));
 }
 
 void episode_log_action(struct episode_log *l, const char *action)
@@ -147,7 +149,7 @@ void episode_log_action(struct episode_log *l, const char *action)
 	char shown[ACTION_SHOWN + 1];
 
 	snprintf(shown, sizeof(shown), "%s", action);
-	episode_log_write(l, LOG_DEBUG, "action", FIELDS({ "action", shown }));
+	episode_log_write(l, LOG_DEBUG, "action", LOG_FIELDS({ "action", shown }));
 }
 
 static void episode_log_add_score(struct buf *out, const struct fh_step *step)
@@ -164,7 +166,7 @@ void episode_log_asked(struct episode_log *l, const char *what, const struct fh_
 	l->step = told->step;
 	episode_log_add_score(&score, told);
 	episode_log_write(l, LOG_INFO, what,
-			FIELDS({ "score", told->score ? buf_str(&score) : NULL },
+			LOG_FIELDS({ "score", told->score ? buf_str(&score) : NULL },
 					{ "grade_error", told->grade_error }));
 }
 
@@ -178,7 +180,7 @@ void episode_log_step(struct episode_log *l, const struct fh_step *step)
 	snprintf(duration, sizeof(duration), "%.6g", step->duration_s);
 	episode_log_add_score(&score, step);
 	episode_log_write(l, LOG_INFO, "step",
-			FIELDS({ "outcome", fh_outcome_name(step->outcome) },
+			LOG_FIELDS({ "outcome", fh_outcome_name(step->outcome) },
 					{ "exit_code", step->exit_code >= 0 ? code : NULL },
 					{ "duration_s", duration },
 					{ "score", step->score ? buf_str(&score) : NULL },
@@ -196,16 +198,16 @@ void episode_log_retry(struct episode_log *l, const struct chat_retry *retry)
 	snprintf(pause, sizeof(pause), "%.6g", (double)retry->pause_ms / 1000);
 	episode_log_write(l, retry->is_first ? LOG_WARN : LOG_INFO,
 			"no reply, it is asked for again",
-			FIELDS({ "model", retry->spec }, { "try", tries }, { "pause_s", pause },
+			LOG_FIELDS({ "model", retry->spec }, { "try", tries }, { "pause_s", pause },
 					{ "why", retry->why }));
 }
 
 void episode_log_failed(struct episode_log *l, const char *why)
 {
-	episode_log_write(l, LOG_ERROR, "episode failed", FIELDS({ "error", why }));
+	episode_log_write(l, LOG_ERROR, "episode failed", LOG_FIELDS({ "error", why }));
 }
 
 void episode_log_over(struct episode_log *l, const char *exit_status)
 {
-	episode_log_write(l, LOG_INFO, "episode over", FIELDS({ "exit_status", exit_status }));
+	episode_log_write(l, LOG_INFO, "episode over", LOG_FIELDS({ "exit_status", exit_status }));
 }

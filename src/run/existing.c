@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RESULTS_BYTES_MAX (64L * 1024 * 1024)
+#define EXISTING_RESULTS_BYTES_MAX (64L * 1024 * 1024)
 /* Beginning of the line of a "resumed" event in events.jsonl. */
 #define RESUMED "\n{\"event\":\"resumed\""
 
@@ -181,7 +181,7 @@ void run_existing_release(struct run_existing *all)
 static const struct pyjson *existing_read_results(struct arena *a, const char *dir)
 {
 	auto_free char *path = path_join(dir, EXPORT_RESULTS);
-	auto_buf struct buf text = BUF_INIT(RESULTS_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(EXISTING_RESULTS_BYTES_MAX);
 	const struct pyjson *results;
 
 	if (fd_read_plain(path, &text, NULL) < 0 ||

@@ -19,10 +19,10 @@
 /* Most bytes of requests and answers that a run records: a .traj repeats them, and must be read
  * back. */
 #define RECORDED_BYTES_MAX (48L << 20)
-#define ANSWER_BYTES_MAX (1L << 20)
-#define JSON_BYTES_MAX (60L << 20)
+#define FOREIGN_ANSWER_BYTES_MAX (1L << 20)
+#define FOREIGN_JSON_BYTES_MAX (60L << 20)
 /* most levels of a request's JSON; the record is read back with fewer than jansson has */
-#define DEPTH_MAX 64
+#define FOREIGN_DEPTH_MAX 64
 
 struct foreign_call {
 	uint32_t id; /* number of the call in the gateway; 0: this entry is free */
@@ -48,7 +48,7 @@ struct foreign {
 /* Answers a call with an error, which has the members of both protocols' errors. */
 static void foreign_refuse(struct foreign *f, uint32_t id, int status, const char *why)
 {
-	auto_buf struct buf text = BUF_INIT(ANSWER_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(FOREIGN_ANSWER_BYTES_MAX);
 	const char *type = status == 401 ? "authentication_error"
 			: status == 403  ? "permission_error"
 			: status == 404  ? "not_found_error"
@@ -68,7 +68,7 @@ static void foreign_refuse(struct foreign *f, uint32_t id, int status, const cha
 /* Lists the run's model, for agents that look before they call. */
 static void foreign_list_models(struct foreign *f, uint32_t id)
 {
-	auto_buf struct buf text = BUF_INIT(ANSWER_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(FOREIGN_ANSWER_BYTES_MAX);
 	auto_json json_t *body = json_pack("{s:s, s:[{s:o, s:s, s:s, s:i}]}", "object", "list",
 			"data", "id", json_text(chat_model_name(f->given.model)), "object", "model",
 			"owned_by", "fumehood", "created", 0);
@@ -230,7 +230,7 @@ static size_t foreign_depth(json_t *value)
 static int foreign_record(struct foreign *f, const struct foreign_call *c, int status,
 		const struct chat_reply *reply, struct fh_error *err)
 {
-	auto_buf struct buf request = BUF_INIT(JSON_BYTES_MAX);
+	auto_buf struct buf request = BUF_INIT(FOREIGN_JSON_BYTES_MAX);
 	json_t *sent = chat_call_sent(c->chat);
 	struct recorder_call call = { .number = f->n_calls,
 		.line = c->line,
@@ -240,7 +240,7 @@ static int foreign_record(struct foreign *f, const struct foreign_call *c, int s
 		.answer = "null" };
 	int r;
 
-	if (sent && foreign_depth(sent) <= DEPTH_MAX) {
+	if (sent && foreign_depth(sent) <= FOREIGN_DEPTH_MAX) {
 		r = foreign_messages_record(
 				&f->said, f->given.recorder, sent, reply, &call.old_messages, err);
 		if (r < 0)

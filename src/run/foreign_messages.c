@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define TEXT_BYTES_MAX (60L << 20)
+#define MESSAGES_TEXT_BYTES_MAX (60L << 20)
 
 void foreign_messages_release(struct foreign_messages *m)
 {
@@ -90,7 +90,7 @@ static void scope_messages_record(struct messages_record *r)
 
 static const char *messages_text(struct arena *a, json_t *value)
 {
-	auto_buf struct buf out = BUF_INIT(TEXT_BYTES_MAX);
+	auto_buf struct buf out = BUF_INIT(MESSAGES_TEXT_BYTES_MAX);
 
 	if (value)
 		messages_add(&out, value);
@@ -161,7 +161,7 @@ static const char *messages_tools(struct arena *a, const json_t *request)
 static int messages_record_text(struct recorder *recorder, struct messages_record *r,
 		const struct buf *text, const struct buf *uses, struct fh_error *err)
 {
-	auto_buf struct buf whole = BUF_INIT(TEXT_BYTES_MAX);
+	auto_buf struct buf whole = BUF_INIT(MESSAGES_TEXT_BYTES_MAX);
 	struct recorder_message *m = &r->message;
 	bool is_assistant = str_eq(m->role, "assistant");
 
@@ -179,7 +179,8 @@ static int messages_record_text(struct recorder *recorder, struct messages_recor
 static int messages_record_one(struct recorder *recorder, const char *role, const json_t *message,
 		const json_t *request, struct fh_error *err)
 {
-	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX), uses = BUF_INIT(TEXT_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(MESSAGES_TEXT_BYTES_MAX),
+			    uses = BUF_INIT(MESSAGES_TEXT_BYTES_MAX);
 	auto_messages_record struct messages_record r = { 0 };
 
 	if (str_eq(role, "developer"))
@@ -229,7 +230,8 @@ static int messages_record_all(struct recorder *recorder, const char *role, json
 static int messages_record_reply(
 		struct recorder *recorder, const struct chat_reply *reply, struct fh_error *err)
 {
-	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX), uses = BUF_INIT(TEXT_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(MESSAGES_TEXT_BYTES_MAX),
+			    uses = BUF_INIT(MESSAGES_TEXT_BYTES_MAX);
 	auto_messages_record struct messages_record r = { 0 };
 
 	r.message.role = "assistant";

@@ -5,7 +5,7 @@
 #include "task/mlgym.h"
 #include "task/requirements.h"
 
-#define MISSING_BYTES_MAX 4096
+#define WARNINGS_MISSING_BYTES_MAX 4096
 
 /* Returns true if the options give the task another Python than this machine's own. */
 static bool task_warnings_has_python(const struct fh_env_options *env)
@@ -22,7 +22,7 @@ static bool task_warnings_has_python(const struct fh_env_options *env)
 void task_warnings_say(const struct warner *warner, const struct task *task,
 		const struct fh_env_options *env)
 {
-	auto_buf struct buf missing = BUF_INIT(MISSING_BYTES_MAX);
+	auto_buf struct buf missing = BUF_INIT(WARNINGS_MISSING_BYTES_MAX);
 
 	for (size_t i = 0; i < task->n_warnings; i++)
 		warner_say(warner, "%s", task->warnings[i]);

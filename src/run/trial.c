@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-#define STEPS 1000
+#define TRIAL_STEPS 1000
 /* judge's salt (it seeds random numbers) for the first seed; the next seeds have the salts 2, 3,
  * ... */
 #define FIRST_SALT 1
@@ -99,8 +99,8 @@ static void trial_compare_with_published(struct attempt *a, const struct task *t
 static struct fh_env_options trial_options_of(const struct task *task, const char *python)
 {
 	return FH_ENV_OPTIONS(.task = task->mlgym ? task->file : task->dir,
-			.data_seed = task->data_seed, .variant = task->variant, .max_steps = STEPS,
-			.python = python);
+			.data_seed = task->data_seed, .variant = task->variant,
+			.max_steps = TRIAL_STEPS, .python = python);
 }
 
 static int trial_open_gym(

@@ -12,7 +12,7 @@
 
 /* Functions that play and score baseline or solution, and grade the same submission twice. */
 
-#define SHOWN_BYTES_MAX 65536 /* most bytes of the output of sha256sum to read */
+#define ATTEMPT_SHOWN_BYTES_MAX 65536 /* most bytes of the output of sha256sum to read */
 
 int attempt_step(struct attempt *a, const char *command, double timeout_s)
 {
@@ -117,7 +117,8 @@ static int attempt_hash_solution(struct attempt *a, struct buf *out)
 
 int attempt_grade_twice(struct attempt *a, bool *out_same)
 {
-	auto_buf struct buf first = BUF_INIT(SHOWN_BYTES_MAX), second = BUF_INIT(SHOWN_BYTES_MAX);
+	auto_buf struct buf first = BUF_INIT(ATTEMPT_SHOWN_BYTES_MAX),
+			    second = BUF_INIT(ATTEMPT_SHOWN_BYTES_MAX);
 	auto_score struct score before = { .n = 0 };
 	int r = attempt_hash_solution(a, &first);
 

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CHUNK_BYTES (32L << 10)
-#define HEAD_BYTES 1024
+#define HTTP_CHUNK_BYTES (32L << 10)
+#define HTTP_HEAD_BYTES 1024
 #define SEND_TIMEOUT_S 30 /* a client that takes no data for this long is gone */
 /* A call that takes longer is answered as a stream of events. Comments in the stream keep clients
  * from giving up: many wait 5 s for data. */
@@ -266,7 +266,7 @@ static void http_answer_refusal(struct connection *c)
 	client_end(&c->client, c->refused);
 }
 
-int http_request(struct connection *c, const char *path)
+int http_take_request(struct connection *c, const char *path)
 {
 	int64_t n;
 
@@ -327,7 +327,7 @@ static void http_add(struct http_head *h, const char *name, const char *value)
 /* Sends the headers of an answer. length < 0: the answer ends with the connection. */
 static int http_send_head(struct connection *c, int status, const char *mime, int64_t length)
 {
-	unsigned char head[LWS_PRE + HEAD_BYTES];
+	unsigned char head[LWS_PRE + HTTP_HEAD_BYTES];
 	struct http_head h = { .c = c, .p = head + LWS_PRE, .end = head + sizeof(head) - 1 };
 
 	if (lws_api.add_http_header_status(c->wsi, (unsigned)status, &h.p, h.end))
@@ -357,7 +357,7 @@ static int http_send_head(struct connection *c, int status, const char *mime, in
 /* Sends bytes of the body. They are copied. */
 static int http_send(struct connection *c, const char *data, size_t n, bool last)
 {
-	static unsigned char chunk[LWS_PRE + CHUNK_BYTES];
+	static unsigned char chunk[LWS_PRE + HTTP_CHUNK_BYTES];
 
 	memcpy(chunk + LWS_PRE, data, n);
 	return lws_api.write(c->wsi, chunk + LWS_PRE, n,
@@ -409,8 +409,8 @@ int http_writable(struct connection *c)
 	if (c->streams && c->sent == 0)
 		http_make_event(c);
 	n = answer->len - c->sent;
-	last = n <= CHUNK_BYTES;
-	n = last ? n : CHUNK_BYTES;
+	last = n <= HTTP_CHUNK_BYTES;
+	n = last ? n : HTTP_CHUNK_BYTES;
 	if (http_send(c, answer->data + c->sent, n, last) < 0)
 		return -1;
 	c->sent += n;

@@ -5,7 +5,7 @@
 #include "serve/connection.h"
 
 /* HTTP requests. Each function that returns an int returns 0, or -1 to close the connection. */
-int http_request(struct connection *c, const char *path);
+int http_take_request(struct connection *c, const char *path);
 int http_body(struct connection *c, const char *data, size_t n);
 int http_body_end(struct connection *c);
 int http_writable(struct connection *c);

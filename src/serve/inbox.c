@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define MESSAGES_MAX 64
-#define BYTES_MAX (8L << 20)
+#define INBOX_BYTES_MAX (8L << 20)
 
 void inbox_add(struct inbox *box, const char *text, size_t n)
 {
@@ -38,7 +38,7 @@ struct inbox_message *inbox_take(struct inbox *box)
 
 bool inbox_is_full(const struct inbox *box)
 {
-	return box->n >= MESSAGES_MAX || box->bytes >= BYTES_MAX;
+	return box->n >= MESSAGES_MAX || box->bytes >= INBOX_BYTES_MAX;
 }
 
 void inbox_release(struct inbox *box)

@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 
 #define HEADER_BYTES_MAX 8192
-#define REQUEST_TIMEOUT_S 20 /* for the headers of a request, and between pieces of its body */
+#define NET_REQUEST_TIMEOUT_S 20 /* for the headers of a request, and between pieces of its body */
 #define KEEPALIVE_TIMEOUT_S 60
 #define VHOST "fumehood"
 /* Descriptors that a session needs at most: of its sandbox, its record and its connection. */
@@ -133,7 +133,7 @@ static int net_callback(
 	case LWS_CALLBACK_RAW_RX_FILE:
 		return net_ready(net_of(wsi), wsi);
 	case LWS_CALLBACK_HTTP:
-		return http_request(connection_of(wsi), in);
+		return http_take_request(connection_of(wsi), in);
 	case LWS_CALLBACK_HTTP_BODY:
 		return http_body(connection_of(wsi), in, n);
 	case LWS_CALLBACK_HTTP_BODY_COMPLETION:
@@ -196,7 +196,7 @@ static int net_open_context(struct net *net, const struct net_options *o, struct
 		.retry_and_idle_policy = &idle,
 		.max_http_header_data2 = HEADER_BYTES_MAX,
 		.max_http_header_pool2 = (unsigned)o->max_connections,
-		.timeout_secs = REQUEST_TIMEOUT_S,
+		.timeout_secs = NET_REQUEST_TIMEOUT_S,
 		.keepalive_timeout = KEEPALIVE_TIMEOUT_S,
 		.ka_time = 60,
 		.ka_probes = 3,

@@ -50,11 +50,13 @@
 	"\"metadata\":{\"type\":\"object\"}},\"required\":[\"observation\",\"done\"]}"
 
 #define JSON_OF(schema) "\"content\":{\"application/json\":{\"schema\":" schema "}}"
-#define ANSWER(schema) "\"responses\":{\"200\":{\"description\":\"OK\"," JSON_OF(schema) "}}"
-#define GET(summary, schema) "{\"get\":{\"summary\":\"" summary "\"," ANSWER(schema) "}}"
+#define OPENENV_ABOUT_ANSWER(schema)                                                               \
+	"\"responses\":{\"200\":{\"description\":\"OK\"," JSON_OF(schema) "}}"
+#define GET(summary, schema)                                                                       \
+	"{\"get\":{\"summary\":\"" summary "\"," OPENENV_ABOUT_ANSWER(schema) "}}"
 #define POST(summary, body, schema)                                                                \
 	"{\"post\":{\"summary\":\"" summary                                                        \
-	"\",\"requestBody\":{" JSON_OF(body) "}," ANSWER(schema) "}}"
+	"\",\"requestBody\":{" JSON_OF(body) "}," OPENENV_ABOUT_ANSWER(schema) "}}"
 #define ANY "{\"type\":\"object\"}"
 
 static const char openapi[] =

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CHUNK_BYTES (32L << 10)
+#define SOCKET_CHUNK_BYTES (32L << 10)
 #define SEND_TIMEOUT_S 30 /* a client that takes no data for this long is gone */
 
 #define CLOSE_NORMAL 1000
@@ -65,10 +65,10 @@ int socket_confirm(struct connection *c, const char *to)
 
 static int socket_send(struct connection *c)
 {
-	static unsigned char chunk[LWS_PRE + CHUNK_BYTES];
+	static unsigned char chunk[LWS_PRE + SOCKET_CHUNK_BYTES];
 	const struct buf *answer = &c->client.answer;
 	size_t left = answer->len - c->sent;
-	size_t n = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+	size_t n = left < SOCKET_CHUNK_BYTES ? left : SOCKET_CHUNK_BYTES;
 	int flags = lws_write_ws_flags(LWS_WRITE_TEXT, c->sent == 0, n == left);
 
 	memcpy(chunk + LWS_PRE, answer->data + c->sent, n);
@@ -85,7 +85,8 @@ static int socket_send(struct connection *c)
 static bool socket_send_now(struct connection *c)
 {
 	if (c->close_status || c->inbox.first || !c->client.answer.len ||
-			c->client.answer.len > CHUNK_BYTES || lws_api.send_pipe_choked(c->wsi))
+			c->client.answer.len > SOCKET_CHUNK_BYTES ||
+			lws_api.send_pipe_choked(c->wsi))
 		return false;
 	if (socket_send(c) == 0)
 		return true;
@@ -220,7 +221,7 @@ int socket_received(struct connection *c, const char *data, size_t n)
 		return 0;
 	socket_message(c, buf_str(&c->in), c->in.len);
 	/* Most messages are short: give back the memory of a long one. */
-	if (c->in.size > CHUNK_BYTES)
+	if (c->in.size > SOCKET_CHUNK_BYTES)
 		free(buf_take(&c->in));
 	buf_clear(&c->in);
 	if (c->close_status && !c->sending)
@@ -246,7 +247,7 @@ int socket_writable(struct connection *c)
 	c->timed = false;
 	if (c->sending) {
 		c->sending = false;
-		if (c->client.answer.size > CHUNK_BYTES)
+		if (c->client.answer.size > SOCKET_CHUNK_BYTES)
 			free(buf_take(&c->client.answer));
 	}
 	socket_go_on(c);

@@ -9,8 +9,8 @@
  * The observation has four planes for each cell: paddle, ball, last place of the ball, brick.
  */
 
-#define SIDE 10
-#define LAST (SIDE - 1)
+#define BREAKOUT_SIDE 10
+#define LAST (BREAKOUT_SIDE - 1)
 #define BRICKS_TOP 1 /* row of the highest bricks */
 #define BRICKS_ROWS 3
 #define START_ROW 3
@@ -27,13 +27,13 @@ struct breakout {
 	int n_bricks;
 	bool struck; /* the ball met a brick in the last step, so the next brick stays */
 	uint8_t last_action;
-	bool bricks[BRICKS_ROWS][SIDE];
+	bool bricks[BRICKS_ROWS][BREAKOUT_SIDE];
 };
 
 static void breakout_fill(struct breakout *game)
 {
 	memset(game->bricks, true, sizeof(game->bricks));
-	game->n_bricks = BRICKS_ROWS * SIDE;
+	game->n_bricks = BRICKS_ROWS * BREAKOUT_SIDE;
 }
 
 static void breakout_reset(void *state, struct sim_random *random)
@@ -58,18 +58,18 @@ static void breakout_reset(void *state, struct sim_random *random)
 static void breakout_observe(const void *states, size_t n, void *observations)
 {
 	const struct breakout *games = states;
-	uint8_t(*rows)[SIDE][SIDE][PLANES] = observations;
+	uint8_t(*rows)[BREAKOUT_SIDE][BREAKOUT_SIDE][PLANES] = observations;
 
 	memset(observations, 0, n * sizeof(*rows));
 	for (size_t i = 0; i < n; i++) {
 		const struct breakout *game = &games[i];
-		uint8_t(*bricks)[SIDE][PLANES] = rows[i] + BRICKS_TOP;
+		uint8_t(*bricks)[BREAKOUT_SIDE][PLANES] = rows[i] + BRICKS_TOP;
 
 		rows[i][LAST][game->paddle][PADDLE] = 1;
 		rows[i][game->y][game->x][BALL] = 1;
 		rows[i][game->last_y][game->last_x][TRAIL] = 1;
 		for (int row = 0; row < BRICKS_ROWS; row++)
-			for (int x = 0; x < SIDE; x++)
+			for (int x = 0; x < BREAKOUT_SIDE; x++)
 				bricks[row][x][BRICK] = game->bricks[row][x];
 	}
 }
@@ -190,7 +190,7 @@ static const struct sim_input breakout_inputs[PLANES] = {
 const struct sim_kind sim_breakout_gymnax = {
 	.name = "Breakout",
 	.rules = "gymnax",
-	.shape = { { SIDE, SIDE, PLANES }, 1, .n_actions = 3, .max_steps = 1000 },
+	.shape = { { BREAKOUT_SIDE, BREAKOUT_SIDE, PLANES }, 1, .n_actions = 3, .max_steps = 1000 },
 	.state_size = sizeof(struct breakout),
 	.sensors = { 64, 2, breakout_inputs, PLANES },
 	.reset = breakout_reset,
@@ -201,7 +201,7 @@ const struct sim_kind sim_breakout_gymnax = {
 const struct sim_kind sim_breakout_minatar = {
 	.name = "Breakout",
 	.rules = "minatar",
-	.shape = { { SIDE, SIDE, PLANES }, 1, .n_actions = 6, .sticky = 0.1 },
+	.shape = { { BREAKOUT_SIDE, BREAKOUT_SIDE, PLANES }, 1, .n_actions = 6, .sticky = 0.1 },
 	.state_size = sizeof(struct breakout),
 	.sensors = { 64, 2, breakout_inputs, PLANES },
 	.reset = breakout_reset,

@@ -14,12 +14,12 @@
  * last action (one-hot of 4), the last reward and the number of steps follow.
  */
 
-#define SIDE 11
+#define MAZE_SIDE 11
 #define CENTRE 5
 #define N_FREE 65
 #define N_FREE_ODD 9   /* number of free cells in an odd row */
 #define N_FREE_PAIR 14 /* number of free cells in an odd row and the even row below it */
-#define GOAL_REWARD 10
+#define MAZE_GOAL_REWARD 10
 #define N_ACTIONS 4
 #define N_SEEN 9
 #define N_OBSERVATION (N_SEEN + N_ACTIONS + 2)
@@ -31,7 +31,8 @@ struct maze {
 
 static bool maze_is_free(int y, int x)
 {
-	return y > 0 && y < SIDE - 1 && x > 0 && x < SIDE - 1 && (y % 2 == 1 || x % 2 == 1);
+	return y > 0 && y < MAZE_SIDE - 1 && x > 0 && x < MAZE_SIDE - 1 &&
+			(y % 2 == 1 || x % 2 == 1);
 }
 
 /* Finds the free cell of the maze with this index. Free cells are counted row by row. */
@@ -101,7 +102,7 @@ static void maze_step(void *states, size_t n, const void *actions, double sticky
 		if (reached)
 			maze_cell(sim_below(&random[i], N_FREE), &maze->y, &maze->x);
 		maze->last_action = choices[i];
-		maze->last_reward = reached ? GOAL_REWARD : 0;
+		maze->last_reward = reached ? MAZE_GOAL_REWARD : 0;
 		maze->time++;
 		rewards[i] = maze->last_reward;
 		terminated[i] = maze_at_goal(maze);

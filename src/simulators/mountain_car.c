@@ -15,14 +15,14 @@
 
 #define POWER 0.0015
 #define GRAVITY 0.0025
-#define LEFT (-1.2f)
-#define RIGHT 0.6f
+#define CAR_LEFT (-1.2f)
+#define CAR_RIGHT 0.6f
 #define SPEED_MAX 0.07f
 #define GOAL 0.45f
-#define GOAL_REWARD 100
+#define CAR_GOAL_REWARD 100
 #define START_LEFT (-0.6)
 #define START_RIGHT (-0.4)
-#define MAX_STEPS 999
+#define CAR_MAX_STEPS 999
 
 struct car {
 	float position, speed;
@@ -69,11 +69,11 @@ static void car_step_gymnax(void *states, size_t n, const void *actions, double 
 		bool at_goal;
 
 		speed = car_clamp(speed, -SPEED_MAX, SPEED_MAX);
-		car->position = car_clamp(car->position + speed, LEFT, RIGHT);
+		car->position = car_clamp(car->position + speed, CAR_LEFT, CAR_RIGHT);
 		at_goal = car->position >= GOAL;
 		car->speed = at_goal && speed < 0 ? 0 : speed;
 		terminated[i] = at_goal;
-		rewards[i] = -0.1f * (forces[i] * forces[i]) + (at_goal ? GOAL_REWARD : 0);
+		rewards[i] = -0.1f * (forces[i] * forces[i]) + (at_goal ? CAR_GOAL_REWARD : 0);
 	}
 }
 
@@ -108,8 +108,8 @@ static void car_move(struct car *car, float force)
 	float speed = car->speed + (float)car_push(force, slope);
 
 	speed = car_clamp(speed, -SPEED_MAX, SPEED_MAX);
-	car->position = car_clamp(car->position + speed, LEFT, RIGHT);
-	car->speed = car->position == LEFT && speed < 0 ? 0 : speed;
+	car->position = car_clamp(car->position + speed, CAR_LEFT, CAR_RIGHT);
+	car->speed = car->position == CAR_LEFT && speed < 0 ? 0 : speed;
 }
 
 static void car_step_gymnasium(void *states, size_t n, const void *actions, double sticky,
@@ -127,7 +127,7 @@ static void car_step_gymnasium(void *states, size_t n, const void *actions, doub
 		else
 			car_move_first(car, forces[i]);
 		terminated[i] = car->position >= GOAL && car->speed >= 0;
-		rewards[i] = (terminated[i] ? GOAL_REWARD : 0) - force * force * 0.1;
+		rewards[i] = (terminated[i] ? CAR_GOAL_REWARD : 0) - force * force * 0.1;
 	}
 }
 
@@ -135,7 +135,7 @@ static const struct sim_input car_inputs[] = { { -0.3f, 2 }, { 0, 25 } };
 
 #define CAR                                                                                        \
 	.name = "MountainCarContinuous",                                                           \
-	.shape = { .observation = { 2 }, .observation_size = 4, .max_steps = MAX_STEPS },          \
+	.shape = { .observation = { 2 }, .observation_size = 4, .max_steps = CAR_MAX_STEPS },      \
 	.state_size = sizeof(struct car), .reset = car_reset, .observe = car_observe,              \
 	.sensors = { 2, 2, car_inputs, 2 }
 

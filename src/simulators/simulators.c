@@ -12,7 +12,7 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 #define COPIES_MAX 1000000
-#define STEPS_MAX 1000000000
+#define SIMULATORS_STEPS_MAX 1000000000
 #define DEFAULT_RULES "gymnax"
 
 struct fh_sim {
@@ -123,7 +123,7 @@ PUBLIC const struct fh_sim_shape *fh_sim_shape(const struct fh_sim *sim)
 PUBLIC int fh_sim_configure(struct fh_sim *sim, int32_t max_steps, double sticky)
 {
 	/* Refuse NAN as `sticky` too, by the form of the comparison. */
-	if (max_steps < 0 || max_steps > STEPS_MAX || !(sticky >= 0 && sticky <= 1))
+	if (max_steps < 0 || max_steps > SIMULATORS_STEPS_MAX || !(sticky >= 0 && sticky <= 1))
 		return -EINVAL;
 	sim->shape.max_steps = max_steps;
 	sim->shape.sticky = sticky;

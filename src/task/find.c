@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX_BYTES 64
-#define TASKS_MAX 10000
+#define FIND_NAME_MAX_BYTES 64
+#define FIND_TASKS_MAX 10000
 
 bool task_name_is_valid(const char *name)
 {
@@ -24,7 +24,7 @@ bool task_name_is_valid(const char *name)
 				      "0123456789_-.";
 	size_t n = strlen(name);
 
-	return n && n <= NAME_MAX_BYTES && *name != '.' && strspn(name, allowed) == n;
+	return n && n <= FIND_NAME_MAX_BYTES && *name != '.' && strspn(name, allowed) == n;
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -64,7 +64,7 @@ static int names_add_dir(const char *path, struct names *names, struct fh_error 
 
 	if (!dir)
 		return error_set(err, errno, "list tasks in '%s'", path);
-	while ((entry = readdir(dir)) && names->n < TASKS_MAX) {
+	while ((entry = readdir(dir)) && names->n < FIND_TASKS_MAX) {
 		auto_free char *file = xasprintf("%s/%s/task.yaml", path, entry->d_name);
 
 		if (task_name_is_valid(entry->d_name) && path_exists(file))

@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 #define CSV (1u << GRADER_CSV)
-#define SCRIPT (1u << GRADER_SCRIPT)
+#define LOAD_GRADER_SCRIPT (1u << GRADER_SCRIPT)
 #define DUEL (1u << GRADER_DUEL)
 
 /*
@@ -22,8 +22,8 @@ static const struct {
 	{ "target", CSV, CSV },
 	{ "metric", CSV, CSV },
 	{ "range", CSV, 0 },
-	{ "program", SCRIPT | DUEL, SCRIPT | DUEL },
-	{ "args", SCRIPT | DUEL, 0 },
+	{ "program", LOAD_GRADER_SCRIPT | DUEL, LOAD_GRADER_SCRIPT | DUEL },
+	{ "args", LOAD_GRADER_SCRIPT | DUEL, 0 },
 	{ "functions", DUEL, 0 },
 	{ "player", DUEL, 0 },
 	{ "players", DUEL, 0 },

@@ -15,7 +15,7 @@
 #define PYTHON "/usr/bin/python3"
 
 /* Most bytes of hints about missing files, so that they fit into an error message. */
-#define MISSING_BYTES_MAX 800
+#define MLGYM_MISSING_BYTES_MAX 800
 
 #define SHORT_TIMEOUT_MS 25000
 #define LONG_TIMEOUT_MS 3600000
@@ -158,7 +158,7 @@ static int mlgym_add_local(struct task_loading *l, const struct mlgym_dataset *c
 	const char *path = arena_printf(&l->task->arena, "%s/", config->data_path);
 	const struct node *at = task_at(l, "dataset_configs");
 	const struct node list = { .kind = NODE_LIST, .items = &at, .n = 1 };
-	auto_buf struct buf told = BUF_INIT(MISSING_BYTES_MAX);
+	auto_buf struct buf told = BUF_INIT(MLGYM_MISSING_BYTES_MAX);
 	int r;
 
 	if (!path_is_dir(dir)) {

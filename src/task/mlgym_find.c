@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define TASKS_DIR "configs/tasks"
-#define TASKS_MAX 10000
+#define MLGYM_TASKS_MAX 10000
 #define YAML ".yaml"
 
 static int mlgym_is_task(const struct dirent *entry)
@@ -42,7 +42,7 @@ int mlgym_list(const char *root, char ***out, struct fh_error *err)
 		auto_free char *path = path_join(dir, name);
 
 		/* Add existing files only: this skips broken links. */
-		if (n_names < TASKS_MAX && path_exists(path) && !path_is_dir(path))
+		if (n_names < MLGYM_TASKS_MAX && path_exists(path) && !path_is_dir(path))
 			names[n_names++] = xstrndup(name, strlen(name) - strlen(YAML));
 		free(entries[i]);
 	}

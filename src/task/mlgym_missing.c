@@ -21,7 +21,7 @@
 
 #define PROGRAM_BYTES_MAX (1024 * 1024)
 /* Most bytes of a list of files' names, so that it fits into an error message. */
-#define NAMES_BYTES_MAX 300
+#define MISSING_NAMES_BYTES_MAX 300
 /* most bytes of all hints about missing files, so that they fit into an error message */
 #define HINTS_BYTES_MAX 700
 #define HELPERS "_helpers"
@@ -181,7 +181,8 @@ static void missing_add_scripts(const char *beside, struct buf *out)
 
 void mlgym_say_missing(const struct task_loading *l, const char *path, struct buf *out)
 {
-	auto_buf struct buf names = BUF_INIT(NAMES_BYTES_MAX), scripts = BUF_INIT(NAMES_BYTES_MAX);
+	auto_buf struct buf names = BUF_INIT(MISSING_NAMES_BYTES_MAX),
+			    scripts = BUF_INIT(MISSING_NAMES_BYTES_MAX);
 	auto_free char *above = path_dirname(path);
 	auto_free char *beside = path_join(l->task->dir, above);
 
@@ -293,7 +294,7 @@ int mlgym_check_data(const struct task_loading *l, const struct dataset *dataset
 	missing_find_needed(l, &needed);
 	for (size_t i = 0; i < n; i++) {
 		const char *path = missing_path_of(l, &datasets[i]);
-		auto_buf struct buf lacks = BUF_INIT(NAMES_BYTES_MAX),
+		auto_buf struct buf lacks = BUF_INIT(MISSING_NAMES_BYTES_MAX),
 				    hints = BUF_INIT(HINTS_BYTES_MAX);
 
 		if (!path)

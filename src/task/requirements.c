@@ -16,7 +16,7 @@
 #define PYTHON "/usr/bin/python3"
 /* Line in the file pyvenv.cfg of a virtual environment that lets it use this machine's packages. */
 #define SEES_SYSTEM "include-system-site-packages = true"
-#define FILE_BYTES_MAX (1 << 20)
+#define REQUIREMENTS_FILE_BYTES_MAX (1 << 20)
 #define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
 /* Normalises a package's name as pip does: "Foo.Bar__baz" becomes "foo-bar-baz". */
@@ -58,7 +58,7 @@ static void requirements_find_system(int flags, glob_t *out)
 
 static void requirements_find_installed(const char *python, glob_t *out)
 {
-	auto_buf struct buf config = BUF_INIT(FILE_BYTES_MAX);
+	auto_buf struct buf config = BUF_INIT(REQUIREMENTS_FILE_BYTES_MAX);
 	auto_free char *pattern = NULL, *path = NULL;
 
 	if (!python) {
@@ -113,7 +113,7 @@ static void requirement_look(
 static int requirements_look(const char *path, const glob_t *installed, struct buf *missing,
 		struct fh_error *err)
 {
-	auto_buf struct buf text = BUF_INIT(FILE_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(REQUIREMENTS_FILE_BYTES_MAX);
 	int r = fd_read_file(path, &text, err);
 
 	if (r < 0)

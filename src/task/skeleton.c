@@ -13,11 +13,11 @@
 #include <errno.h>
 #include <string.h>
 
-#define FILE_BYTES_MAX (1024 * 1024)
+#define SKELETON_FILE_BYTES_MAX (1024 * 1024)
 
 static int skeleton_copy_entry(const FTSENT *entry, const char *to, struct fh_error *err)
 {
-	auto_buf struct buf text = BUF_INIT(FILE_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(SKELETON_FILE_BYTES_MAX);
 	int r;
 
 	switch (entry->fts_info) {

@@ -10,7 +10,7 @@
 
 /* Most bytes of a text whose varying parts were replaced (normalised): it is less than ten times
  * longer than before. */
-#define TEXT_BYTES_MAX (10 * TRAJ_BYTES_MAX)
+#define COMPARE_TEXT_BYTES_MAX (10 * TRAJ_BYTES_MAX)
 
 const char *const compare_verdicts[] = { [COMPARE_EQUAL] = "equal",
 	[COMPARE_NORMALISED] = "normalised",
@@ -26,7 +26,8 @@ int64_t compare_time(const char *text)
 
 enum compare_verdict compare_texts(struct compare_text recorded, struct compare_text now)
 {
-	auto_buf struct buf a = BUF_INIT(TEXT_BYTES_MAX), b = BUF_INIT(TEXT_BYTES_MAX);
+	auto_buf struct buf a = BUF_INIT(COMPARE_TEXT_BYTES_MAX),
+			    b = BUF_INIT(COMPARE_TEXT_BYTES_MAX);
 
 	if (str_eq(recorded.text, now.text))
 		return COMPARE_EQUAL;
@@ -77,7 +78,8 @@ static size_t compare_add_lines(
 void compare_diff(
 		struct buf *out, struct compare_text recorded, struct compare_text now, size_t most)
 {
-	auto_buf struct buf a = BUF_INIT(TEXT_BYTES_MAX), b = BUF_INIT(TEXT_BYTES_MAX);
+	auto_buf struct buf a = BUF_INIT(COMPARE_TEXT_BYTES_MAX),
+			    b = BUF_INIT(COMPARE_TEXT_BYTES_MAX);
 	const char *x, *y;
 	size_t n_x, n_y, end;
 

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define NAMES_BYTES_MAX 1000
+#define EXPORT_NAMES_BYTES_MAX 1000
 
 /* Writes MLGym's files of a run from a `struct exported`. */
 
@@ -52,7 +52,7 @@ static int export_is_traj(const struct dirent *entry)
 static int export_no_single_traj(
 		const char *dir, struct dirent *const *found, int n, struct fh_error *err)
 {
-	auto_buf struct buf names = BUF_INIT(NAMES_BYTES_MAX);
+	auto_buf struct buf names = BUF_INIT(EXPORT_NAMES_BYTES_MAX);
 
 	if (!n)
 		return error_say(err, ENOENT,

@@ -18,7 +18,7 @@
  * Bytes to read at the start of events.jsonl, enough for the reset event with the task's
  * description.
  */
-#define HEAD_BYTES (4L << 20)
+#define GLANCE_HEAD_BYTES (4L << 20)
 /*
  * Bytes to read at the end of events.jsonl for the "end" event. Only one with a very long error
  * text is longer.
@@ -38,8 +38,8 @@ static const struct pyjson *glance_read_event(
 
 static void glance_read_head(struct arena *a, int fd, struct glance *out)
 {
-	auto_free char *text = xcalloc(HEAD_BYTES, 1);
-	ssize_t n = fd_read_full(fd, text, HEAD_BYTES);
+	auto_free char *text = xcalloc(GLANCE_HEAD_BYTES, 1);
+	ssize_t n = fd_read_full(fd, text, GLANCE_HEAD_BYTES);
 	const char *first = n > 0 ? memchr(text, '\n', (size_t)n) : NULL;
 	const char *second = NULL;
 

@@ -24,10 +24,10 @@
  *   \           the next character stands for itself; all other characters do so anyway
  */
 
-#define DIGITS "0123456789"
+#define NORMALISE_DIGITS "0123456789"
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define LETTERS UPPER "abcdefghijklmnopqrstuvwxyz"
-#define WORD LETTERS DIGITS "_"
+#define WORD LETTERS NORMALISE_DIGITS "_"
 
 /* --- patterns --------------------------------------------------------------------------------- */
 
@@ -161,14 +161,16 @@ static const struct norm_rule {
 	const char *what; /* pattern of the text that is replaced */
 	const char *word;
 } rules[] = {
-	{ DIGITS, DIGITS, "", "9999-99-99([T ][0-9:.]+)?([-+]9999|Z)?", "<date>" },
+	{ NORMALISE_DIGITS, NORMALISE_DIGITS, "", "9999-99-99([T ][0-9:.]+)?([-+]9999|Z)?",
+			"<date>" },
 	{ UPPER, LETTERS, "", WEEKDAY MONTH_FIRST "|" MONTH_FIRST, "<date>" },
-	{ DIGITS "MTWFS", LETTERS DIGITS, "", WEEKDAY DAY_FIRST "|" DAY_FIRST, "<date>" },
-	{ DIGITS, DIGITS ":", "", "99?:99(:99)?([.,]9+)?" HALF_DAY, "<time>" },
+	{ NORMALISE_DIGITS "MTWFS", LETTERS NORMALISE_DIGITS, "", WEEKDAY DAY_FIRST "|" DAY_FIRST,
+			"<date>" },
+	{ NORMALISE_DIGITS, NORMALISE_DIGITS ":", "", "99?:99(:99)?([.,]9+)?" HALF_DAY, "<time>" },
 	/* matches durations like "0m1.2s" */
-	{ DIGITS, DIGITS ".", "", "9+m[0-9.]+s", "<duration>" },
+	{ NORMALISE_DIGITS, NORMALISE_DIGITS ".", "", "9+m[0-9.]+s", "<duration>" },
 	/* List longer units before units with which they begin: "sec" before "s". */
-	{ DIGITS ".", DIGITS "." LETTERS, "",
+	{ NORMALISE_DIGITS ".", NORMALISE_DIGITS "." LETTERS, "",
 			"[0-9.]+ ?(seconds|secs|sec|s/it!|s|ms|us|minutes|it/s)!", "<duration>" },
 	{ "0", "", "0x", "[0-9a-f]{6,16}", "<address>" },
 	{ "Pp", WORD, "[Pp](id|ID)s?(\\(s\\))?[ =:]+", "9+(, 9+)*", "<pid>" },
@@ -229,7 +231,7 @@ static bool norm_is_time(const char *digits, size_t n, char before, int64_t at_s
 static void norm_add_without_times(struct buf *out, const char *line, int64_t at_s)
 {
 	for (char before = '\0'; *line; before = line[-1]) {
-		size_t n = strspn(line, DIGITS);
+		size_t n = strspn(line, NORMALISE_DIGITS);
 
 		if (!n) {
 			buf_add_char(out, *line++);
@@ -238,7 +240,7 @@ static void norm_add_without_times(struct buf *out, const char *line, int64_t at
 		if (norm_is_time(line, n, before, at_s)) {
 			buf_add_str(out, "<time>");
 			if (line[n] == '.')
-				n += 1 + strspn(line + n + 1, DIGITS);
+				n += 1 + strspn(line + n + 1, NORMALISE_DIGITS);
 		} else {
 			buf_add(out, line, n);
 		}

@@ -20,7 +20,7 @@
  * Most bytes of an event in events.jsonl. Output has 1 MiB at most, and a byte of it takes at most
  * six bytes in JSON.
  */
-#define EVENT_BYTES_MAX (64L * 1024 * 1024)
+#define RECORDER_EVENT_BYTES_MAX (64L * 1024 * 1024)
 
 struct recorder {
 	struct event_log *log;
@@ -127,7 +127,7 @@ int recorder_open(const struct recorder_options *o, struct recorder **out, struc
 	log_time(time, sizeof(time));
 	name = o->policy_step ? run_dir_policy_traj_name(task, variant, *o->policy_step, time)
 			      : run_dir_traj_name(task, variant);
-	buf_init(&r->line, EVENT_BYTES_MAX);
+	buf_init(&r->line, RECORDER_EVENT_BYTES_MAX);
 	r->dir = xstrdup(o->dir);
 	r->traj = xasprintf("%s/%s", o->dir, name);
 	r->agent = xasprintf("primary_%d", o->run);

@@ -14,12 +14,12 @@
 enum need { REQUIRED, OPTIONAL };
 
 /* Types that a member of an object may have, as bits: one for each enum pyjson_kind. */
-#define KIND(k) (1U << (k))
-#define TEXT KIND(PYJSON_STRING)
-#define NUMBER KIND(PYJSON_NUMBER)
-#define OBJECT KIND(PYJSON_OBJECT)
-#define ARRAY KIND(PYJSON_ARRAY)
-#define NOTHING KIND(PYJSON_NULL)
+#define TRAJ_KIND(k) (1U << (k))
+#define TEXT TRAJ_KIND(PYJSON_STRING)
+#define NUMBER TRAJ_KIND(PYJSON_NUMBER)
+#define OBJECT TRAJ_KIND(PYJSON_OBJECT)
+#define ARRAY TRAJ_KIND(PYJSON_ARRAY)
+#define TRAJ_NOTHING TRAJ_KIND(PYJSON_NULL)
 
 struct traj_member {
 	const char *name;
@@ -33,19 +33,19 @@ struct traj_member {
 
 static const struct traj_member step_members[] = {
 	{ "state", STEP(state), TEXT, REQUIRED, "a string" },
-	{ "response", STEP(response), TEXT | NOTHING, REQUIRED, "a string" },
-	{ "thought", STEP(thought), TEXT | NOTHING, REQUIRED, "a string" },
+	{ "response", STEP(response), TEXT | TRAJ_NOTHING, REQUIRED, "a string" },
+	{ "thought", STEP(thought), TEXT | TRAJ_NOTHING, REQUIRED, "a string" },
 	{ "action", STEP(action), TEXT, REQUIRED, "a string" },
 	{ "execution_time", STEP(execution_time), NUMBER, REQUIRED, "a number" },
-	{ "observation", STEP(observation), TEXT | NOTHING, REQUIRED, "a string" },
+	{ "observation", STEP(observation), TEXT | TRAJ_NOTHING, REQUIRED, "a string" },
 };
 
 static const struct traj_member old_step_members[] = {
 	{ "action", STEP(action), TEXT, REQUIRED, "a string" },
-	{ "observation", STEP(observation), TEXT | NOTHING, REQUIRED, "a string" },
-	{ "response", STEP(response), TEXT | NOTHING, REQUIRED, "a string" },
+	{ "observation", STEP(observation), TEXT | TRAJ_NOTHING, REQUIRED, "a string" },
+	{ "response", STEP(response), TEXT | TRAJ_NOTHING, REQUIRED, "a string" },
 	{ "state", STEP(state), TEXT, REQUIRED, "a string" },
-	{ "thought", STEP(thought), TEXT | NOTHING, REQUIRED, "a string" },
+	{ "thought", STEP(thought), TEXT | TRAJ_NOTHING, REQUIRED, "a string" },
 	{ "execution_time", STEP(execution_time), NUMBER, REQUIRED, "a number" },
 };
 
@@ -53,19 +53,19 @@ static const struct traj_member old_step_members[] = {
 
 static const struct traj_member message_members[] = {
 	{ "role", MESSAGE(role), TEXT, REQUIRED, "a string" },
-	{ "content", MESSAGE(content), TEXT | NOTHING, REQUIRED, "a string" },
-	{ "thought", MESSAGE(thought), TEXT | NOTHING, OPTIONAL, "a string" },
-	{ "action", MESSAGE(action), TEXT | NOTHING, OPTIONAL, "a string" },
+	{ "content", MESSAGE(content), TEXT | TRAJ_NOTHING, REQUIRED, "a string" },
+	{ "thought", MESSAGE(thought), TEXT | TRAJ_NOTHING, OPTIONAL, "a string" },
+	{ "action", MESSAGE(action), TEXT | TRAJ_NOTHING, OPTIONAL, "a string" },
 	{ "agent", MESSAGE(agent), TEXT, OPTIONAL, "a string" },
-	{ "is_demo", MESSAGE(is_demo), KIND(PYJSON_BOOL), OPTIONAL, "true or false" },
+	{ "is_demo", MESSAGE(is_demo), TRAJ_KIND(PYJSON_BOOL), OPTIONAL, "true or false" },
 };
 
 #define INFO(f) offsetof(struct traj_info, f)
 
 static const struct traj_member info_members[] = {
 	{ "model_stats", INFO(model_stats), OBJECT, OPTIONAL, "an object" },
-	{ "exit_status", INFO(exit_status), TEXT | NOTHING, OPTIONAL, "a string" },
-	{ "submission", INFO(submission), TEXT | NOTHING, OPTIONAL, "a string or null" },
+	{ "exit_status", INFO(exit_status), TEXT | TRAJ_NOTHING, OPTIONAL, "a string" },
+	{ "submission", INFO(submission), TEXT | TRAJ_NOTHING, OPTIONAL, "a string or null" },
 	{ "score", INFO(score), ARRAY, OPTIONAL, "an array" },
 	{ "summarizer", INFO(summarizer), OBJECT, OPTIONAL, "an object" },
 };
@@ -109,7 +109,7 @@ static int traj_read_members(const char *name, const struct pyjson *object,
 		if (!v && members[i].need == REQUIRED)
 			return pyjson_complain(
 					name, object, err, "'%s' is missing", members[i].name);
-		if (v && !(members[i].kinds & KIND(v->kind)))
+		if (v && !(members[i].kinds & TRAJ_KIND(v->kind)))
 			return pyjson_complain(name, v, err, "'%s' should be %s", members[i].name,
 					members[i].wanted);
 		*(const struct pyjson **)((char *)base + members[i].offset) = v;

@@ -180,7 +180,7 @@ static void effects_tell(struct effects *e, struct effect effect)
 }
 
 /* Gives the only word that is no option. NULL: there are others. */
-static const char *command_file(const struct effect_command *c)
+static const char *effect_file(const struct effect_command *c)
 {
 	const char *file = NULL;
 
@@ -253,7 +253,7 @@ static bool command_is_quiet(const struct effect_command *c)
 static void effects_tell_command(struct effects *e)
 {
 	const struct effect_command *c = &e->command;
-	const char *name = c->n_words ? c->words[0] : "", *file = command_file(c);
+	const char *name = c->n_words ? c->words[0] : "", *file = effect_file(c);
 
 	if (str_eq(name, "cat") && c->text && c->target && c->n_words == 1)
 		effects_tell_written(e, c->target, c->appends);

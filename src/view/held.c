@@ -89,7 +89,7 @@ __attribute__((format(printf, 3, 4))) static void held_ask(
 	va_end(args);
 	snprintf(name, sizeof(name), "%s?%s", path, query);
 	buf_init(&answer.text, PAGE_ANSWER_BYTES_MAX);
-	page_answer(&h->library, &q, &answer);
+	page_make(&h->library, &q, &answer);
 	if (answer.stream)
 		held_await(&answer);
 	if (answer.status == 200 && !answer.text.truncated)

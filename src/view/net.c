@@ -201,7 +201,7 @@ static int view_request(struct lws *wsi, const char *path)
 	if (reply->is_order)
 		return 0; /* view_order() answers when the body is there */
 	if (a.path)
-		page_answer(&v->library, &q, &reply->answer);
+		page_make(&v->library, &q, &reply->answer);
 	else
 		view_refuse(reply);
 	if (reply->answer.stream && v->n_streams >= STREAMS_MAX) {

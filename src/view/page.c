@@ -206,7 +206,7 @@ static const struct {
 	{ "api/file", page_edited_file },
 };
 
-void page_answer(struct library *l, const struct page_request *q, struct page_answer *out)
+void page_make(struct library *l, const struct page_request *q, struct page_answer *out)
 {
 	struct page page = { .library = l,
 		.request = q,

@@ -5,6 +5,6 @@
 #include "view/request.h"
 
 /* Answers a request for a file of the page, or for recorded runs. */
-void page_answer(struct library *l, const struct page_request *q, struct page_answer *out);
+void page_make(struct library *l, const struct page_request *q, struct page_answer *out);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define MESSAGES_MOST 20
-#define BYTES_MAX (64L << 20) /* longer conversations are shown as they were recorded */
+#define MESSAGES_BYTES_MAX (64L << 20) /* longer conversations are shown as they were recorded */
 
 /* The messages before the reply of a step. */
 struct conversation_view {
@@ -56,7 +56,7 @@ static void page_messages_read(struct page *p, struct conversation_view *c, int6
 		replies += str_eq(pyjson_text(pyjson_get(v, "role")), "assistant") &&
 				!(demo && demo->boolean);
 		bytes += m->end - m->begin;
-		if (bytes < BYTES_MAX && (!step || replies < step))
+		if (bytes < MESSAGES_BYTES_MAX && (!step || replies < step))
 			page_messages_add(c, v);
 		arena_release(&arena);
 		if (step && replies >= step)

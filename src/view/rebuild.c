@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES_MAX (64UL << 20)
+#define REBUILD_BYTES_MAX (64UL << 20)
 #define FILES_MAX 1000
 #define PATH_BYTES_MAX 4096
 
@@ -104,7 +104,7 @@ static bool rebuild_keep(struct rebuild *b, struct rebuilt_version *v)
 
 	for (size_t i = 0; i < v->n; i++)
 		bytes += v->lines[i].fresh ? v->lines[i].n : 0;
-	if (b->full || b->bytes + bytes > BYTES_MAX) {
+	if (b->full || b->bytes + bytes > REBUILD_BYTES_MAX) {
 		b->full = true;
 		return false;
 	}

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD_BYTES 120
+#define RUN_HEAD_BYTES 120
 #define RESULTS_BYTES_MAX (16L << 20)
 #define SCORED "Evaluation Score: "
 
@@ -93,7 +93,7 @@ static double run_told_score(struct record *r, struct run_text seen)
 
 static char *run_head(struct run_text action)
 {
-	auto_buf struct buf out = BUF_INIT(HEAD_BYTES * 4);
+	auto_buf struct buf out = BUF_INIT(RUN_HEAD_BYTES * 4);
 	size_t skip = 0, n;
 
 	while (skip < action.n && strchr(" \t\r\n", action.text[skip]))
@@ -102,8 +102,8 @@ static char *run_head(struct run_text action)
 	if (memchr(action.text + skip, '\n', n))
 		n = (size_t)((const char *)memchr(action.text + skip, '\n', n) - action.text) -
 				skip;
-	if (n > HEAD_BYTES)
-		n = str_utf8_cut(action.text + skip, n, HEAD_BYTES);
+	if (n > RUN_HEAD_BYTES)
+		n = str_utf8_cut(action.text + skip, n, RUN_HEAD_BYTES);
 	buf_add(&out, action.text + skip, n);
 	return xstrdup(buf_str(&out));
 }

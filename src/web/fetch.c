@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
-#define TRIES 3
+#define FETCH_TRIES 3
 #define REDIRECTS 5
-#define PAUSE_MS 1000
+#define FETCH_PAUSE_MS 1000
 /* most milliseconds that a busy server may ask to wait; if it asks for more, the fetch fails */
 #define PAUSE_ASKED_MS_MAX 10000
 
@@ -163,8 +163,8 @@ static void fetch_on_end(void *user, const struct http_end *end)
 	bool is_redirect = end->status >= 301 && end->status <= 308 && end->status != 304 &&
 			end->location;
 	bool is_busy = end->error == HTTP_BROKEN || end->status == 429 || end->status >= 500;
-	int64_t pause_ms = end->retry_after_ms > PAUSE_MS ? end->retry_after_ms
-							  : PAUSE_MS * f->tries;
+	int64_t pause_ms = end->retry_after_ms > FETCH_PAUSE_MS ? end->retry_after_ms
+								: FETCH_PAUSE_MS * f->tries;
 
 	f->call = NULL;
 	if (end->error == HTTP_ANSWERED && end->status == 200) {
@@ -182,7 +182,7 @@ static void fetch_on_end(void *user, const struct http_end *end)
 		error_say(&f->failure, EIO,
 				"the server answered with status %d, and asks for a pause of %lld s",
 				end->status, (long long)pause_ms / 1000);
-	} else if (is_busy && f->tries < TRIES) {
+	} else if (is_busy && f->tries < FETCH_TRIES) {
 		f->again_ns = clock_now_ns() + pause_ms * NS_PER_MS;
 	} else if (end->error == HTTP_ANSWERED) {
 		error_say(&f->failure, EIO, "the server answered with status %d%s", end->status,

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #define HOST_BYTES_MAX 256
-#define TOKEN_BYTES_MAX 512
+#define GUARD_TOKEN_BYTES_MAX 512
 
 static bool guard_lists(const struct texts *list, const char *name)
 {
@@ -115,7 +115,7 @@ static const char *guard_scheme(const char *authorization, const char *scheme)
 
 static bool guard_token_ok(const struct guard *g, const char *authorization)
 {
-	char pair[TOKEN_BYTES_MAX];
+	char pair[GUARD_TOKEN_BYTES_MAX];
 	const char *given, *colon;
 	size_t n;
 

@@ -10,7 +10,7 @@
 
 #define SERVER "https://api.semanticscholar.org"
 #define PATH "/graph/v1/paper/search/bulk"
-#define FIELDS "paperId,title,abstract,openAccessPdf"
+#define PAPERS_FIELDS "paperId,title,abstract,openAccessPdf"
 
 const char *papers_key(void)
 {
@@ -34,7 +34,7 @@ void papers_add_url(struct buf *out, const char *term, size_t most)
 		else
 			buf_printf(out, "%%%02X", (unsigned char)*s);
 	}
-	buf_printf(out, "&fields=%s&limit=%zu&openAccessPdf", FIELDS, most);
+	buf_printf(out, "&fields=%s&limit=%zu&openAccessPdf", PAPERS_FIELDS, most);
 }
 
 static void papers_copy(json_t *to, const char *as, const json_t *from, const char *key)

@@ -143,13 +143,13 @@ static void test_columns(void **state)
 		struct data_table t;
 		int fd;
 
-		for (int i = 1; i < TABLE_COLUMNS_MAX + more; i++)
+		for (int i = 1; i < ACI_TABLE_COLUMNS_MAX + more; i++)
 			buf_add_str(&text, "a,");
 		buf_add_str(&text, "a\n");
 		fd = file_of(text.data, text.len);
 		path_of(fd, path, sizeof(path));
 		assert_true(table_open(path, &t));
-		assert_int_equal(t.n, TABLE_COLUMNS_MAX);
+		assert_int_equal(t.n, ACI_TABLE_COLUMNS_MAX);
 		assert_int_equal(t.more_columns, more);
 		table_close(&t);
 		close(fd);

@@ -26,9 +26,9 @@
 
 #define FOLDER GUEST_HOME "/" GUEST_EDITOR_FOLDER
 #define CALL GUEST_HOME "/" GUEST_CALL
-#define ANSWER GUEST_HOME "/" GUEST_ANSWER
+#define CALL_ANSWER GUEST_HOME "/" GUEST_ANSWER
 #define LOCK FOLDER "/lock" /* lock file that allows one call at a time */
-#define ANSWER_BYTES_MAX (64 << 20)
+#define CALL_ANSWER_BYTES_MAX (64 << 20)
 #define PAUSE_NS_MIN (1000L * 1000)
 #define PAUSE_NS_MAX (50L * 1000 * 1000)
 
@@ -68,7 +68,7 @@ static int call_read_answer(const char *id, struct buf *out)
 	if (!S_ISDIR(st.st_mode))
 		return -ENOTDIR;
 	buf_clear(out);
-	r = fd_read_file(ANSWER, out, NULL);
+	r = fd_read_file(CALL_ANSWER, out, NULL);
 	if (r < 0)
 		return r == -ENOENT || r == -EACCES ? -EAGAIN : r;
 	return call_take_head(out, id);
@@ -104,14 +104,14 @@ static int call_exchange(const char *service, const char *text, int timeout_s, s
 		return -EIO;
 	snprintf(id, sizeof(id), "%016llx", (unsigned long long)number);
 	buf_printf(&call, "%s %s\n%s", service, id, text);
-	if (unlink(ANSWER) < 0 && errno != ENOENT)
+	if (unlink(CALL_ANSWER) < 0 && errno != ENOENT)
 		return -errno;
 	r = fd_write_file(CALL, buf_str(&call), call.len, 0600, NULL);
 	if (r < 0)
 		return r;
 	r = aci_tell_call() ? call_await_answer(id, timeout_s, out) : -EPIPE;
 	unlink(CALL);
-	unlink(ANSWER);
+	unlink(CALL_ANSWER);
 	return r;
 }
 
@@ -120,7 +120,7 @@ bool aci_call(const char *service, const char *text, int timeout_s, struct buf *
 	auto_close int lock = -1;
 	int r;
 
-	buf_init(out, ANSWER_BYTES_MAX);
+	buf_init(out, CALL_ANSWER_BYTES_MAX);
 	mkdir(FOLDER, 0700);
 	lock = open(LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
 	r = lock < 0 || flock(lock, LOCK_EX) < 0 ? -errno

@@ -27,9 +27,9 @@
 #define SAMPLE_MAX 20000
 #define FEW_COLUMNS 100
 #define SHOWN_VALUES 5
-#define SHOWN_BYTES 24
+#define DESCRIBE_SHOWN_BYTES 24
 #define NAME_BYTES 80
-#define KEPT_BYTES 256
+#define DESCRIBE_KEPT_BYTES 256
 #define RANDOM_START 88172645463325252ULL
 
 struct column {
@@ -70,7 +70,7 @@ static bool cell_is_date(const char *cell)
 /* Copies the start of a cell, which may have megabytes. Cells with equal starts count as equal. */
 static char *cell_copy(const char *cell)
 {
-	return xstrndup(cell, strnlen(cell, KEPT_BYTES));
+	return xstrndup(cell, strnlen(cell, DESCRIBE_KEPT_BYTES));
 }
 
 static void column_sample(struct column *c, const char *cell, size_t most, uint64_t *state)
@@ -231,7 +231,7 @@ static void column_tell_texts(struct column *c)
 	printf("%zu different%s:", n, c->n_sample < c->seen ? " in a sample" : "");
 	for (size_t i = 0; i < n && i < SHOWN_VALUES; i++) {
 		printf("%s '", i ? "," : "");
-		describe_print_cut(runs[i].text, SHOWN_BYTES);
+		describe_print_cut(runs[i].text, DESCRIBE_SHOWN_BYTES);
 		printf("' x%zu", runs[i].n);
 	}
 	free(runs);
@@ -252,7 +252,7 @@ static void column_tell(const char *name, struct column *c)
 
 static int describe_table(struct data_table *t)
 {
-	struct column *columns = xcalloc(TABLE_COLUMNS_MAX, sizeof(*columns));
+	struct column *columns = xcalloc(ACI_TABLE_COLUMNS_MAX, sizeof(*columns));
 	uint64_t state = RANDOM_START;
 	/* Sample fewer rows of files with many columns, and of JSON files, whose later rows may add
 	 * columns. */
@@ -288,7 +288,8 @@ static int describe_table(struct data_table *t)
 		printf("Rows with more cells than the header: %zu, with fewer: %zu.\n",
 				t->extra_cells, t->missing_cells);
 	if (t->more_columns)
-		printf("There are more columns than %d: these are left out.\n", TABLE_COLUMNS_MAX);
+		printf("There are more columns than %d: these are left out.\n",
+				ACI_TABLE_COLUMNS_MAX);
 	for (size_t i = 0; i < t->n; i++) {
 		for (size_t j = 0; j < columns[i].n_sample; j++)
 			free(columns[i].sample[j]);

@@ -160,7 +160,7 @@ static int edit_write_file(const char *path, const struct buf *b)
 /* --- errors ----------------------------------------------------------------------------------- */
 
 /* largest line number accepted from the linter, so that adding `moved` to it can't overflow */
-#define LINES_MAX (1L << 30)
+#define EDIT_LINES_MAX (1L << 30)
 
 struct lint_error {
 	long line, column;
@@ -187,7 +187,7 @@ static struct lint_errors edit_read_errors(const struct buf *text)
 
 		e->line = strtol(at, &end, 10);
 		e->column = *end == ':' ? strtol(end + 1, &end, 10) : 0;
-		if (!str_starts(end, ": ") || e->line < 0 || e->line > LINES_MAX)
+		if (!str_starts(end, ": ") || e->line < 0 || e->line > EDIT_LINES_MAX)
 			break;
 		e->problem = end + 2;
 		e->n = strcspn(e->problem, "\n");

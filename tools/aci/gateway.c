@@ -29,7 +29,7 @@
  * when it is complete.
  */
 
-#define PIECE_BYTES 65536
+#define GATEWAY_PIECE_BYTES 65536
 /* most bytes of an answer to an HTTP client: a stream of events repeats some members */
 #define OUT_BYTES_MAX (2 * GATEWAY_ANSWER_MAX + 65536)
 
@@ -211,7 +211,7 @@ static void caller_advance(struct gateway_server *g, struct caller *c)
 
 static void caller_receive(struct gateway_server *g, struct caller *c)
 {
-	static char piece[PIECE_BYTES];
+	static char piece[GATEWAY_PIECE_BYTES];
 	ssize_t n = recv(c->fd, piece, sizeof(piece), MSG_DONTWAIT);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -234,7 +234,7 @@ static void gateway_accept(struct gateway_server *g)
 		if (c->fd >= 0)
 			continue;
 		*c = (struct caller){ .fd = fd,
-			.in = BUF_INIT(GATEWAY_BODY_MAX + GATEWAY_HEAD_MAX + PIECE_BYTES),
+			.in = BUF_INIT(GATEWAY_BODY_MAX + GATEWAY_HEAD_MAX + GATEWAY_PIECE_BYTES),
 			.out = BUF_INIT(OUT_BYTES_MAX + GATEWAY_HEAD_MAX) };
 		request_reader_init(&c->request);
 		return;
@@ -263,7 +263,7 @@ static bool gateway_take_answer(struct gateway_server *g)
 
 static void gateway_listen_to_owner(struct gateway_server *g)
 {
-	static char piece[PIECE_BYTES];
+	static char piece[GATEWAY_PIECE_BYTES];
 	ssize_t n = read(STDIN_FILENO, piece, sizeof(piece));
 
 	if (n == 0 || (n < 0 && errno != EINTR))
@@ -330,7 +330,8 @@ static int gateway_open(struct gateway_server *g)
 
 static int run_gateway(int argc, char **argv)
 {
-	static struct gateway_server g = { .answers = BUF_INIT(GATEWAY_ANSWER_MAX + PIECE_BYTES) };
+	static struct gateway_server g = { .answers = BUF_INIT(GATEWAY_ANSWER_MAX +
+							   GATEWAY_PIECE_BYTES) };
 
 	for (size_t i = 0; i < GATEWAY_CALLS_MAX; i++)
 		g.clients[i].fd = -1;

@@ -34,7 +34,7 @@
 
 #define SOCKET EDITOR_FOLDER "/linter"
 #define ASKED EDITOR_FOLDER "/linter.asked"
-#define PROGRAM EDITOR_FOLDER "/linter.py"
+#define LINT_PROGRAM EDITOR_FOLDER "/linter.py"
 #define PYTHON "/usr/bin/python3"
 #define FLAKE8 "/usr/lib/python3/dist-packages/flake8"
 #define SOCKET_FD 3 /* descriptor of the listening socket in the linter */
@@ -83,9 +83,9 @@ static _Noreturn void lint_become_linter(int server, const char *inode)
 		dup2(null, fd);
 	if (dup2(server, SOCKET_FD) == SOCKET_FD && close_range(SOCKET_FD + 1, ~0U, 0) == 0 &&
 			chdir("/") == 0 &&
-			fd_write_file(PROGRAM, linter_program, sizeof(linter_program) - 1, 0600,
-					NULL) == 0)
-		execl(PYTHON, "python3", "-I", PROGRAM, SOCKET, inode, (char *)NULL);
+			fd_write_file(LINT_PROGRAM, linter_program, sizeof(linter_program) - 1,
+					0600, NULL) == 0)
+		execl(PYTHON, "python3", "-I", LINT_PROGRAM, SOCKET, inode, (char *)NULL);
 	_exit(1);
 }
 

@@ -22,7 +22,7 @@
  */
 
 #define MEMORY_FILE GUEST_HOME "/" GUEST_MEMORY
-#define TEXT_BYTES_MAX 65536
+#define MEMORY_TEXT_BYTES_MAX 65536
 #define SHOWN 2
 #define K1 1.2
 #define B 0.75
@@ -99,8 +99,9 @@ static int run_memory_write(int argc, char **argv)
 
 	if (argc < 2 || argc > 3 || !*argv[1])
 		return aci_usage(&aci_memory_write, NULL);
-	if (strlen(argv[1]) > TEXT_BYTES_MAX || (argc > 2 && strlen(argv[2]) > TEXT_BYTES_MAX)) {
-		printf("A note, and its tag, have at most %d bytes.\n", TEXT_BYTES_MAX);
+	if (strlen(argv[1]) > MEMORY_TEXT_BYTES_MAX ||
+			(argc > 2 && strlen(argv[2]) > MEMORY_TEXT_BYTES_MAX)) {
+		printf("A note, and its tag, have at most %d bytes.\n", MEMORY_TEXT_BYTES_MAX);
 		return 1;
 	}
 	memory = memory_load();

@@ -90,7 +90,7 @@ static size_t table_split(struct data_table *t)
 	size_t n = 0;
 	char *at = t->row;
 
-	while (at && n < TABLE_COLUMNS_MAX)
+	while (at && n < ACI_TABLE_COLUMNS_MAX)
 		at = table_end_cell(at, t->separator, &t->cells[n++]);
 	t->more_columns |= at != NULL;
 	return n;
@@ -176,7 +176,7 @@ static size_t table_column_for(struct data_table *t, const char *key)
 
 	if (i < t->n)
 		return i;
-	if (t->n == TABLE_COLUMNS_MAX)
+	if (t->n == ACI_TABLE_COLUMNS_MAX)
 		t->more_columns = true;
 	else
 		t->names[t->n++] = xstrdup(key);
@@ -225,7 +225,7 @@ static int table_next_json(struct data_table *t)
 	json_object_foreach(object, key, value) {
 		size_t i = table_column_for(t, key);
 
-		if (i < TABLE_COLUMNS_MAX && !t->cells[i])
+		if (i < ACI_TABLE_COLUMNS_MAX && !t->cells[i])
 			t->cells[i] = table_json_cell(value);
 	}
 	return 1;
@@ -305,8 +305,8 @@ bool table_open(const char *path, struct data_table *out)
 		printf("%s: %s\n", path, strerror(errno));
 		return false;
 	}
-	out->names = xcalloc(TABLE_COLUMNS_MAX, sizeof(*out->names));
-	out->cells = xcalloc(TABLE_COLUMNS_MAX, sizeof(*out->cells));
+	out->names = xcalloc(ACI_TABLE_COLUMNS_MAX, sizeof(*out->names));
+	out->cells = xcalloc(ACI_TABLE_COLUMNS_MAX, sizeof(*out->cells));
 	if (!table_read_start(out)) {
 		table_close(out);
 		return false;

@@ -12,7 +12,7 @@
  * streams, so that they may be larger than memory. The length of a row is limited.
  */
 
-#define TABLE_COLUMNS_MAX 4096
+#define ACI_TABLE_COLUMNS_MAX 4096
 #define TABLE_ROW_BYTES_MAX (4 << 20)
 #define TABLE_HEAD_BYTES 4096
 
@@ -32,7 +32,7 @@ struct data_table {
 	/* cells of the current row, one per column; NULL: the row has no such cell */
 	char **cells;
 	size_t line;
-	/* true: the file has more than TABLE_COLUMNS_MAX columns, and those beyond are ignored */
+	/* true: the file has more than ACI_TABLE_COLUMNS_MAX columns, and those beyond are ignored */
 	bool more_columns;
 	size_t extra_cells,
 			/* counts of rows with more cells, or fewer, than the header */

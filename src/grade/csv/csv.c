@@ -10,7 +10,7 @@
 
 /* Limits for error messages about a CSV file: bytes shown of a field, and number of columns
  * listed. */
-#define SHOWN_BYTES 40
+#define CSV_SHOWN_BYTES 40
 #define SHOWN_COLUMNS 8
 
 struct csv_reader {
@@ -27,8 +27,8 @@ struct csv_record {
 
 void csv_quote(struct buf *out, const struct csv_field *field)
 {
-	size_t len = field->len < SHOWN_BYTES ? field->len : SHOWN_BYTES;
-	auto_buf struct buf text = BUF_INIT(4 * SHOWN_BYTES);
+	size_t len = field->len < CSV_SHOWN_BYTES ? field->len : CSV_SHOWN_BYTES;
+	auto_buf struct buf text = BUF_INIT(4 * CSV_SHOWN_BYTES);
 
 	/* Don't cut the shown field inside of a UTF-8 character. */
 	while (len < field->len && len > 0 && ((unsigned char)field->text[len] & 0xc0) == 0x80)
