@@ -26,7 +26,7 @@ static void error_cut(char *text, size_t size)
 		text[start - 1] = '\0';
 }
 
-enum fh_error_kind error_kind_of(int error)
+static enum fh_error_kind error_kind_of(int error)
 {
 	switch (error) {
 	case EINVAL:

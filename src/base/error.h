@@ -23,9 +23,6 @@ int error_say(struct fh_error *err, int error, const char *format, ...)
 int error_say_kind(struct fh_error *err, enum fh_error_kind kind, int error, const char *format,
 		...) __attribute__((format(printf, 4, 5)));
 
-/* Returns the kind that error_set() and error_say() give to an error with this positive errno. */
-enum fh_error_kind error_kind_of(int error);
-
 /* Prepends "<format>: " to the message, and keeps the kind. Returns err->code, or -EIO if err is
  * NULL or has no negative code. */
 int error_wrap(struct fh_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));

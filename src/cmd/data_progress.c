@@ -41,7 +41,8 @@ static void data_progress_add_time(struct buf *out, double seconds)
 		buf_printf(out, "  %ld:%02ld left", s / 60, s % 60);
 }
 
-void data_progress_line(struct buf *out, const struct data_progress *p, int64_t done_bytes,
+/* Appends the progress line of a fetched file, at most `columns` wide. size_bytes -1: not known. */
+static void data_progress_line(struct buf *out, const struct data_progress *p, int64_t done_bytes,
 		int64_t size_bytes, int64_t now_ns, int columns)
 {
 	auto_buf struct buf line = BUF_INIT(1024);

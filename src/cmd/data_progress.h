@@ -17,10 +17,6 @@ struct data_progress {
 	int64_t began_ns, drawn_ns;
 };
 
-/* Appends the progress line of a fetched file, at most `columns` wide. size_bytes -1: not known. */
-void data_progress_line(struct buf *out, const struct data_progress *p, int64_t done_bytes,
-		int64_t size_bytes, int64_t now_ns, int columns);
-
 /* Draws the progress line of a fetched file on stderr, a terminal, a few times a second. */
 void data_progress_draw(
 		struct data_progress *p, const char *name, int64_t done_bytes, int64_t size_bytes);

@@ -8,7 +8,8 @@
 
 #define TEXT_BYTES_MAX (4L << 20) /* most bytes of a version's text in an answer */
 
-struct rebuild *page_rebuild(struct page *p)
+/* Brings the rebuilt files of the request's run up to its last step. */
+static struct rebuild *page_rebuild(struct page *p)
 {
 	struct library_run *run = p->run;
 	const struct record *r = run->record;

@@ -4,9 +4,6 @@
 
 #include "view/request.h"
 
-/* Brings the rebuilt files of the request's run up to its last step. */
-struct rebuild *page_rebuild(struct page *p);
-
 void page_edits(struct page *p);       /* the files of a run, and their versions */
 void page_edited_file(struct page *p); /* the text of a version */
 

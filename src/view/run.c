@@ -205,7 +205,8 @@ static void run_add_step(struct record *r, const struct run_part *p, const struc
 	r->steps[r->n_steps++] = s;
 }
 
-void run_keep_steps(struct record *r, size_t n)
+/* Drops the steps after the first n. */
+static void run_keep_steps(struct record *r, size_t n)
 {
 	while (r->n_steps > n)
 		free(r->steps[--r->n_steps].head);

@@ -16,9 +16,6 @@ struct run_part {
 void run_take(struct record *r, const struct run_part *part);
 void run_add_message(struct record *r, int64_t begin, int64_t end);
 
-/* Drops the steps after the first n. */
-void run_keep_steps(struct record *r, size_t n);
-
 /* Releases the steps, messages and texts of the run. */
 void run_release(struct record *r);
 
