@@ -76,6 +76,9 @@ static int export_one(const char *path, bool json, struct fh_error *err)
 	if (!path_exists(path))
 		return error_set(err, ENOENT, "export '%s'", path);
 	r = export_read(dir, &e, err);
+	if (r == -ENOENT)
+		return error_say(err, ENOENT, "'%s' is not a run: '%s' has no events.jsonl", path,
+				dir);
 	if (r < 0)
 		return r;
 	traj = path_join(dir, e.traj_name);

@@ -35,7 +35,7 @@ static int gather_compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Model of a run, with its agent if the runs have several. */
+/* Returns the name of a row of the report: the model, as "MODEL (AGENT)" if `agents` is true. */
 static const char *gather_model(struct arena *a, const struct run_row *row, bool agents)
 {
 	const char *model = row->model ? row->model : "unknown";

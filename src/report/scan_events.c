@@ -217,7 +217,8 @@ static int events_line(struct events *e, const char *line, size_t n, struct fh_e
 	return 0;
 }
 
-/* Takes scores from the steps that hold, because a resumed run plays some again. */
+/* Sums up the steps. A resumed run plays some steps again: the later ones have replaced them in
+ * scan.steps. */
 static void events_sum(struct events *e)
 {
 	struct scan *s = e->scan;

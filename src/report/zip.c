@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/zip.h"
 
+/* Written by hand: ZIP without compression takes few lines, and so no library has to be installed.
+ * libarchive and zlib are not needed elsewhere. */
+
 #include "base/fd.h"
 #include "base/scope.h"
 

@@ -45,7 +45,7 @@ int episode_read_bind(const char *text, struct arena *arena, struct fh_bind *out
 	bool writable = str_eq(mode, ":rw");
 
 	if (inside == text)
-		return error_say(err, EINVAL, "--bind wants SRC[:DST[:ro]], not '%s'", text);
+		return error_say(err, EINVAL, "--bind wants SRC[:DST[:rw]], not '%s'", text);
 	if (!real)
 		return error_set(err, errno, "--bind '%s'", text);
 	if (*mode && !writable && !str_eq(mode, ":ro"))

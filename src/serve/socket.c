@@ -236,7 +236,8 @@ int socket_writable(struct connection *c)
 	if (c->sending && c->sent < c->client.answer.len) {
 		if (socket_send(c) < 0)
 			return -1;
-		/* Called again when the socket has taken the bytes: else the client is gone. */
+		/* libwebsockets calls this function again once the socket takes more bytes. If it
+		 * does not within the timeout, the client is gone, and the connection is closed. */
 		lws_api.set_timeout(c->wsi, PENDING_TIMEOUT_USER_OK, SEND_TIMEOUT_S);
 		c->timed = true;
 		lws_api.callback_on_writable(c->wsi);

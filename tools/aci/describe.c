@@ -300,16 +300,10 @@ static int describe_table(struct data_table *t)
 }
 
 /* Replaces this process by the python3 that the agent would run, with parquet.py. Returns only if
- * the file is no Parquet file, or if there is no python3. */
+ * the file is not a Parquet file, or if there is no python3. */
 static bool describe_parquet(const char *path)
 {
-	char magic[4] = "";
-	FILE *file = fopen(path, "re");
-	bool is = file && fread(magic, 1, 4, file) == 4 && memcmp(magic, "PAR1", 4) == 0;
-
-	if (file)
-		fclose(file);
-	if (!is)
+	if (!table_is_parquet(path))
 		return false;
 	fflush(stdout);
 	execlp("python3", "python3", "-c", parquet_program, path, (char *)NULL);
@@ -327,7 +321,7 @@ static int run_describe(int argc, char **argv)
 		return aci_usage(&aci_describe, NULL);
 	/* Refuse a pipe, because the file is opened twice. */
 	if (stat(argv[1], &st) == 0 && !S_ISREG(st.st_mode)) {
-		printf("%s is no regular file.\n", argv[1]);
+		printf("%s is not a regular file.\n", argv[1]);
 		return 1;
 	}
 	if (describe_parquet(argv[1]) || !table_open(argv[1], &t))

@@ -91,6 +91,10 @@ static bool plot_read_points(
 	struct data_table t;
 	int r;
 
+	if (table_is_parquet(path)) {
+		printf("%s is a Parquet file, which plot can't read: convert it to CSV.\n", path);
+		return false;
+	}
 	if (!table_open(path, &t))
 		return false;
 	r = plot_add_table(&t, x_name, y_name, out);

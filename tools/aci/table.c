@@ -298,6 +298,17 @@ static bool table_read_start(struct data_table *t)
 	return t->json || table_read_header(t, first == '[');
 }
 
+bool table_is_parquet(const char *path)
+{
+	char magic[4] = "";
+	FILE *file = fopen(path, "re");
+	bool is = file && fread(magic, 1, 4, file) == 4 && memcmp(magic, "PAR1", 4) == 0;
+
+	if (file)
+		fclose(file);
+	return is;
+}
+
 bool table_open(const char *path, struct data_table *out)
 {
 	*out = (struct data_table){ .path = path, .file = fopen(path, "re") };

@@ -32,13 +32,15 @@ struct data_table {
 	/* cells of the current row, one per column; NULL: the row has no such cell */
 	char **cells;
 	size_t line;
-	/* true: the file has more than ACI_TABLE_COLUMNS_MAX columns, and those beyond are ignored */
+	/* true: the file has more than ACI_TABLE_COLUMNS_MAX columns; the others are ignored */
 	bool more_columns;
 	size_t extra_cells,
 			/* counts of rows with more cells, or fewer, than the header */
 			missing_cells;
 };
 
+/* True if the file begins as a Parquet file, which table_open() can't read. */
+bool table_is_parquet(const char *path);
 /* Opens a file and reads its header. False if that fails, or if the file is empty or compressed;
  * prints a sentence on stdout. */
 bool table_open(const char *path, struct data_table *out);

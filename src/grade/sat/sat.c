@@ -370,13 +370,15 @@ static bool sat_go_back(struct sat *s)
 	return false;
 }
 
-/* --- changes that the heuristic is told
- * -------------------------------------------------------- */
+/* --- changes that the heuristic is told ------------------------------------------------------- */
 
 int fh_sat_room(const struct sat *s)
 {
-	/* An upper limit of the numbers that a call writes. For each level, the search may undo it,
-	 * try its other value, and meet a conflict. */
+	/*
+	 * An upper limit of the numbers that a call may write. 6: the counts before its lists.
+	 * 8 per variable: the lists of variables. For each level, the search may undo it, try its
+	 * other value, and meet a conflict. 2 per clause: the lists of clauses.
+	 */
 	return 6 + 8 * s->n_variables + 2 * s->n_clauses;
 }
 
