@@ -23,7 +23,7 @@ async function get(path, query, signal) {
 	try {
 		why = JSON.parse(text).error;
 	} catch {
-		// The refusal is no JSON: its status says enough.
+		// The refusal is not JSON: its status says enough.
 	}
 	throw new Refusal(why);
 }

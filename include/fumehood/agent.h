@@ -206,13 +206,13 @@ struct fh_decision {
 /*
  * Takes the model's reply. Unless the model is asked again, the reply becomes a message, and the
  * turn ends. Then step with the action, and call fh_chat_observe(). Strings live until then.
- * -EPROTO: no turn waits for a reply. -EINVAL: the reply is no UTF-8.
+ * -EPROTO: no turn waits for a reply. -EINVAL: the reply is not UTF-8.
  */
 FH_PUBLIC int fh_chat_reply(struct fh_chat *chat, const struct fh_reply *reply,
 		struct fh_decision *out, struct fh_error *err);
 
 /* Takes the model's reply as fh_chat_reply() does, but as JSON in OpenAI's form. This is an object
- * with `content` and maybe `tool_calls`. -EINVAL: `json` is no such object. */
+ * with `content` and maybe `tool_calls`. -EINVAL: `json` is not such an object. */
 FH_PUBLIC int fh_chat_reply_json(struct fh_chat *chat, const char *json, size_t n,
 		struct fh_decision *out, struct fh_error *err);
 

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /*
- * Asides: work in an episode's sandbox that is no step. Examples are commands that prepare an
+ * Asides: work in an episode's sandbox that is not a step. Examples are commands that prepare an
  * episode, and files that are put in or taken out. Asides are not counted, recorded, rewarded or
  * scored. A replay of the episode's record does without them.
  *
@@ -72,7 +72,7 @@ FH_PUBLIC int fh_env_put_file_start(
  * Reads a regular file of at most max_bytes (0: FH_FILE_BYTES_MAX). *out_data is a copy that the
  * environment owns, and that no agent can change. It lives until the environment's next reset,
  * step, aside or close. Paths are as with fh_env_put_file(). -ENOENT: there is no such file.
- * -ELOOP: a symbolic link is in the path, or it leads elsewhere. -EINVAL: this is no regular file.
+ * -ELOOP: a symbolic link is in the path, or it leads elsewhere. -EINVAL: not a regular file.
  * -EFBIG: the file is larger. -EPIPE: the sandbox is gone.
  */
 FH_PUBLIC int fh_env_get_file(struct fh_env *env, const char *path, size_t max_bytes,
@@ -80,7 +80,7 @@ FH_PUBLIC int fh_env_get_file(struct fh_env *env, const char *path, size_t max_b
 FH_PUBLIC int fh_env_get_file_start(
 		struct fh_env *env, const char *path, size_t max_bytes, struct fh_error *err);
 
-/* Returns the file that a get brought, after fh_env_end(). NULL: the last operation was no get. */
+/* Returns the file that a get brought, after fh_env_end(). NULL: the last operation was another. */
 FH_PUBLIC const void *fh_env_file(const struct fh_env *env, size_t *out_n);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work in an episode's sandbox that is no step: commands, and files put in. */
+/* Work in an episode's sandbox that is not a step: commands, and files put in. */
 #include "core.h"
 
 #include <fumehood/aside.h>

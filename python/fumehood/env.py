@@ -107,7 +107,7 @@ class Env(_core.Env):
         super().__init__(self.gym, task, **options)
 
     def aside(self, command: str, *, timeout_s: float = 0.0) -> _core.Step:
-        """Runs a command in the episode's shell that is no step: not counted, recorded or scored.
+        """Runs a command in the episode's shell that is not a step: not counted or recorded.
 
         Needs a reset. Ctrl-C waits for it. timeout_s: 0 is the task's short timeout.
         """

@@ -32,7 +32,7 @@ static int recorder_init(struct recorder_object *self, PyObject *args, PyObject 
 			    &o.suffix, &policy_step))
 		return -1;
 	if (agent != Py_None && !PyObject_TypeCheck(agent, agent_type)) {
-		PyErr_SetString(PyExc_TypeError, "agent is no Agent");
+		PyErr_SetString(PyExc_TypeError, "agent is not an Agent");
 		return -1;
 	}
 	o.has_policy_step = policy_step != Py_None;

@@ -81,7 +81,7 @@ static const struct fh_metric *reader_score(struct step_reader *r, const char *n
 	if (!dict)
 		return NULL;
 	if (!PyDict_Check(dict)) {
-		PyErr_Format(PyExc_TypeError, "%s is no dict", name);
+		PyErr_Format(PyExc_TypeError, "%s is not a dict", name);
 		return NULL;
 	}
 	while (PyDict_Next(dict, &at, &key, &value) && r->n_metrics < METRICS_MAX) {

@@ -216,7 +216,7 @@ static int chat_check_text(const char *text, size_t *bytes, struct fh_error *err
 	if (*bytes > REPLY_BYTES_MAX)
 		return error_say(err, E2BIG, "a reply of more than %ld MiB", REPLY_BYTES_MAX >> 20);
 	if (str_utf8_invalid(text, n) >= 0)
-		return error_say(err, EINVAL, "the reply is no UTF-8");
+		return error_say(err, EINVAL, "the reply is not UTF-8");
 	return 0;
 }
 

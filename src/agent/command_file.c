@@ -193,7 +193,7 @@ static int command_file_read_script(struct command_file_reading *r)
 		return 0;
 	return command_file_complain(r, 1, 1,
 			"a script without a '# @yaml' block above its documentation: add "
-			"one, or begin the file's name with '_' if it is no command");
+			"one, or begin the file's name with '_' if it is not a command");
 }
 
 /* --- files ------------------------------------------------------------------------------------ */

@@ -195,7 +195,7 @@ static bool agent_config_lies_in(const char *real, const char *folder)
 }
 
 /* Refuses a file outside of the allowed folders, if a record chose the configuration. Links are
- * resolved. A missing file is no error here: reading it fails later. */
+ * resolved. A missing file is not an error here: reading it fails later. */
 static int agent_config_check_place(struct agent_loading *l, const char *key, const char *path)
 {
 	auto_free char *real = realpath(path, NULL);

@@ -97,8 +97,8 @@ int conversation_take(struct conversation *c, struct model_turn *out, struct fh_
 void agent_task_fields(struct fields *f, const struct task *task);
 
 /* Sets template fields from the state that the agent's tools report. `state` is JSON from the
- * sandbox. Fields that it does not name stay. A state that is no JSON object is ignored. The arena
- * is for parsing. */
+ * sandbox. Fields that it does not name stay. A state that is not a JSON object is ignored. The
+ * arena is for parsing. */
 void agent_state_fields(struct fields *f, struct arena *a, const char *state);
 
 /* --- past.c ----------------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@ static int parser_parse_action(struct arena *a, const struct chat_reply *reply,
 	const char *word = pytext_first_word(reply->content, &n);
 
 	if (!n || !commands_find(commands, arena_strndup(a, word, n)))
-		return error_say(err, EINVAL, "the reply's first word is no command");
+		return error_say(err, EINVAL, "the reply's first word is not a command");
 	*out = (struct parsed){ .thought = reply->content, .action = reply->content };
 	return 0;
 }

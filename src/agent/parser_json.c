@@ -43,8 +43,8 @@ static int parser_json_read_values(const struct pyjson *arguments,
 		const char *text = parser_json_text(v);
 
 		if (!text || n == JSON_PARSER_VALUES_MAX)
-			return error_say(err, EINVAL, "the argument '%s' is no text and no number",
-					v->key);
+			return error_say(err, EINVAL,
+					"the argument '%s' is neither text nor a number", v->key);
 		values[n++] = (struct command_value){
 			.name = v->key,
 			.value = text,
@@ -66,7 +66,7 @@ static int parser_json_make_action(struct arena *a, const char *name,
 	int r;
 
 	if (arguments && arguments->kind != PYJSON_OBJECT)
-		return error_say(err, EINVAL, "'arguments' is no object");
+		return error_say(err, EINVAL, "'arguments' is not an object");
 	r = parser_json_read_values(arguments, command, values, &n, err);
 	if (r < 0)
 		return r;

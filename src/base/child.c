@@ -19,7 +19,7 @@ int child_open(pid_t pid)
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	siginfo_t info;
 
-	/* Another process, which has got the pid meanwhile, is no child of this one. */
+	/* Another process, which has got the pid meanwhile, is not a child of this one. */
 	if (pidfd >= 0 && waitid(P_PIDFD, (id_t)pidfd, &info, REAP_FLAGS | WNOWAIT) < 0) {
 		close(pidfd);
 		return -1;

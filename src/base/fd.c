@@ -251,7 +251,7 @@ static int fd_open_regular(const char *path, int flags, struct fh_error *err)
 	if (S_ISDIR(st.st_mode))
 		return error_set(err, EISDIR, "read '%s'", path);
 	if (!S_ISREG(st.st_mode))
-		return error_say(err, EINVAL, "'%s' is no regular file", path);
+		return error_say(err, EINVAL, "'%s' is not a regular file", path);
 	return take_fd(&fd);
 }
 

@@ -44,7 +44,7 @@ int json_get_bool(const json_t *object, const char *key, enum json_presence pres
 int json_get_array(const json_t *object, const char *key, enum json_presence presence, json_t **out,
 		struct fh_error *err);
 
-/* Makes a JSON string from any bytes: bytes that are no UTF-8 become the text \xNN. NULL becomes
+/* Makes a JSON string from any bytes: bytes that are not UTF-8 become the text \xNN. NULL becomes
  * null. */
 json_t *json_text(const char *s);
 

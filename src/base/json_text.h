@@ -13,7 +13,7 @@ enum json_text_form {
 	JSON_TEXT_BYTES, /* like JSON_TEXT_UTF8, but NUL becomes the text \x00 */
 };
 
-/* Appends n bytes as a JSON string with quotes. A byte that is no UTF-8 becomes the text \xNN. */
+/* Appends n bytes as a JSON string with quotes. A byte that is not UTF-8 becomes the text \xNN. */
 void json_text_add(struct buf *out, const char *s, size_t n, enum json_text_form form);
 
 /* Length in bytes of s as a JSON_TEXT_ASCII string without quotes. s must be valid UTF-8; 0 for

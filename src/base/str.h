@@ -22,7 +22,7 @@ bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
 
 /* str_to_i64() and str_to_double() read a number from a string that holds nothing else. If the text
- * is no number or does not fit, they return false and leave *out unchanged. */
+ * is not a number or does not fit, they return false and leave *out unchanged. */
 bool str_to_i64(const char *s, int64_t *out);
 bool str_to_double(const char *s, double *out); /* false also if the number is not finite */
 
@@ -34,7 +34,7 @@ bool str_to_bytes(const char *s, int64_t *out_bytes);
  * Rounds, but refuses a number over 0 that would become 0. */
 bool str_to_ms(const char *s, int64_t *out_ms);
 
-/* Value of a hexadecimal digit; -1: c is no such digit. */
+/* Value of a hexadecimal digit; -1: c is not such a digit. */
 int str_hex_digit(char c);
 
 /* Appends v as Python's repr() writes it, with the fewest digits that give v again: "1.0",
@@ -49,7 +49,7 @@ size_t str_distance(const char *a, const char *b);
  * fewer than two bytes. */
 const char *str_closest(const char *s, const char *const *candidates, size_t n);
 
-/* Length of the UTF-8 character at `text`, where n > 0 bytes are left. 0: it is no valid UTF-8. */
+/* Length of the UTF-8 character at `text`, where n > 0 bytes are left. 0: it is not valid UTF-8. */
 size_t str_utf8_length(const char *text, size_t n);
 
 /* Decodes the UTF-8 character at s, which must be valid, and sets *out_length to its length in

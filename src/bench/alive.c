@@ -127,7 +127,7 @@ static int alive_steps(struct alive *a, struct samples *out, struct fh_error *er
 }
 
 /* Times bursts: a step begins in all episodes at once. A sample is the time until all end, divided
- * by the number of episodes. The first burst warms the caches, and is no sample. */
+ * by the number of episodes. The first burst warms the caches, and is not a sample. */
 static int alive_bursts(struct alive *a, struct samples *out, struct fh_error *err)
 {
 	for (size_t k = 0; k < 3 + (size_t)a->batch / a->n; k++) {

@@ -390,7 +390,7 @@ static int bench_measure(
 		if (!suite_is_wanted(&suites[i], only))
 			continue;
 		r = bench_run_suite(b, &suites[i], &others, m, err);
-		/* a program that floor_run() ran may have ended by Ctrl-C, which is no failure */
+		/* a program of floor_run() may have ended by Ctrl-C, which is not a failure */
 		if (r < 0)
 			return interrupt_wanted() ? -EINTR : r;
 	}

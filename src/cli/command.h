@@ -98,7 +98,7 @@ struct command {
 	const char *summary;   /* explanation in a few words: lower case, no full stop */
 	const char *arguments; /* arguments, as the usage line shows them; NULL: none */
 	size_t min_args, max_args;
-	/* after the first argument of the command, words are no options: `exec ls -l` */
+	/* after the first argument of the command, words are not options: `exec ls -l` */
 	bool args_end_options;
 	int misuse_status; /* exit status after wrong options; 0: CMD_USAGE */
 	const char *about; /* paragraphs of help below the usage line; NULL: none */

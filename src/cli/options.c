@@ -167,7 +167,7 @@ static bool options_is_option(const char *word)
 	return word[0] == '-' && word[1] && (word[1] < '0' || word[1] > '9') && word[1] != '.';
 }
 
-/* True if the next word is no option, so that it can be a value of the option before it. */
+/* True if the next word is not an option, so that it can be the value of the last one. */
 static bool options_value_follows(const struct parser *p)
 {
 	return p->at < p->n && !options_is_option(p->words[p->at]);

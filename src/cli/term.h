@@ -14,7 +14,7 @@ bool term_colours(int fd);
 /* True for a terminal that can redraw lines in place. */
 bool term_redraws(int fd);
 
-/* Width and height of a terminal in characters. `otherwise` if fd is no terminal, or its size is
+/* Width and height of a terminal in characters. `otherwise` if fd is not a terminal, or its size is
  * unknown. */
 int term_width(int fd, int otherwise);
 int term_height(int fd, int otherwise);

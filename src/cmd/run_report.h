@@ -9,7 +9,7 @@
 
 /* Results of episodes: a sentence, a table, a JSON object. */
 
-/* Best score of an episode. NAN if there is none, or the episode failed: its scores are no result
+/* Best score of an episode. NAN if there is none, or the episode failed: its scores are not result
  * of the model. */
 static inline double run_report_result(const struct episode *e)
 {

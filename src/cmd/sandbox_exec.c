@@ -137,7 +137,7 @@ static int exec_read_folder(
 	if (!real)
 		return error_set(err, errno, "-C '%s'", cli->folder);
 	if (!path_is_dir(real))
-		return error_say(err, ENOTDIR, "-C '%s': it is no folder", cli->folder);
+		return error_say(err, ENOTDIR, "-C '%s': it is not a folder", cli->folder);
 	plan->job.cwd = arena_strdup(&plan->arena, real);
 	plan->binds[plan->n_binds] = (struct sandbox_bind){ plan->job.cwd, plan->job.cwd };
 	return sandbox_bind_check(&plan->binds[plan->n_binds++], err);

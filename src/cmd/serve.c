@@ -42,7 +42,7 @@ static int serve_read_listen(
 	if (colon && bracket && colon[-1] != ']')
 		colon = NULL;
 	if (colon && (!str_to_i64(colon + 1, &port) || port < 0 || port > 65535))
-		return error_say(err, EINVAL, "--listen: '%s' is no port", colon + 1);
+		return error_say(err, EINVAL, "--listen: '%s' is not a port", colon + 1);
 	name = colon ? arena_strndup(ctx->arena, c->listen, (size_t)(colon - c->listen))
 		     : arena_strdup(ctx->arena, c->listen);
 	if (bracket) {
@@ -52,7 +52,7 @@ static int serve_read_listen(
 	if (!*name || str_eq(name, "localhost"))
 		name = arena_strdup(ctx->arena, "127.0.0.1");
 	if (inet_pton(AF_INET, name, &address) != 1 && inet_pton(AF_INET6, name, &address) != 1)
-		return error_say(err, EINVAL, "--listen: '%s' is no address", name);
+		return error_say(err, EINVAL, "--listen: '%s' is not an address", name);
 	c->net.address = name;
 	c->net.port = (int)port;
 	return 0;

@@ -60,7 +60,7 @@ static void show_release(struct show *s)
 	free(s->path);
 }
 
-/* Makes "accuracy 0.79, f1 0.5" from a recorded score. NULL if the value is no score. */
+/* Makes "accuracy 0.79, f1 0.5" from a recorded score. NULL if the value is not a score. */
 static const char *show_metrics(struct show *s, const struct pyjson *score)
 {
 	auto_buf struct buf out = BUF_INIT(65536);
@@ -173,7 +173,7 @@ static void show_add_summary(struct buf *out, struct show *s)
 	buf_add_str(out, term_style(s->style.colours, TERM_RESET));
 }
 
-/* The task's text that the player got: the first message that is no demonstration. */
+/* The task's text that the player got: the first message that is not a demonstration. */
 static const char *show_assignment(const struct show *s)
 {
 	const struct traj *t = s->run.traj;

@@ -21,7 +21,7 @@ struct node {
 	int line, column; /* place in the file, counted from 1 */
 	/* text of a scalar node */
 	const char *text;
-	/* the scalar has no quotes and is no block; then "true" is a boolean and "~" a null */
+	/* the scalar has no quotes and is not a block; then "true" is a boolean and "~" a null */
 	bool plain;
 	/* the scalar is a block after "|" or ">", whose text begins on the line after `line` */
 	bool block;
@@ -40,7 +40,7 @@ struct node_pair {
 	const struct node *value;
 };
 
-/* The value of a key. NULL if the key is missing, or if `node` is no map or NULL. */
+/* The value of a key. NULL if the key is missing, or if `node` is not a map or NULL. */
 const struct node *node_get(const struct node *node, const char *key);
 
 /* Finds the node at "a.b.c" below root. If a key is missing, returns the deepest node that was

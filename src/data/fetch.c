@@ -184,7 +184,7 @@ static int fetching_look(struct fetching_file *ff, const char *revision, struct 
 	if (ff->expected && *out->sha256 && strcasecmp(out->sha256, ff->expected) != 0)
 		return fetching_say_differs(ff, "the server's file", out->sha256, err);
 	if (*out->commit && !source_is_commit(out->commit))
-		return error_say(err, EIO, "the server names a revision that is no commit");
+		return error_say(err, EIO, "the server names a revision that is not a commit");
 	return 0;
 }
 

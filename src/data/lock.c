@@ -33,7 +33,7 @@ static int lock_read(const char *path, json_t **out, struct fh_error *err)
 	if (r < 0)
 		return r;
 	if (!json_is_object(whole))
-		return error_say(err, EINVAL, "%s is no JSON object", path);
+		return error_say(err, EINVAL, "%s is not a JSON object", path);
 	*out = take_ptr(whole);
 	return 0;
 }
@@ -110,6 +110,6 @@ int lock_record(const char *state_dir, enum lock_section section, const char *ke
 	lock_set(whole, section, key, entry);
 	text = json_dumps(whole, JSON_INDENT(2) | JSON_SORT_KEYS);
 	if (!text)
-		return error_say(err, EINVAL, "%s can't be written: a name is no UTF-8", path);
+		return error_say(err, EINVAL, "%s can't be written: a name is not UTF-8", path);
 	return fd_write_file(path, text, strlen(text), 0644, err);
 }

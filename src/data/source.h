@@ -11,7 +11,7 @@
  */
 
 /* Gives the URL of the file at `revision`. If `revision` is NULL, takes the revision that the
- * source names. -EINVAL: it is no valid URL. */
+ * source names. -EINVAL: it is not a valid URL. */
 int source_url(const struct dataset_source *source, const char *revision, char **out,
 		struct fh_error *err);
 

@@ -242,7 +242,8 @@ static int ask_once(struct ask *a, const char *url, bool with_token, struct fh_e
 
 /* --- redirects and tries ---------------------------------------------------------------------- */
 
-/* Compares the servers of two URLs. -EINVAL: one is no URL, or the second gives up encryption. */
+/* Compares the servers of two URLs. -EINVAL: one is not a URL, or the second gives up
+ * encryption. */
 static int ask_compare(const char *from, const char *to, bool *out_same, struct fh_error *err)
 {
 	auto_http_url struct http_url a = { NULL }, b = { NULL };
@@ -361,7 +362,8 @@ static int ask_attempt(struct ask *a, struct fh_error *err)
 	return 0;
 }
 
-/* Repeats the request until it succeeds, or until TRANSFER_TRIES tries in a row have brought no new byte. */
+/* Repeats the request until it succeeds, or until TRANSFER_TRIES tries in a row have brought no new
+ * byte. */
 static int ask_try(struct ask *a, struct fh_error *err)
 {
 	/* Most bytes so far, which a try must exceed to count as progress. A server that makes the

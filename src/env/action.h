@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /*
- * Kinds of actions. Some actions are no commands for the shell, but words that end the episode.
+ * Kinds of actions. Some actions are not commands for the shell, but words that end the episode.
  * Programs that drive agents send such a word when a cost limit is reached or the context is full.
  */
 enum action_kind {

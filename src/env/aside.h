@@ -5,7 +5,7 @@
 #include <fumehood/aside.h>
 
 /*
- * Asides: turns that are no steps (fumehood/aside.h). A command runs in the episode's shell. The
+ * Asides: turns that are not steps (fumehood/aside.h). A command runs in the episode's shell. The
  * porter copies files, because an agent can make a copy wait by the kernel's lock of a file.
  */
 int aside_begin(struct fh_env *env, const struct fh_action *action, struct fh_error *err);

@@ -99,7 +99,7 @@ static json_t *imports_ask(const struct imports_request *q)
 
 /*
  * Lists the modules by name. Skips those that the task asks the agent to write: the evaluator may
- * import them, but they are no packages.
+ * import them, but they are not packages.
  */
 static char *imports_names(const struct task *task, const json_t *list)
 {

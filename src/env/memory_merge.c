@@ -76,12 +76,12 @@ static int merge_parse(const struct buf *text, const char *what, json_t **out, s
 	if (!memory)
 		return merge_no_memory(err);
 	if (!json_is_object(memory))
-		return error_say(err, EINVAL, "%s is no JSON object", what);
+		return error_say(err, EINVAL, "%s is not a JSON object", what);
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		const json_t *list = json_object_get(memory, lists[i]);
 
 		if (list && !json_is_array(list))
-			return error_say(err, EINVAL, "'%s' of %s is no list", lists[i], what);
+			return error_say(err, EINVAL, "'%s' of %s is not a list", lists[i], what);
 	}
 	r = merge_check_members(memory, what, err);
 	if (r < 0)

@@ -23,7 +23,7 @@
 #define SETUP_STATE_BYTES_MAX 65536
 
 struct env_setup_file {
-	/* file name: not empty, without a slash, and its first character is no dot */
+	/* file name: not empty, without a slash, and its first character is not a dot */
 	const char *name;
 	const void *data;
 	size_t n;

@@ -24,7 +24,7 @@ static int variable_check(const char *variable, struct fh_error *err)
 	while (isalnum((unsigned char)variable[n]) || variable[n] == '_')
 		n++;
 	if (!n || isdigit((unsigned char)*variable) || variable[n] != '=')
-		return error_say(err, EINVAL, "'%.*s' is no variable: expected NAME=VALUE",
+		return error_say(err, EINVAL, "'%.*s' is not a variable: expected NAME=VALUE",
 				(int)str_utf8_cut(variable, strlen(variable), 60), variable);
 	for (size_t i = 0; i < ARRAY_SIZE(variables_own); i++)
 		if (strlen(variables_own[i]) == n && str_starts(variable, variables_own[i]))

@@ -70,7 +70,7 @@ static void grade_no_submission(struct grade *g, const struct fh_error *why)
 	case -ELOOP:
 	case -EINVAL:
 		grade_conclude(g, GRADE_REJECTED, why->message);
-		g->integrity = xasprintf("the submission %s is no regular file: %s",
+		g->integrity = xasprintf("the submission %s is not a regular file: %s",
 				g->request.task->grader.submission, why->message);
 		break;
 	case -EFBIG:

@@ -60,7 +60,7 @@ static int score_add_metric(
 		return error_say(
 				err, EPROTO, "a metric's name is empty, too long or not printable");
 	if (!json_is_number(value) || !isfinite(json_number_value(value)))
-		return error_say(err, EPROTO, "metric '%s' is no finite number", name);
+		return error_say(err, EPROTO, "metric '%s' is not a finite number", name);
 	if (s->n == SCORE_METRICS_MAX)
 		return error_say(err, EPROTO, "more than %d metrics", SCORE_METRICS_MAX);
 	score_add(s,
@@ -128,7 +128,7 @@ int score_read(const char *text, size_t n, struct score_reading *out, struct fh_
 	if (r < 0)
 		return r;
 	if (!json_is_object(object))
-		return error_say(err, EPROTO, "it is no JSON object");
+		return error_say(err, EPROTO, "it is not a JSON object");
 	r = json_get_str(object, "error", JSON_OPTIONAL, &rejection, err);
 	if (r < 0)
 		return r;

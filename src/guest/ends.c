@@ -131,8 +131,8 @@ static void ends_look(struct ends *e, int64_t now)
 }
 
 /*
- * Opens /proc/PID for PID 1 of sandboxes that did not end in time, ENDS_AT_ONCE of them at most. The pid
- * can't belong to another process: the kernel keeps it until PID 1 is reaped.
+ * Opens /proc/PID for PID 1 of sandboxes that did not end in time, at most ENDS_AT_ONCE. The
+ * pid can't belong to another process: the kernel keeps it until PID 1 is reaped.
  */
 static size_t ends_open_overdue(const struct ends *e, int64_t now, int procs[ENDS_AT_ONCE])
 {

@@ -80,7 +80,7 @@ static int answer_check_protocol(const struct answer *a, const json_t *root, str
 	return 0;
 }
 
-/* Fails with an error that explains why the server's answer is no JSON. A web page means that the
+/* Fails with an error that explains why the server's answer is not JSON. A web page means that the
  * URL is wrong. */
 static int answer_complain_no_json(const struct answer *a, struct fh_error *err)
 {
@@ -93,7 +93,7 @@ static int answer_complain_no_json(const struct answer *a, struct fh_error *err)
 				"base of its API, which often ends with /v1");
 	if (!*text)
 		return error_say(err, EBADMSG, "an empty reply");
-	return reply_broken(err, "it is no JSON");
+	return reply_broken(err, "it is not JSON");
 }
 
 /*
@@ -123,7 +123,7 @@ static int answer_parse_event(struct answer *a, const char *text, size_t n, stru
 		return 0;
 	}
 	if (lenient_json("event", text, n, &data, &why) < 0)
-		return reply_broken(err, "an event of its stream is no JSON");
+		return reply_broken(err, "an event of its stream is not JSON");
 	r = answer_read_error(a, data, err);
 	if (r < 0)
 		return r;
@@ -187,9 +187,9 @@ static int answer_read_whole(struct answer *a, struct fh_error *err)
 				json_add(&a->text, root, false);
 			return a->dialect->read(&a->reply, root, err);
 		}
-	/* Refuse JSON without any member of a reply: the server is no language model. */
+	/* Refuse JSON without any member of a reply: the server is not a language model. */
 	return error_say(err, EIO,
-			"the server gave JSON that is no reply of a model: --url should be the base of "
+			"the server gave JSON that is not a reply of a model: --url should be the base of "
 			"its API, which often ends with /v1");
 }
 

@@ -122,7 +122,7 @@ bool chat_is_spec(const char *spec);
 int chat_check_options(const struct chat_options *options, struct fh_error *err);
 
 /* Opens a model and copies the options. No request is sent yet. -EINVAL, with a fix in the error:
- *   - the spec is unknown, `extra` is no object, or `version` or the number of retries is wrong
+ *   - the spec is unknown, `extra` is not an object, or `version` or the number of retries is wrong
  *   - the URL is missing or wrong, or a .env file set it and the API key is from elsewhere
  *   - the provider needs a key and there is none, or the key is invalid
  *   - cost_limit is below 0, or costs are limited and the model's price is unknown
@@ -239,7 +239,7 @@ struct chat_reply {
 int chat_end(struct chat_call *call, struct chat_reply *out, struct fh_error *err);
 
 /* The request of a call with chat_request.raw that has ended, as it was sent. It lives as long as
- * the call. NULL: it was no JSON object. */
+ * the call. NULL: it was not a JSON object. */
 json_t *chat_call_sent(const struct chat_call *call);
 /* HTTP status of the last answer to a call; 0: there was none. */
 int chat_call_status(const struct chat_call *call);

@@ -91,7 +91,7 @@ static int chat_check_version(const char *version, struct fh_error *err)
 	if (!version || !version[strspn(version, letters)])
 		return 0;
 	return error_say(err, EINVAL,
-			"'%s' is no version of an API: use letters, digits, '.', '_' and '-'",
+			"'%s' is not a version of an API: use letters, digits, '.', '_' and '-'",
 			version);
 }
 

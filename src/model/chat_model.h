@@ -48,7 +48,7 @@ void chat_model_free(struct chat_model *m);
 size_t chat_request_bytes(const struct chat_request *request);
 
 /* Appends the JSON body of a request to `out`. Sets *out_sent to that of a raw request. -EINVAL:
- * the parameters of a tool or the raw request are no JSON, or `out` is full. A thread may call it
+ * the parameters of a tool or the raw request are not JSON, or `out` is full. A thread may call it
  * while nothing else uses the model. */
 int chat_request_write(const struct chat_model *m, const struct chat_request *request,
 		struct buf *out, json_t **out_sent, struct fh_error *err);

@@ -32,7 +32,7 @@ static int chat_request_read(const struct chat_model *m, const struct chat_reque
 	if (r < 0)
 		return r;
 	if (!json_is_object(*out))
-		return error_say(err, EINVAL, "the request is no JSON object");
+		return error_say(err, EINVAL, "the request is not a JSON object");
 	for (size_t i = 0; i < ARRAY_SIZE(streams); i++)
 		json_object_del(*out, streams[i]);
 	json_object_set_new(*out, "model", json_text(m->name));

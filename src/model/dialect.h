@@ -25,7 +25,7 @@ struct dialect {
 	/* Adds the HTTP headers that the protocol requires. `key` and `version` may be NULL. */
 	void (*add_headers)(struct http_headers *h, const char *key, const char *version);
 	/* Makes the request's JSON body, without the user's `extra` members. -EINVAL if a tool's
-	 * parameters are no JSON. */
+	 * parameters are not JSON. */
 	int (*write)(const struct dialect_request *request, json_t **out, struct fh_error *err);
 	/* Adds a complete answer of a model, or one event of a stream, to the reply. -EPROTO:
 	 * malformed; -EFBIG: too large. */
@@ -35,7 +35,7 @@ struct dialect {
 
 /* Adds the request's tools, if any, as body["tools"]. Each is an object with name, description and,
  * as `key`, its parameters. If `wrapped`, each becomes {"type": "function", "function": tool}.
- * -EINVAL: parameters are no JSON. */
+ * -EINVAL: parameters are not JSON. */
 int dialect_write_tools(json_t *body, const struct chat_request *chat, const char *key,
 		bool wrapped, struct fh_error *err);
 

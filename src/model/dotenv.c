@@ -158,8 +158,7 @@ static int dotenv_read_settings(struct arena *a, struct dotenv_file *s, struct d
 	return 0;
 }
 
-/* --- environment variables
- * --------------------------------------------------------------------- */
+/* --- environment variables -------------------------------------------------------------------- */
 
 /* Variables that a .env file may set, beside keys and URLs of language models. Other URLs are
  * refused: keys from elsewhere would be sent to them. */

@@ -19,8 +19,9 @@
  *   OTHER='as it is'             quotes may span lines
  *
  * $NAME is not replaced. Ignored variables that would matter to this program are listed in
- * left_out, as "FILE:LINE: NAME, ...". A missing file is no error. -EINVAL with "FILE:LINE: ..."
- * for a wrong file, of which nothing is set; errors show no values. Call this before threads start.
+ * left_out, as "FILE:LINE: NAME, ...". A missing file is not an error. -EINVAL with "FILE:LINE:
+ * ..." for a wrong file, of which nothing is set; errors show no values. Call this before
+ * threads start.
  */
 int dotenv_load(const char *path, struct buf *left_out, struct fh_error *err);
 

@@ -15,7 +15,7 @@ typedef int json_lines_take(
  * Blank lines are skipped. -EINVAL with "FILE:LINE:COLUMN: ..." for wrong JSON. */
 int json_lines_read(const char *path, json_lines_take *take, void *data, struct fh_error *err);
 
-/* Gives the string in a JSON value. -EINVAL: the value is no string, is longer than `most`
+/* Gives the string in a JSON value. -EINVAL: it is not a string, is longer than `most`
  * bytes, or holds a NUL or half a surrogate pair. Errors call the value `what`: "an action". */
 int json_lines_text(const char *path, const struct pyjson *value, const char *what, size_t most,
 		const char **out, struct fh_error *err);

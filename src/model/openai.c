@@ -308,7 +308,7 @@ static int openai_read_event(struct reply *r, const json_t *data, struct fh_erro
 					 : openai_first_choice(data);
 
 	if (!json_is_object(data))
-		return reply_broken(err, "an event of its stream is no object");
+		return reply_broken(err, "an event of its stream is not an object");
 	openai_read_usage(r, json_object_get(data, "usage"));
 	if (!choice)
 		return 0;

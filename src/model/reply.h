@@ -71,7 +71,7 @@ int reply_check(const struct reply *r, struct fh_error *err);
 int reply_use(struct reply *r, int64_t index, struct reply_use **out, struct fh_error *err);
 
 /* Stores the reason why the model stopped, as the provider names it, in r->stopped and r->stop.
- * Ignores a reason that is no string. */
+ * Ignores a reason that is not a string. */
 void reply_stop(struct reply *r, const json_t *reason, const struct reply_reason *reasons,
 		size_t n_reasons);
 

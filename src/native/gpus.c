@@ -142,8 +142,8 @@ static int gpus_lease(int number, struct gpu *out, struct fh_error *err)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_set(err, errno, "open GPU %d, '%s'", number, path);
 	if (!S_ISCHR(st.st_mode))
-		return error_say(
-				err, ENOENT, "there is no GPU %d: '%s' is no device", number, path);
+		return error_say(err, ENOENT, "there is no GPU %d: '%s' is not a device", number,
+				path);
 	r = gpus_check_mode(number, path, st.st_mode, err);
 	if (r < 0)
 		return r;

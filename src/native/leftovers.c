@@ -87,7 +87,7 @@ static size_t leftovers_depth(int proc, const char *stat)
 {
 	auto_buf struct buf text = BUF_INIT(TEXT_MAX);
 	char name[32];
-	long pids[LEFTOVERS_DEPTH_MAX]; /* the process' pid in each of its pid namespaces, innermost last */
+	long pids[LEFTOVERS_DEPTH_MAX]; /* pid in each of its pid namespaces, innermost last */
 	size_t depth;
 
 	process_name(stat, name, sizeof(name));

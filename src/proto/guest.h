@@ -51,8 +51,7 @@
  */
 #define GUEST_IDS 65534
 
-/* --- messages from the owner to the nursery
- * ---------------------------------------------------- */
+/* --- messages from the owner to the nursery --------------------------------------------------- */
 enum nursery_message {
 	/* first message: struct hello; descriptors: pidfd of the owner, struct roll, owner's
 	 * cgroup.procs... */
@@ -230,8 +229,7 @@ enum init_event {
 	INIT_INTERRUPTED, /* answers INIT_INTERRUPT: all signals of the interruption were sent */
 };
 
-/* --- messages from the owner to the porter
- * ----------------------------------------------------- */
+/* --- messages from the owner to the porter ---------------------------------------------------- */
 enum porter_message {
 	/* copy a file out: u32 id, str folder, str path, u64 most bytes of the file */
 	PORTER_GET = 1,

@@ -65,13 +65,13 @@ int pyjson_complain(const char *name, const struct pyjson *at, struct fh_error *
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Finds a member of a JSON object. The last of equal names counts, as in Python. NULL: there is no
- * such member, or `object` is no object. */
+ * such member, or `object` is not an object. */
 const struct pyjson *pyjson_get(const struct pyjson *object, const char *key);
 
-/* Returns the text of a JSON string. NULL: v is no string, or the string contains a NUL. */
+/* Returns the text of a JSON string. NULL: v is not a string, or the string contains a NUL. */
 const char *pyjson_string(const struct pyjson *v);
 
-/* Returns the text of a JSON string. It is "" if v is no string, or contains a NUL. */
+/* Returns the text of a JSON string. It is "" if v is not a string, or contains a NUL. */
 const char *pyjson_text(const struct pyjson *v);
 
 /* Functions that read a JSON number into *out. They return false and leave *out unchanged unless v

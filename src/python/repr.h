@@ -15,7 +15,7 @@
  * The build asks its Python for the printable characters, because new versions of Unicode add some.
  */
 
-/* Appends n bytes as Python shows a str in quotes. Bytes that are no UTF-8 become \udcNN, as in
+/* Appends n bytes as Python shows a str in quotes. Bytes that are not UTF-8 become \udcNN, as in
  * Python's names of files. */
 void repr_add_text(struct buf *out, const char *s, size_t n);
 

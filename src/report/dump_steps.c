@@ -29,7 +29,7 @@ struct cells {
 	bool filled; /* CSV: a cell precedes */
 };
 
-/* Appends a cell of CSV. Bytes that are no UTF-8 become the text \xNN, and so does NUL. */
+/* Appends a cell of CSV. Bytes that are not UTF-8 become the text \xNN, and so does NUL. */
 static void cells_quote(struct buf *out, const char *text, size_t n)
 {
 	auto_buf struct buf clean = BUF_INIT(DUMP_BYTES_MAX);

@@ -51,7 +51,7 @@ static int index_place(const char *dir, char **out, struct fh_error *err)
 	if (stat(dir, &st) < 0)
 		return error_set(err, errno, "open folder '%s'", dir);
 	if (!S_ISDIR(st.st_mode))
-		return error_say(err, ENOTDIR, "'%s' is no folder: name a folder of runs", dir);
+		return error_say(err, ENOTDIR, "'%s' is not a folder: name a folder of runs", dir);
 	name = xasprintf(".fumehood-index-%llx-%llx.sqlite", (unsigned long long)st.st_dev,
 			(unsigned long long)st.st_ino);
 	if (access(dir, W_OK) == 0) {
@@ -94,7 +94,7 @@ static int index_version(struct run_index *ix)
 	return sqlite3_finalize(q) == SQLITE_OK ? version : -1;
 }
 
-/* Makes the table in an empty file. -EIO: the file is no index of this format. */
+/* Makes the table in an empty file. -EIO: the file is not an index of this format. */
 static int index_make(struct run_index *ix)
 {
 	auto_buf struct buf sql = BUF_INIT(65536);

@@ -27,7 +27,7 @@ void inspect_put_tokens(struct pyjson_writer *w, const char *key, const struct d
 void inspect_put_usage(struct pyjson_writer *w, const char *model, const struct dump_usage *used);
 struct dump_usage inspect_usage(const struct run_row *row);
 
-/* Writes seconds since 1970 as a date. If the separator is no colon, it is a part of a file's
+/* Writes seconds since 1970 as a date. If the separator is not a colon, it is a part of a file's
  * name. */
 const char *inspect_date(char text[64], double seconds, char separator);
 /* Seconds since 1970 as an ISO date with the time zone. NAN: nothing is written. */

@@ -349,7 +349,7 @@ static void episode_go_on(struct episode *e)
 	if (episode_step_ends(step)) {
 		xstrset(&e->exit_status, step->exit_status ? step->exit_status : "");
 		/* Let the episode fail if the server is unreachable, a key is wrong or a cost limit
-		 * is reached. These are no results of the model. */
+		 * is reached. These are not results of the model. */
 		if (in->agent && agent_failure(in->agent)) {
 			e->failed = true;
 			e->error = *agent_failure(in->agent);

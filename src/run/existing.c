@@ -37,8 +37,7 @@ static const char *existing_text_of(const struct pyjson *object, const char *key
 	return pyjson_text(pyjson_get(object, key));
 }
 
-/* --- comparing a recorded run with the planned one
- * --------------------------------------------- */
+/* --- comparing a recorded run with the planned one -------------------------------------------- */
 
 /*
  * Makes the arguments that the planned run would record in args.yaml. They are written as YAML and

@@ -54,7 +54,7 @@ int mlgym_root_find(struct arena *arena, const char *name, const char *folder, c
 		return 0;
 	}
 	return error_say(err, EINVAL,
-			"%s: '%s' is no checkout of MLGym: it has no task, configs/tasks/*.yaml "
+			"%s: '%s' is not a checkout of MLGym: it has no task, configs/tasks/*.yaml "
 			"(--mlgym-root '' uses no checkout)",
 			name, folder);
 }

@@ -366,8 +366,7 @@ int run_past_apply(struct run_past *p, struct run_options *o, struct fh_error *e
 	return past_apply_args(p, o, err);
 }
 
-/* --- comparing with the record while it is played again
- * ---------------------------------------- */
+/* --- comparing with the record while it is played again --------------------------------------- */
 
 struct model_turn run_past_turn(const struct run_past *p, size_t i)
 {

@@ -146,8 +146,7 @@ int run_record_memory(const struct run_record *r, const struct fh_env *env, stru
 	return memory ? fd_write_file(path, buf_str(memory), memory->len, 0666, err) : 0;
 }
 
-/* --- recording the model's cost and the end of the run
- * ----------------------------------------- */
+/* --- recording the model's cost and the end of the run ---------------------------------------- */
 
 static const struct pyjson *record_make_stats(struct arena *arena, const struct chat_stats *stats)
 {

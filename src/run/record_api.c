@@ -59,7 +59,7 @@ static int record_api_check(
 static int record_api_check_text(const char *name, const char *text, struct fh_error *err)
 {
 	if (text && str_utf8_invalid(text, strlen(text)) >= 0)
-		return error_say(err, EINVAL, "the %s is no UTF-8", name);
+		return error_say(err, EINVAL, "the %s is not UTF-8", name);
 	return 0;
 }
 

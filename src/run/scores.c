@@ -34,8 +34,7 @@ void run_scores_release(struct run_scores *s)
 	buf_release(&s->validated);
 }
 
-/* --- scores in an environment's results
- * -------------------------------------------------------- */
+/* --- scores in an environment's results ------------------------------------------------------- */
 
 static double scores_value_of(const struct run_scores *s, const struct fh_metric *metrics, size_t n)
 {

@@ -264,7 +264,7 @@ static int sweep_take_temperatures(const struct sweep_read *q, const struct swee
 
 		all[i] = strtod(texts->items[i], &end);
 		if (*end || end == texts->items[i] || !(all[i] >= 0 && all[i] <= 100))
-			return node_complain(list->items[i], q->err, "'%s' is no temperature",
+			return node_complain(list->items[i], q->err, "'%s' is not a temperature",
 					texts->items[i]);
 		values[i] = arena_printf(q->arena, "%.15g", all[i]);
 	}
@@ -286,8 +286,8 @@ static int sweep_take_seeds(const struct sweep_read *q, const struct sweep *s)
 		all[i] = strtoull(text, &end, 10);
 		if (*end || *text < '0' || *text > '9' || errno || all[i] > SEED_MAX)
 			return node_complain(list->items[i], q->err,
-					"'%s' is no seed: a whole number from 0 to %" PRId64, text,
-					SEED_MAX);
+					"'%s' is not a seed: a whole number from 0 to %" PRId64,
+					text, SEED_MAX);
 	}
 	q->options->seeds = all;
 	q->options->n_seeds = s->seeds.n;

@@ -87,7 +87,7 @@ static int tasks_of_file(const struct run_options *o, const struct task_places *
 		if (str_eq(path_basename(real), TASK_FILE))
 			return 0;
 		return error_say(err, EINVAL,
-				"--task_config_path: '%s' is no " TASK_FILE
+				"--task_config_path: '%s' is not a " TASK_FILE
 				", and lies in no checkout of MLGym",
 				path);
 	}

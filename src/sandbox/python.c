@@ -145,7 +145,7 @@ static int python_show_around(struct python_finding *f, const char *program)
 }
 
 /* If a path, a heap string, is a symbolic link, replaces it by the path that the link names. False:
- * it is no link. */
+ * it is not a link. */
 static bool python_follow(char **path)
 {
 	char link[PATH_MAX];
@@ -224,7 +224,7 @@ static int python_say_not_there(const char *dir, const char *path, struct fh_err
 				"--python '%s': its bin/python3 is a link that can't be followed to '%s': %s",
 				dir, at, strerrordesc_np(error));
 	return error_say(err, ENOENT,
-			"--python '%s': it has no bin/python3, so it is no environment of Python",
+			"--python '%s': it has no bin/python3, so it is not an environment of Python",
 			dir);
 }
 
@@ -236,7 +236,7 @@ static int python_check(const char *dir, struct fh_error *err)
 	if (stat(dir, &st) < 0)
 		return error_set(err, errno, "--python '%s'", dir);
 	if (!S_ISDIR(st.st_mode))
-		return error_say(err, ENOTDIR, "--python '%s': it is no folder", dir);
+		return error_say(err, ENOTDIR, "--python '%s': it is not a folder", dir);
 	if ((st.st_mode & 05) != 05)
 		return error_say(err, EACCES,
 				"--python '%s': others may not read it, as a sandbox would: chmod -R o+rX",

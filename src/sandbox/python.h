@@ -28,7 +28,7 @@ struct python_env {
 
 /*
  * Finds the binds that show a Python environment to a sandbox. They live in the arena. -ENOENT,
- * -EINVAL: the folder is no environment, or can't be shown; the error says why.
+ * -EINVAL: the folder is not an environment, or can't be shown; the error says why.
  */
 int python_env_find(
 		struct arena *a, const char *spec, struct python_env *out, struct fh_error *err);

@@ -404,7 +404,7 @@ void mcp_take(struct client *c, const struct pyjson *request)
 		c->rpc_id = id;
 	if (request->kind != PYJSON_OBJECT || !method ||
 			!str_eq(pyjson_text(pyjson_get(request, "jsonrpc")), "2.0")) {
-		mcp_fail(c, RPC_REQUEST, "the text is no request of JSON-RPC 2.0");
+		mcp_fail(c, RPC_REQUEST, "the text is not a request of JSON-RPC 2.0");
 		return;
 	}
 	if (params && params->kind != PYJSON_OBJECT) {

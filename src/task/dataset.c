@@ -70,8 +70,7 @@ static int dataset_read_yaml(struct dataset_loading *l)
 	return 0;
 }
 
-/* --- paths of a data set's files
- * --------------------------------------------------------------- */
+/* --- paths of a data set's files -------------------------------------------------------------- */
 
 char *dataset_store(const char *id, const char *tasks_dir)
 {
@@ -247,8 +246,7 @@ static int dataset_add_files(struct dataset_loading *l)
 	return 0;
 }
 
-/* --- files of a data set to fetch
- * -------------------------------------------------------------- */
+/* --- files of a data set to fetch ------------------------------------------------------------- */
 
 /* Chooses name and folder of a fetched file. Files from which a layout program makes others lie in
  * a folder of their own. */

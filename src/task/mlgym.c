@@ -247,8 +247,7 @@ int mlgym_load_datasets(struct task_loading *l)
 	return 0;
 }
 
-/* --- the evaluator of an MLGym task
- * ------------------------------------------------------------ */
+/* --- the evaluator of an MLGym task ----------------------------------------------------------- */
 
 /* Returns the absolute path of the file in the MLGym checkout that the task copies to `path` in the
  * workspace. NULL: there is none. */
@@ -407,8 +406,7 @@ int mlgym_load_binds(struct task_loading *l)
 	return 0;
 }
 
-/* --- the description of an MLGym task
- * ---------------------------------------------------------- */
+/* --- the description of an MLGym task --------------------------------------------------------- */
 
 #define DESCRIPTION_BYTES_MAX (4 * 1024 * 1024)
 #define DATASET_DOCS "{dataset_docs}"

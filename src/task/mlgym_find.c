@@ -51,7 +51,7 @@ int mlgym_list(const char *root, char ***out, struct fh_error *err)
 	return 0;
 }
 
-/* Returns the real path of the file `path`, or NULL if it is no existing file. Frees `path`. */
+/* Returns the real path of the file `path`, or NULL if it is not an existing file. Frees `path`. */
 static char *mlgym_existing(char *path)
 {
 	char *real = path_exists(path) && !path_is_dir(path) ? realpath(path, NULL) : NULL;

@@ -269,8 +269,8 @@ int args_yaml_parse(struct arena *a, const char *name, const struct buf *text,
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
-/* Returns true if both texts are JSON with the same value. False if a text is no JSON, such as NULL
- * or ARGS_HIDDEN. */
+/* Returns true if both texts are JSON with the same value. False if a text is not JSON, such as
+ * NULL or ARGS_HIDDEN. */
 static bool args_is_same_json(const char *x, const char *y)
 {
 	auto_json json_t *one = NULL, *other = NULL;

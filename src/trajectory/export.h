@@ -36,7 +36,7 @@ struct exported {
 };
 
 /* Reads <dir>/events.jsonl. Ignores an incomplete last line. -EINVAL with "<path>:<line>:<column>:
- * <why>" if the file is no event log. */
+ * <why>" if the file is not an event log. */
 int export_read(const char *dir, struct exported *out, struct fh_error *err);
 
 /* Parses n bytes of `data`, the text of an events.jsonl, as export_read() does. `name` stands for

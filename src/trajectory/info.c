@@ -32,7 +32,7 @@ static void info_put_known(struct pyjson_writer *w, const char *key, int64_t v)
 		pyjson_put_i64(w, key, v);
 }
 
-/* Parses what the agent's state command printed. NULL: it is no JSON object. */
+/* Parses what the agent's state command printed. NULL: it is not a JSON object. */
 static const struct pyjson *info_read_tools(struct arena *a, const char *text)
 {
 	struct pyjson_source source = {

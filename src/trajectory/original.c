@@ -77,8 +77,7 @@ static void original_add_our_score(struct buf *out, const char *at)
 		original_add_line(out, at);
 }
 
-/* --- scores that MLGym recorded
- * ---------------------------------------------------------------- */
+/* --- scores that MLGym recorded --------------------------------------------------------------- */
 
 static const char *original_recorded_text(const struct traj *t, size_t step)
 {

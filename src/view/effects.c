@@ -179,7 +179,7 @@ static void effects_tell(struct effects *e, struct effect effect)
 	e->take(e->user, &effect);
 }
 
-/* Gives the only word that is no option. NULL: there are others. */
+/* Gives the only word that is not an option. NULL: there are others. */
 static const char *effect_file(const struct effect_command *c)
 {
 	const char *file = NULL;

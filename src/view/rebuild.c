@@ -253,7 +253,7 @@ static bool rebuild_lost(struct run_text seen)
 	return !seen.n || memmem(seen.text, seen.n, words, strlen(words));
 }
 
-/* Reads a step of the editor. False: the action is no command of the editor. */
+/* Reads a step of the editor. False: the action is not a command of the editor. */
 static bool rebuild_editor(struct rebuilding *g)
 {
 	const struct rebuilt_step *s = g->step;

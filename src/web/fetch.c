@@ -38,8 +38,7 @@ struct fetch {
 	struct fh_error failure;
 };
 
-/* --- list of all fetches of the process
- * -------------------------------------------------------- */
+/* --- list of all fetches of the process ------------------------------------------------------- */
 
 static pthread_mutex_t fetches_lock = PTHREAD_MUTEX_INITIALIZER;
 static TAILQ_HEAD(fetch_list, fetch) fetches = TAILQ_HEAD_INITIALIZER(

@@ -85,7 +85,7 @@ static int guard_digit(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* Decodes base64. Returns the number of bytes; a text that is no base64 gives fewer. */
+/* Decodes base64. Returns the number of bytes; a text that is not base64 gives fewer. */
 static size_t guard_decode(const char *text, char *out, size_t max)
 {
 	unsigned bits = 0, n_bits = 0;

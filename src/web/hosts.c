@@ -91,7 +91,7 @@ int hosts_check(const char *list, struct fh_error *err)
 	while (hosts_next(&list, &e))
 		if (!host_entry_is_valid(e))
 			return error_say(err, EINVAL,
-					"'%.*s' is no web site: give example.org, *.example.org, "
+					"'%.*s' is not a web site: give example.org, *.example.org, "
 					"https://example.org:8443 or papers",
 					(int)e.n, e.at);
 	return 0;

@@ -128,8 +128,7 @@ bool http_is_asking(const struct http *h)
 	return !TAILQ_EMPTY(&h->names.left);
 }
 
-/* --- opening and closing an HTTP client
- * -------------------------------------------------------- */
+/* --- opening and closing an HTTP client ------------------------------------------------------- */
 
 static void scope_http(struct http **h)
 {

@@ -58,7 +58,7 @@ int http_url_parse(const char *url, struct http_url *out, struct fh_error *err)
 		return error_say(err, EINVAL,
 				"a URL with a user or password in it is refused: leave them out");
 	if (code != CURLUE_OK || !is_http)
-		return error_say(err, EINVAL, "'%s' is no http:// or https:// URL", url);
+		return error_say(err, EINVAL, "'%s' is not an http:// or https:// URL", url);
 	return 0;
 }
 

@@ -42,7 +42,7 @@ REPLACED = {
     "a library": "touch target.so target.abi3.so target.cpython-311-x86_64-linux-gnu.so",
     "names": "touch -- $'a\\nb' $'\\377' '-x' '\\' \"$(printf '%0250d' 0)\"; mkdir -p data/more",
     "links": "ln -s /etc/passwd a; ln -s . b; ln -s ../../.. c; mkdir -p src; ln -s ../evaluate.py src/d",
-    "what is no file": "mkfifo pipe; python3 -c 'import socket; socket.socket(1).bind(\"s\")'",
+    "what is not a file": "mkfifo pipe; python3 -c 'import socket; socket.socket(1).bind(\"s\")'",
     "a hole": "truncate -s 20M hole; echo end >>hole",
 }
 

@@ -75,7 +75,7 @@ def test_a_trap(begin, task, trap):
     agent.sh(agent.game.honest)
     agent.step(planted)
     agent.step(f"{snaps}; true")
-    assert agent.sh(f"command ls {MARK}") == MARK, "it is no trap"
+    assert agent.sh(f"command ls {MARK}") == MARK, "it is not a trap"
     agent.sh(f"command -p rm {MARK}; test ! -e {MARK} && echo gone")
     agent.assert_honest(agent.ask(op="step", action="LD_PRELOAD= /fumehood/bin/validate; true"))
     assert agent.step(f"LD_PRELOAD= BASH_ENV= command -p ls {MARK} 2>&1")["info"]["exit_code"] != 0

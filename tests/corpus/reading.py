@@ -218,4 +218,4 @@ def why_not_played(action: str) -> str:
     for why, names in PROGRAMS.items():
         if words and words[0] in names:
             return why
-    return "is no command, or one that only the original's container had"
+    return "is not a command, or one that only the original's container had"

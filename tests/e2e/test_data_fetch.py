@@ -271,7 +271,7 @@ def test_nothing_is_fetched_that_can_not_be_recorded(data, hub):
     hub.add(REPOSITORY, FILE, DATA)
     data.state.mkdir()
     (data.state / "data.lock").write_text("[]")
-    assert "data.lock is no JSON object" in data.fetch(status=2).stderr
+    assert "data.lock is not a JSON object" in data.fetch(status=2).stderr
     assert not hub.gets() and data.names() == []
 
 

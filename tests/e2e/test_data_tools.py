@@ -204,4 +204,4 @@ def test_what_is_no_file(door):
     door.step("mkfifo pipe")
     for path in ("pipe", ".", "/dev/zero"):
         step = door.step(f"describe {path}", timeout_s=60)
-        assert step["observation"] == f"{path} is no regular file.\n"
+        assert step["observation"] == f"{path} is not a regular file.\n"

@@ -122,7 +122,7 @@ REFUSED = [
     ("sandbox exec --gpus 255 -- true", 125, "--gpus '255': a GPU is a number"),
     ("sandbox exec --gpus 1,1 -- true", 125, "--gpus names GPU 1 twice"),
     ("sandbox exec --gpus 4 -- true", 125, "there is no GPU 4: no /dev/nvidia4"),
-    ("sandbox exec --gpus 8 -- true", 125, "there is no GPU 8: '/dev/nvidia8' is no device"),
+    ("sandbox exec --gpus 8 -- true", 125, "there is no GPU 8: '/dev/nvidia8' is not a device"),
     ("sandbox exec --gpus 7 -- true", 125, "an agent could not open GPU 7: the mode of"),
     ("env --task rows --gpus 4", 2, "there is no GPU 4"),
     ("run --task rows --gpus 4 --gpus-per-agent 1", 2, "there is no GPU 4"),

@@ -19,7 +19,7 @@ def test_what_is_no_checkout_is_an_error(fumehood, name, folder):
     if not words:
         fumehood.env[name] = str(CHECKOUT / folder)
         name = f"${name}"
-    why = "No such file" if folder == "nowhere" else "is no checkout of MLGym: it has no task"
+    why = "No such file" if folder == "nowhere" else "is not a checkout of MLGym: it has no task"
     commands = [("run", "--task"), ("env", "--task"), ("task", "show"), ("task", "check")]
     for command in [*(c + ("battleOfSexes",) for c in commands), ("task", "list")]:
         said = fumehood(*command, *words, status=2, input="").stderr
@@ -319,7 +319,7 @@ def test_a_checkout_without_a_task(fumehood, tmp_path):
     (tmp_path / "fake/configs/tasks").mkdir(parents=True)
     (tmp_path / "fake/configs/tasks/README.md").touch()
     words = ("run", "--mlgym-root", tmp_path / "fake", "--task", "battleOfSexes")
-    said = "is no checkout of MLGym: it has no task, configs/tasks/*.yaml"
+    said = "is not a checkout of MLGym: it has no task, configs/tasks/*.yaml"
     assert said in fumehood(*words, status=2).stderr
 
 

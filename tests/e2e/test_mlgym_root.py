@@ -228,7 +228,7 @@ def test_memory(fumehood, tmp_path):
     for spoil, why in [
         ("ln -sf /etc/passwd ~/memory.json", "'memory.json' is, or lies behind, a symbolic link"),
         ("echo '{' >~/memory.json", "the agent's memory:2:1: "),
-        ("echo '[]' >~/memory.json", "the agent's memory is no JSON object"),
+        ("echo '[]' >~/memory.json", "the agent's memory is not a JSON object"),
         ("head -c 5M /dev/zero >~/memory.json", "'memory.json' has 5242880 bytes, more than"),
     ]:
         model = fumehood.actions(spoil, "submit")

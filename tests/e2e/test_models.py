@@ -114,5 +114,5 @@ def test_what_is_no_json_is_not_tried_often(fumehood, serve):  # noqa: F811
     server = serve([{"body": "not json", "type": "application/json"}])
     words = ["--task", "rows", "--model", "openai:m", "--url", server.url, "--api-key", "k"]
     done = fumehood.run(*words, "--per-instance-cost-limit", 0, status=1)
-    assert "it is no JSON: not json (3 tries)" in done.stderr
+    assert "it is not JSON: not json (3 tries)" in done.stderr
     assert len(server.asked()) == 3

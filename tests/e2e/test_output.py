@@ -58,7 +58,7 @@ def test_bad_input_is_2(here):
 
 
 def test_missing_data_is_1(here):
-    """Missing data is no fault of the task or the command line, so that the exit status is 1."""
+    """Missing data is not a fault of the task or the command line, so that the exit status is 1."""
     for words in ("run --model baseline --task", "env --task", "task check", "task check --run"):
         done = here(*words.split(), "tasks/large", status=1, input="")
         assert (done.stdout + done.stderr).count("data set 'large' lacks large.bin in ") == 1

@@ -412,7 +412,7 @@ def test_what_a_record_wishes_for_is_said_again(fumehood, broken):
         said = fumehood("run", "--resume", folder, status=2).stderr
         assert words in said and said.count("\n") == 1
     args.write_text(kept.replace("api_version: null", 'api_version: "1\\r\\nHost: evil"'))
-    assert "is no version of an API" in fumehood("run", "--resume", folder, status=2).stderr
+    assert "is not a version of an API" in fumehood("run", "--resume", folder, status=2).stderr
     assert len(server.asked()) == asked and (folder / "events.jsonl").read_bytes() == log
     args.write_text(kept.replace("limit: 0", "limit: 99").replace("gpus: []", 'gpus: ["0"]'))
     done = fumehood("run", "--resume", folder, status=None)

@@ -437,7 +437,7 @@ def test_a_person_who_thinks(fumehood):
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
-        ("--web-hosts", "a b", "--web-hosts: 'a b' is no web site: "),
+        ("--web-hosts", "a b", "--web-hosts: 'a b' is not a web site: "),
         ("--out", "/proc/x", "--out: make folder '/proc/x': "),
         ("--model", "actions:none", "--model actions:none: open 'none': "),
         ("--model", "replay:none", "--model replay:none: open 'none': "),

@@ -58,7 +58,7 @@ WRONG = [
     ("--env 1A=1", "--env wants K=V, not '1A=1'"),
     ("-w /nothere", "enter '/nothere': No such file or directory"),
     ("-C none", "-C 'none': No such file or directory"),
-    ("-C file", "-C 'file': it is no folder"),
+    ("-C file", "-C 'file': it is not a folder"),
     ("-C here --workdir /tmp", "--workdir and -C both say where to start"),
 ]
 

@@ -168,7 +168,7 @@ def test_a_task_that_is_a_named_pipe_is_refused(fumehood, words):
     (fumehood.folder / "mine").mkdir()
     os.mkfifo(fumehood.folder / "mine" / "task.yaml")
     done = fumehood(*words.split(), status=None)
-    assert done.returncode in (1, 2) and "is no regular file" in done.stdout + done.stderr
+    assert done.returncode in (1, 2) and "is not a regular file" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("variant", ["small", "full"])

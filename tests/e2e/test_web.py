@@ -136,10 +136,10 @@ def test_a_document(door, web, path, text):
             "parse_pdf_url http://user:word@example.org/",
             "password in it is refused: leave them out",
         ),
-        ("parse_pdf_url file:///etc/passwd", "is no http:// or https:// URL"),
-        ("parse_pdf_url gopher://example.org/", "is no http:// or https:// URL"),
-        ("parse_pdf_url example.org", "is no http:// or https:// URL"),
-        ("parse_pdf_url ''", "is no http:// or https:// URL"),
+        ("parse_pdf_url file:///etc/passwd", "is not an http:// or https:// URL"),
+        ("parse_pdf_url gopher://example.org/", "is not an http:// or https:// URL"),
+        ("parse_pdf_url example.org", "is not an http:// or https:// URL"),
+        ("parse_pdf_url ''", "is not an http:// or https:// URL"),
         ("literature_search $(printf %09000d 1)", "too long to ask for: 8000 bytes at most"),
         ("parse_pdf_url http://$(printf %08000d 1)", "too long to ask for: 8000 bytes at most"),
     ],
@@ -187,7 +187,7 @@ def test_a_list_that_is_wrong(fumehood, hosts):
         *("env", "--task", "rows", "--tasks-dir", TASKS, "--web-hosts", hosts), status=2, input=""
     )
     assert done.stderr.startswith("fumehood: --web-hosts: '")
-    assert "is no web site: give example.org" in done.stderr
+    assert "is not a web site: give example.org" in done.stderr
 
 
 def test_a_step_that_does_not_wait(door, web):

@@ -155,7 +155,7 @@ def test_connections_that_nobody_has(agent, neighbour):
     before = orphans() + 10  # other programs' connections may change the number
     for _ in range(2):
         assert agent.sh(f"python3 {ATTACK}/orphans.py").strip() == "40"
-        assert orphans() > before + 20, "it is no attack"
+        assert orphans() > before + 20, "it is not an attack"
         agent.ask(op="reset")
     end = time.monotonic() + 100
     while orphans() > before:

@@ -50,7 +50,7 @@ _Noreturn static void serve(int server, int owner)
 	_exit(0);
 }
 
-/* Forks twice, so that the server is no child of the test, which waits for all of its children. */
+/* Forks twice, so that the server is not a child of the test, which waits for all its children. */
 static void start(int server, const int owner[2])
 {
 	pid_t pid = fork();

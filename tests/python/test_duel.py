@@ -127,7 +127,7 @@ def play_small(folder: Path, strategy: str, seconds: int = 60) -> dict[str, Any]
 
 
 def play_raw(folder: Path, program: str, pause: str = "") -> dict[str, Any]:
-    """The small duel against a program that is no player.py; the judge pauses before each round."""
+    """The small duel against a program other than player.py; the judge pauses before each round."""
     (folder / "judge.py").write_text(
         SMALL_JUDGE.replace("        total +=", pause + "        total +=")
     )

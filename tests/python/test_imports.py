@@ -39,7 +39,7 @@ def imports() -> ModuleType:
         ("from package.inside import x", ["no_init", "no_inside"]),
         ("import strategy", []),
         ("import bare.thing", []),
-        ("this is no Python", []),
+        ("this is not Python", []),
     ],
 )
 def test_lacking(imports: ModuleType, tmp_path: Path, text: str, lacking: list[str]) -> None:

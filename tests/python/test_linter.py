@@ -96,7 +96,7 @@ def test_same_as_flake8(answers, name, tmp_path):
 def test_texts_have_errors(answers):
     assert answers["right"] == answers["nothing"] == answers["whole file"] == ""
     codes = {line.split()[1] for text in answers.values() for line in text.splitlines()}
-    assert codes == {"F821", "F822", "F831", "E111", "E999"}  # E112 and E113 are no Python
+    assert codes == {"F821", "F822", "F831", "E111", "E999"}  # E112 and E113 are not Python
 
 
 def start(path: Path, program: list) -> subprocess.Popen:

@@ -86,7 +86,7 @@ static void test_commands(void **state)
 	fh_env_close(env);
 }
 
-/* Programs see exported variables in each new shell. Exporting an array is no error, though no
+/* Programs see exported variables in each new shell. Exporting an array is not an error, though no
  * program can see it. */
 static void test_exported(void **state)
 {

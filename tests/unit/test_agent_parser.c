@@ -30,7 +30,7 @@ static const struct command_argument put_arguments[] = {
 	{ "text", "string", "", true },
 };
 
-/* Arguments with Python's names of types, and with a name that is no type. */
+/* Arguments with Python's names of types, and with a name that is not a type. */
 static const struct command_argument named_arguments[] = {
 	{ "whole", "int", "", false },
 	{ "ratio", "float", "", false },

@@ -69,7 +69,7 @@ static void test_ends_unseen(void **state)
 	sigaction(SIGCHLD, &before, NULL);
 }
 
-/* A pid of a reaped child may belong to such a process: it is no child of this one. */
+/* A pid of a reaped child may belong to such a process: it is not a child of this one. */
 static void test_not_a_child(void **state)
 {
 	assert_int_equal(child_open(getpid()), -1);

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <signal.h>
 
-/* Asides: commands and files in an episode's sandbox that are no steps. Variables of episodes. */
+/* Asides: commands and files in an episode's sandbox that are not steps. Variables of episodes. */
 
 static const void *data;
 static size_t n_data;

@@ -39,10 +39,10 @@ static const struct merge merges[] = {
 	{ OLD, "", OLD, OLD },
 	/* invalid memories */
 	{ "", "", "{", NULL, "the agent's memory:1:1: " },
-	{ "", "", "[]", NULL, "the agent's memory is no JSON object" },
-	{ "", "", "{\"texts\":3}", NULL, "'texts' of the agent's memory is no list" },
-	{ "", "[]", "{}", NULL, "the kept memory is no JSON object" },
-	{ "", "{\"tags\":{}}", "{}", NULL, "'tags' of the kept memory is no list" },
+	{ "", "", "[]", NULL, "the agent's memory is not a JSON object" },
+	{ "", "", "{\"texts\":3}", NULL, "'texts' of the agent's memory is not a list" },
+	{ "", "[]", "{}", NULL, "the kept memory is not a JSON object" },
+	{ "", "{\"tags\":{}}", "{}", NULL, "'tags' of the kept memory is not a list" },
 };
 
 static struct buf buf_of(const char *text)

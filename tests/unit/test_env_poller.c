@@ -10,7 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Tests the poller with items that are no environments. Each item waits for an eventfd, and counts
+/* Tests the poller with items that are not environments. Each item waits for an eventfd, and counts
  * its advances and interrupts. */
 
 struct thing {

@@ -146,9 +146,9 @@ static void test_faults_are_the_predictions_and_name_their_line(void **state)
 		{ "f1", { { "1", "1" }, { "2", "nan" } },
 				"line 3: 'nan' is not a number (column y)" },
 		{ "log_loss", { { "1", "1.5" } },
-				"line 2: 1.5 is no probability from 0 to 1 (column y)" },
+				"line 2: 1.5 is not a probability from 0 to 1 (column y)" },
 		{ "log_loss", { { "1", "-0.1" } },
-				"line 2: -0.1 is no probability from 0 to 1 (column y)" },
+				"line 2: -0.1 is not a probability from 0 to 1 (column y)" },
 		{ "r2", { { "1", "1e308" }, { "2", "1" } },
 				"the predictions are too large to be scored" },
 	};

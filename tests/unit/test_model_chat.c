@@ -188,8 +188,8 @@ static void test_refused(void **state)
 		{ "bomb", -EIO, "more than 16 MiB" },
 		{ "packed", -EIO, "content encoding" },
 		{ "moved", -EIO, "/v2/x?k=[key]: if that is right, give it by --url" },
-		{ "no json", -EIO, "it is no JSON: not json for [key] (3 tries)" },
-		{ "no event", -EIO, "an event of its stream is no JSON: not json (3 tries)" },
+		{ "no json", -EIO, "it is not JSON: not json for [key] (3 tries)" },
+		{ "no event", -EIO, "an event of its stream is not JSON: not json (3 tries)" },
 		{ "no parts", -EIO, ": {\"usage\": 7} (3 tries)" },
 		{ "always", -EIO, "it is scripted to fail (4 tries)" },
 	};

@@ -152,7 +152,7 @@ static void caller_send(struct caller *c)
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* Reads from a request's body how its answer is wanted. False: the body is no JSON object. */
+/* Reads from a request's body how its answer is wanted. False: the body is not a JSON object. */
 static bool caller_read_wish(struct caller *c)
 {
 	const struct buf *body = &c->request.body;

@@ -29,7 +29,7 @@ static bool search_compile(regex_t *out, const char *term)
 	if (r == 0)
 		return true;
 	regerror(r, out, why, sizeof(why));
-	printf("\"%s\" is no regular expression: %s\n", term, why);
+	printf("\"%s\" is not a regular expression: %s\n", term, why);
 	return false;
 }
 

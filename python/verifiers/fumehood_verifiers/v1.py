@@ -206,7 +206,7 @@ class FumehoodHarness(vf.Harness[FumehoodHarnessConfig]):
         data: FumehoodData,
         policy_step: int,
     ) -> vf.ProgramResult:
-        """Plays the episode by the agent's command. A limit of the rollout is no failure of it."""
+        """Plays the episode by the agent's command. A limit of the rollout is not a failure."""
         assert self.config.agent_command is not None
         played = await play(
             Command(

@@ -175,7 +175,7 @@ static int metric_log_loss(const struct scored *s, struct metric_values *out, st
 
 		if (p < 0 || p > 1)
 			return error_say(err, EINVAL,
-					"line %zu: %g is no probability from 0 to 1 (column %s)",
+					"line %zu: %g is not a probability from 0 to 1 (column %s)",
 					s->rows[i].line, pairs[i].prediction, s->column);
 		if (pairs[i].truth == 0)
 			p = 1 - p;

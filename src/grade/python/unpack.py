@@ -91,8 +91,8 @@ def is_taken(path: bytes, own: list[bytes]) -> bool:
 def stays_inside(path: bytes, target: bytes, top: bytes) -> bool:
     """True if the link `path` leads to a place below `top`, through whatever other links.
 
-    The link's folder is no link, so `..` at the target's begin leads to the folders above. A `..`
-    after a name is refused, because the name may be a link to a higher folder.
+    The link's folder is not a link, so `..` at the target's begin leads to the folders above. A
+    `..` after a name is refused, because the name may be a link to a higher folder.
     """
     parts = [part for part in target.split(b"/") if part not in (b"", b".")]
     if b".." in itertools.dropwhile(lambda part: part == b"..", parts):

@@ -110,7 +110,7 @@ class MLGymEnv(gymnasium.Env[str, str]):
         return step.observation, 0.0, step.terminated or step.truncated, info
 
     def communicate(self, input: str, timeout_duration: float = 25, **_: Any) -> str:  # noqa: A002
-        """Runs a command that is no step, and sets `returncode`. "state" tells the state."""
+        """Runs a command that is not a step, and sets `returncode`. "state" tells the state."""
         if input.strip() == "state" and self.last:
             step = self.last
             return json.dumps({"open_file": step.open_file, "working_dir": step.working_dir})

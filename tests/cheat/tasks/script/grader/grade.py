@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gives a point for the right number, else a quarter. Quotes a text that is no number."""
+"""Gives a point for the right number, else a quarter. Quotes a text that is not a number."""
 
 import json
 import os
