@@ -259,22 +259,29 @@ static void desk_accept(struct desk *d, struct desk_order *order)
 	order->text = order->thought = NULL;
 }
 
+static int takeover_accept(struct takeover *t, const char *record, struct desk_order *order,
+		int step, struct fh_error *err)
+{
+	auto_unlock pthread_mutex_t *held = scope_lock(&t->lock);
+	struct desk *d = takeover_find(t, record);
+	int r = d ? desk_check(d, order->kind, step, err)
+		  : error_say(err, ENOENT, "This run is not played by this server.");
+
+	if (r < 0)
+		return r;
+	desk_accept(d, order);
+	return 0;
+}
+
 int takeover_give(struct takeover *t, const char *record, struct desk_order *order, int step,
 		struct fh_error *err)
 {
-	struct desk *d;
-	int r;
+	int r = takeover_accept(t, record, order, step, err);
 
-	pthread_mutex_lock(&t->lock);
-	d = takeover_find(t, record);
-	r = d ? desk_check(d, order->kind, step, err)
-	      : error_say(err, ENOENT, "This run is not played by this server.");
-	if (r >= 0)
-		desk_accept(d, order);
-	pthread_mutex_unlock(&t->lock);
-	if (r >= 0)
-		(void)!write(t->fd, &(uint64_t){ 1 }, sizeof(uint64_t));
-	return r;
+	if (r < 0)
+		return r;
+	(void)!write(t->fd, &(uint64_t){ 1 }, sizeof(uint64_t));
+	return 0;
 }
 
 char *takeover_first(struct takeover *t)

@@ -65,7 +65,7 @@ static bool admit_is_json(struct lws *wsi)
 			strchr("; ", type[strlen(ORDER_TYPE)]);
 }
 
-/* Length of the body: 0 if the request names none. -1: it is no number. */
+/* Length of the body: 0 if the request names none. -1: it is not a number. */
 static int64_t admit_length(struct lws *wsi)
 {
 	char text[VALUE_BYTES];

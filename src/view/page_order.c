@@ -128,7 +128,7 @@ void page_order(struct library *l, struct takeover *t, const struct buf *body,
 
 	out->status = 200;
 	out->mime = PAGE_JSON;
-	why = pyjson_read(&arena, &source, &v, NULL) < 0 ? "The body is no JSON."
+	why = pyjson_read(&arena, &source, &v, NULL) < 0 ? "The body is not JSON."
 							 : order_read(&arena, v, &order);
 	pyjson_i64(pyjson_get(v, "step"), &step);
 	p.run = why ? NULL : library_open(l, pyjson_text(pyjson_get(v, "run")));

@@ -197,7 +197,7 @@ def test_ctrl_c_clears_the_line(terminal):
     t.expect("> ")
     t.type("echo\x03")
     t.expect("[step 2]")
-    t.type("also wrong\x03")  # lines that were cleared are no wish to leave
+    t.type("also wrong\x03")  # lines that were cleared are not wish to leave
     t.expect("[step 2]")
     t.type("cat <<'EOF'\r")
     t.expect("> ")
