@@ -5,7 +5,7 @@
 #include "base/scope.h"
 #include "env/state.h"
 
-#define TEXT_BYTES_MAX (1 << 20)
+#define BESIDE_TEXT_BYTES_MAX (1 << 20)
 
 /* Tells the owner of the run about a request, with the text that the agent gets. */
 static void beside_tell(struct fh_env *env, int request, struct buf *text)
@@ -22,7 +22,7 @@ static void beside_tell(struct fh_env *env, int request, struct buf *text)
 
 static void beside_answer(struct fh_env *env, const struct grade_result *result)
 {
-	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(BESIDE_TEXT_BYTES_MAX);
 
 	scoring_take(&env->scoring, result, &text);
 	turn_hide(env, &text);
@@ -33,7 +33,7 @@ static void beside_answer(struct fh_env *env, const struct grade_result *result)
 
 static void beside_on_validate(struct fh_env *env)
 {
-	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(BESIDE_TEXT_BYTES_MAX);
 	struct fh_error err;
 
 	if (env->scoring.grade)
@@ -56,7 +56,7 @@ static void beside_on_validate(struct fh_env *env)
 
 static void beside_on_submit(struct fh_env *env)
 {
-	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(BESIDE_TEXT_BYTES_MAX);
 
 	buf_add_str(&text, "submit: the submission is scored when the command has ended.");
 	env->turn.requests |= REQUEST_SUBMIT;

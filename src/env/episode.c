@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#define TEXT_BYTES (64 << 10)
+#define RESULT_TEXT_BYTES (64 << 10)
 #define NOTES_BYTES (2 << 20) /* bytes of an observation for notes and scores, besides output */
 
 /* If more bytes than this are allocated for an observation, they are freed before the next turn. */
@@ -67,8 +67,8 @@ void env_result_init(struct env_result *r, size_t output_bytes)
 	/* Bytes of output may become four each ("\\xff"). Notes and scores follow the output. */
 	buf_init(&r->observation, 4 * output_bytes + NOTES_BYTES);
 	buf_init(&r->folded, output_bytes);
-	buf_init(&r->integrity, TEXT_BYTES);
-	buf_init(&r->grade_error, TEXT_BYTES);
+	buf_init(&r->integrity, RESULT_TEXT_BYTES);
+	buf_init(&r->grade_error, RESULT_TEXT_BYTES);
 }
 
 void env_result_release(struct env_result *r)

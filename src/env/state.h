@@ -91,7 +91,7 @@ struct fh_env {
 	struct {
 		uint32_t request; /* id of the request to the sandbox that puts or gets it */
 		bool comes;       /* a file is got, not put */
-		void *data;        /* file of n bytes that was got last; NULL: none */
+		void *data;       /* file of n bytes that was got last; NULL: none */
 		size_t n;
 	} file;
 };

@@ -278,7 +278,7 @@ static void step_run(struct fh_env *env, const struct fh_action *action)
 /* Runs the agent's command once its gateway listens. */
 static void step_run_agent(struct fh_env *env)
 {
-	auto_buf struct buf script = BUF_INIT(FH_ACTION_BYTES_MAX + SCRIPT_BYTES_MAX);
+	auto_buf struct buf script = BUF_INIT(FH_ACTION_BYTES_MAX + STEP_SCRIPT_BYTES_MAX);
 	struct fh_action action = FH_ACTION(.timeout_s = env->agent.timeout_s);
 
 	env->calls.validates = true;
