@@ -146,16 +146,47 @@ bool str_is_blank(const char *s)
 	return true;
 }
 
+#define HIGHS 0x8080808080808080 /* highest bits of eight bytes */
+
+static uint64_t str_eight(const char *s)
+{
+	uint64_t bytes;
+
+	memcpy(&bytes, s, sizeof(bytes));
+	return bytes;
+}
+
 ssize_t str_utf8_invalid(const char *s, size_t n)
 {
 	for (size_t at = 0; at < n;) {
-		size_t length = str_utf8_length(s + at, n - at);
+		size_t length;
+
+		if (n - at >= 8 && !(str_eight(s + at) & HIGHS)) {
+			at += 8;
+			continue;
+		}
+		length = str_utf8_length(s + at, n - at);
 
 		if (!length)
 			return (ssize_t)at;
 		at += length;
 	}
 	return -1;
+}
+
+size_t str_utf8_characters(const char *s, size_t n)
+{
+	const char *end = s + n;
+
+	/* Count the bytes that continue a character: their first bits are 10. */
+	for (; end - s >= 8; s += 8) {
+		uint64_t bytes = str_eight(s);
+
+		n -= (size_t)__builtin_popcountll(bytes & ~(bytes << 1) & HIGHS);
+	}
+	for (; s < end; s++)
+		n -= ((unsigned char)*s & 0xc0) == 0x80;
+	return n;
 }
 
 size_t str_utf8_cut(const char *s, size_t n, size_t most)

@@ -64,6 +64,9 @@ bool str_is_blank(const char *s);
 /* Offset of the first byte that is not valid UTF-8; -1: all bytes are valid. NUL is valid. */
 ssize_t str_utf8_invalid(const char *s, size_t n);
 
+/* Number of characters in n bytes of UTF-8. */
+size_t str_utf8_characters(const char *s, size_t n);
+
 /* Shortens n bytes of UTF-8 to at most `most` without splitting a character. Returns the new
  * length. */
 size_t str_utf8_cut(const char *s, size_t n, size_t most);

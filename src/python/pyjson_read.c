@@ -32,8 +32,8 @@ static unsigned pyjson_column_of(struct pyjson_reader *r, const char *at)
 		r->mark = r->line_start;
 		r->mark_column = 1;
 	}
-	for (; r->mark < at; r->mark++)
-		r->mark_column += ((unsigned char)*r->mark & 0xc0) != 0x80;
+	r->mark_column += (unsigned)str_utf8_characters(r->mark, (size_t)(at - r->mark));
+	r->mark = at;
 	return r->mark_column;
 }
 
@@ -142,14 +142,40 @@ static int pyjson_read_escape(struct pyjson_reader *r, char **out)
 	return pyjson_fail(r, "no such escape in a string");
 }
 
+/* Finds the first byte that can't be copied as it is: a quote, a backslash or a control character.
+ * Looks at eight bytes at a time, because strings are most of a record. */
+static const char *pyjson_plain_end(const char *p, const char *end)
+{
+	const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
+
+	for (; end - p >= 8; p += 8) {
+		uint64_t bytes, quotes, slashes;
+
+		memcpy(&bytes, p, sizeof(bytes));
+		quotes = bytes ^ (ones * '"');
+		slashes = bytes ^ (ones * '\\');
+		/* The highest bit of a byte is set if it was zero, or below a blank. */
+		if ((((quotes - ones) & ~quotes) | ((slashes - ones) & ~slashes) |
+				    ((bytes - ones * ' ') & ~bytes)) &
+				highs)
+			break;
+	}
+	while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p >= ' ')
+		p++;
+	return p;
+}
+
 /* Finds the closing quote of a JSON string; NULL: there is none. A decoded string is never longer
  * than its escaped form, so this length gives the memory to allocate. */
 static const char *pyjson_string_end(const struct pyjson_reader *r)
 {
-	const char *p = r->at;
+	const char *p = pyjson_plain_end(r->at, r->end);
 
-	while (p < r->end && *p != '"')
+	while (p < r->end && *p != '"') {
 		p += *p == '\\' ? 2 : 1;
+		if (p < r->end)
+			p = pyjson_plain_end(p, r->end);
+	}
 	return p < r->end ? p : NULL;
 }
 
@@ -174,7 +200,10 @@ static int pyjson_read_string(struct pyjson_reader *r, const char **out, size_t 
 		} else if ((unsigned char)*r->at < ' ') {
 			return pyjson_fail(r, "a control character in a string");
 		} else {
-			*to++ = *r->at++;
+			const char *plain = pyjson_plain_end(r->at, stop);
+
+			to = mempcpy(to, r->at, (size_t)(plain - r->at));
+			r->at = plain;
 		}
 	}
 	r->at++;

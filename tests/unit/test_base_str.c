@@ -336,6 +336,26 @@ static void test_utf8(void **state)
 	assert_int_equal(str_utf8_cut("abc", 3, 2), 2);
 }
 
+/* Bytes are looked at in eights, so each place in them is tried. */
+static void test_utf8_places(void **state)
+{
+	(void)state;
+	for (size_t n = 1; n < 20; n++) {
+		for (size_t at = 0; at < n; at++) {
+			char text[20] = "aaaaaaaaaaaaaaaaaaa";
+
+			text[at] = '\xff';
+			assert_int_equal(str_utf8_invalid(text, n), at);
+			if (at + 1 == n)
+				continue;
+			memcpy(text + at, "\xc3\xa9", 2);
+			assert_int_equal(str_utf8_invalid(text, n), -1);
+			assert_int_equal(str_utf8_characters(text, n), n - 1);
+		}
+		assert_int_equal(str_utf8_characters("aaaaaaaaaaaaaaaaaaa", n), n);
+	}
+}
+
 static void test_blank(void **state)
 {
 	static const char *const blank[] = { "", " ", "\t\r\n\v\f",
@@ -424,6 +444,7 @@ int main(void)
 		cmocka_unit_test(test_distance),
 		cmocka_unit_test(test_closest),
 		cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_utf8_places),
 		cmocka_unit_test(test_blank),
 		cmocka_unit_test(test_folding),
 		cmocka_unit_test(test_json_strings),
