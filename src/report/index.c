@@ -78,7 +78,11 @@ static void index_create_sql(struct buf *sql)
 	buf_add_str(sql, "CREATE TABLE runs(stamp TEXT");
 	for (const struct row_field *f = row_fields; f->name; f++)
 		buf_printf(sql, ", %s %s", f->name, types[f->kind]);
-	buf_printf(sql, "); CREATE UNIQUE INDEX by_path ON runs(path); PRAGMA user_version=%d",
+	buf_printf(sql,
+			"); CREATE UNIQUE INDEX by_path ON runs(path); "
+			"CREATE TABLE kept(path TEXT PRIMARY KEY, text BLOB); "
+			"CREATE TRIGGER gone AFTER DELETE ON runs "
+			"BEGIN DELETE FROM kept WHERE path=old.path; END; PRAGMA user_version=%d",
 			INDEX_FORMAT);
 }
 
@@ -242,6 +246,42 @@ int run_index_rows(
 			index_column(q, at++, f, a, row);
 	}
 	return sqlite3_finalize(q) == SQLITE_OK ? 0 : index_fail(ix, "read", err);
+}
+
+/* --- texts that are kept ---------------------------------------------------------------------- */
+
+int run_index_keep(struct run_index *ix, const char *path, const struct buf *text,
+		struct fh_error *err)
+{
+	sqlite3_stmt *q;
+
+	if (sqlite3_prepare_v2(ix->db, "REPLACE INTO kept(path, text) VALUES(?, ?)", -1, &q,
+			    NULL) != SQLITE_OK)
+		return index_fail(ix, "write", err);
+	sqlite3_bind_text(q, 1, path, -1, SQLITE_STATIC);
+	sqlite3_bind_blob64(q, 2, text->data, text->len, SQLITE_STATIC);
+	sqlite3_step(q);
+	return sqlite3_finalize(q) == SQLITE_OK ? 0 : index_fail(ix, "write", err);
+}
+
+int run_index_kept(struct run_index *ix, const char *path, struct buf *out, struct fh_error *err)
+{
+	sqlite3_stmt *q;
+	bool found = false;
+
+	if (sqlite3_prepare_v2(ix->db, "SELECT text FROM kept WHERE path=?", -1, &q, NULL) !=
+			SQLITE_OK)
+		return index_fail(ix, "read", err);
+	sqlite3_bind_text(q, 1, path, -1, SQLITE_STATIC);
+	if (sqlite3_step(q) == SQLITE_ROW) {
+		const void *text = sqlite3_column_blob(q, 0);
+
+		buf_add(out, text ? text : "", (size_t)sqlite3_column_bytes(q, 0));
+		found = !out->truncated;
+	}
+	if (sqlite3_finalize(q) != SQLITE_OK)
+		return index_fail(ix, "read", err);
+	return found ? 0 : error_say(err, ENOENT, "nothing is kept for '%s'", path);
 }
 
 /* --- keeping it up to date -------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #ifndef REPORT_INDEX_H
 #define REPORT_INDEX_H
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "report/row.h"
 
@@ -32,6 +33,13 @@ int run_index_update(struct run_index *ix, struct run_index_news *out, struct fh
 /* Appends all rows, sorted by path, also those with a problem. Their strings live in the arena. */
 int run_index_rows(
 		struct run_index *ix, struct arena *a, struct run_rows *out, struct fh_error *err);
+
+/* Keeps a text for a record of the folder, until the record is gone. */
+int run_index_keep(struct run_index *ix, const char *path, const struct buf *text,
+		struct fh_error *err);
+
+/* Appends the text that was kept for a record. -ENOENT: there is none that fits into `out`. */
+int run_index_kept(struct run_index *ix, const char *path, struct buf *out, struct fh_error *err);
 
 void run_index_close(struct run_index *ix); /* `ix` may be NULL */
 

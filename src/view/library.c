@@ -9,6 +9,7 @@
 #include "base/walk.h"
 #include "report/find.h"
 #include "trajectory/export.h"
+#include "view/kept.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -19,6 +20,9 @@
 #define LIST_AGE_NS NS_PER_S
 #define LIST_REST 10
 #define RECORDS_OPEN_MAX 64
+/* The steps of a record are kept in the index after each so many bytes. Smaller records are read
+ * fast enough. */
+#define KEEP_BYTES (8L << 20)
 
 static void library_free_run(struct library_run *r)
 {
@@ -26,6 +30,7 @@ static void library_free_run(struct library_run *r)
 	rebuild_free(r->rebuilt);
 	free(r->path);
 	free(r->name);
+	free(r->shown);
 }
 
 static int library_compare(const void *a, const void *b)
@@ -80,16 +85,17 @@ static struct library_run *library_make(struct library *l, const char *place, co
 	return r;
 }
 
-static void library_add(struct library *l, size_t known, const char *place, const FTSENT *file)
+static void library_add(struct library *l, size_t known, size_t place, const FTSENT *file)
 {
 	const struct stat *st = file->fts_statp;
 	struct library_run *r = library_find_path(l, known, file->fts_path);
 
 	if (!r)
-		r = library_make(l, place, file->fts_path);
+		r = library_make(l, l->places->items[place], file->fts_path);
 	r->seen = true;
+	r->place = place;
 	r->size = st->st_size;
-	r->mtime_ns = (int64_t)st->st_mtim.tv_sec * NS_PER_S + st->st_mtim.tv_nsec;
+	r->mtime_ns = record_mtime_ns(st);
 }
 
 /* True for the file of a run. The .traj beside the events of a run has nothing that they lack. */
@@ -108,9 +114,9 @@ static bool library_wants(const FTSENT *file)
 	return !path_exists(events);
 }
 
-static void library_walk(struct library *l, size_t known, const char *place)
+static void library_walk(struct library *l, size_t known, size_t place)
 {
-	auto_walk FTS *walk = walk_open(place, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	auto_walk FTS *walk = walk_open(l->places->items[place], FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 	FTSENT *file;
 
 	while (walk && (file = fts_read(walk)))
@@ -154,6 +160,8 @@ static void library_drop_unseen(struct library *l)
 		else
 			library_free_run(&l->runs[i]);
 	}
+	if (kept < l->n)
+		l->whole = l->version + 1;
 	l->n = kept;
 	if (kept)
 		qsort(l->runs, kept, sizeof(*l->runs), library_compare);
@@ -166,12 +174,15 @@ void library_list(struct library *l)
 
 	if (began_ns < l->next_ns)
 		return;
+	if (!l->version)
+		l->version = l->whole = clock_ns(CLOCK_REALTIME) / NS_PER_MS;
+	l->listed = true;
 	for (size_t i = 0; i < known; i++) {
 		l->runs[i].seen = false;
 		l->runs[i].row = NULL;
 	}
 	for (size_t i = 0; i < l->places->n; i++)
-		library_walk(l, known, l->places->items[i]);
+		library_walk(l, known, i);
 	library_drop_unseen(l);
 	arena_release(&l->arena);
 	l->arena = (struct arena)ARENA_INIT;
@@ -212,6 +223,30 @@ static struct library_run *library_find(const struct library *l, const char *id)
 	return NULL;
 }
 
+/* Takes the steps of a new record from the index, if an earlier viewer kept them. */
+static void library_recall(struct library *l, struct library_run *r)
+{
+	auto_buf struct buf text = BUF_INIT(KEPT_BYTES_MAX);
+	struct run_index *ix = l->indexes ? l->indexes[r->place] : NULL;
+
+	r->kept_bytes = 0;
+	if (ix && run_index_kept(ix, r->path, &text, NULL) >= 0 &&
+			kept_read(r->record, buf_str(&text), text.len))
+		r->kept_bytes = r->record->size;
+}
+
+static void library_keep(struct library *l, struct library_run *r)
+{
+	auto_buf struct buf text = BUF_INIT(KEPT_BYTES_MAX);
+	struct run_index *ix = l->indexes ? l->indexes[r->place] : NULL;
+
+	if (!ix || r->record->size - r->kept_bytes < KEEP_BYTES)
+		return;
+	r->kept_bytes = r->record->size;
+	if (kept_write(r->record, &text))
+		run_index_keep(ix, r->path, &text, NULL);
+}
+
 struct library_run *library_open(struct library *l, const char *id)
 {
 	struct library_run *r = library_find(l, id);
@@ -225,10 +260,12 @@ struct library_run *library_open(struct library *l, const char *id)
 	if (!r->record) {
 		library_close_oldest(l);
 		r->record = record_new(r->path);
+		library_recall(l, r);
 	}
 	r->used_ns = clock_now_ns();
 	/* A record that ends in the middle is shown up to there. */
 	record_refresh(r->record, NULL);
+	library_keep(l, r);
 	return r;
 }
 

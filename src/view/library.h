@@ -17,9 +17,13 @@ struct library_run {
 	char id[LIBRARY_ID_BYTES]; /* hash of the path, as it stands in addresses */
 	char *path, *name;
 	int64_t size, mtime_ns;
+	size_t place; /* number of the place beneath which it lies */
 	bool seen;
 	const struct run_row *row; /* row of the run in the index; NULL: none */
+	char *shown;               /* row that the page was told; NULL: none yet */
+	int64_t changed;           /* version of the list in which the row changed last */
 	struct record *record;     /* NULL: not opened yet */
+	int64_t kept_bytes;        /* bytes of the record whose steps the index keeps */
 	struct rebuild *rebuilt;   /* files of the run; NULL: not asked for yet */
 	int64_t used_ns;           /* when the record was used last */
 };
@@ -36,6 +40,11 @@ struct library {
 	struct run_index **indexes;
 	struct arena arena; /* memory of the index's rows */
 	int64_t next_ns;    /* when the folders are to be read again */
+	bool listed;        /* the folders were read since `version` was made */
+	/* Version of the list that the page was told. It begins with the time, so that no version
+	 * of an earlier viewer is taken for one of this. */
+	int64_t version;
+	int64_t whole; /* first version from which no run has gone since */
 };
 
 /* Lists the runs anew if the list is old. Places that can't be read are skipped. */

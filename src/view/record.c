@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/record.h"
 
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
@@ -11,7 +10,6 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define PIECE_BYTES (256L << 10)
 
@@ -142,11 +140,11 @@ int record_refresh(struct record *r, struct fh_error *err)
 		return fd;
 	if (fstat(fd, &st) < 0)
 		return error_set(err, errno, "look at a record");
-	mtime_ns = (int64_t)st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
+	mtime_ns = record_mtime_ns(&st);
 	same = r->opened && st.st_ino == r->inode && st.st_dev == r->device;
 	if (same && st.st_size == r->size && mtime_ns == r->mtime_ns)
 		return 0;
-	grew = same && r->events && st.st_size >= r->splitter.at;
+	grew = same && r->events && st.st_size > r->size;
 	if (r->opened && !grew)
 		record_restart(r);
 	status = record_read_more(r, fd, st.st_size, err);

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from viewer import Viewer
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = ROOT / "tests" / "tasks"
@@ -142,6 +143,19 @@ class Door:
         self.child.stdin.close()
         assert self.child.stdout.read() == ""
         return self.child.wait(PATIENCE_S)
+
+
+@pytest.fixture
+def view(fumehood):
+    started = []
+
+    def start(*places) -> Viewer:
+        started.append(Viewer(fumehood, *places))
+        return started[-1]
+
+    yield start
+    for viewer in started:
+        assert viewer.end() == 0
 
 
 @pytest.fixture

@@ -1,121 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """`fumehood view`: what its server answers, and what it refuses."""
 
-import http.client
 import json
 import os
 import re
 import socket
 import subprocess
-import urllib.error
-import urllib.parse
+import time
 import urllib.request
 
 import pytest
-
-STEP = {
-    "event": "step",
-    "action": "ls\nsecond line",
-    "observation": "out",
-    "info": {"exit_code": 0, "outcome": "ok", "duration_s": 0.5},
-}
-OPEN = {
-    "event": "open",
-    "task": "rows",
-    "variant": "",
-    "metric": "rmse",
-    "maximize": False,
-    "baseline": {"rmse": 3.0},
-    "model": "m",
-}
-
-
-class Viewer:
-    def __init__(self, fumehood, *places):
-        self.child = fumehood.start("view", *places, stdout=subprocess.PIPE, text=True)
-        self.address = self.child.stdout.readline().strip()
-        self.port = urllib.parse.urlsplit(self.address).port
-        self.token = urllib.parse.urlsplit(self.address).path.strip("/")
-
-    def get(self, path: str, **query):
-        url = f"{self.address}{path}?{urllib.parse.urlencode(query)}"
-        with urllib.request.urlopen(url, timeout=60) as reply:
-            return json.load(reply) if path.startswith("api/") else reply.read().decode()
-
-    def ids(self) -> dict:
-        return {run["name"]: run["id"] for run in self.runs()}
-
-    def runs(self) -> list:
-        answer = self.get("api/runs")
-        return [dict(zip(answer["columns"], run, strict=False)) for run in answer["runs"]]
-
-    def listed(self, n: int) -> list:
-        """All runs, which are so many, once they are indexed."""
-        runs = self.runs()
-        assert len(runs) == n
-        return runs
-
-    def run(self) -> dict:
-        """The only run."""
-        (one,) = self.ids().values()
-        return self.get("api/run", run=one)
-
-    def status(self, path: str, method="GET", body=None, **headers) -> int:
-        """Status of a request whose path is sent as it is."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        connection.putrequest(method, path, skip_host="Host" in headers)
-        for name, value in headers.items():
-            connection.putheader(name, value)
-        connection.endheaders(body)
-        reply = connection.getresponse()
-        reply.read()
-        connection.close()
-        return reply.status
-
-    def end(self) -> int:
-        self.child.terminate()
-        return self.child.wait(60)
-
-
-@pytest.fixture
-def view(fumehood):
-    started = []
-
-    def start(*places) -> Viewer:
-        started.append(Viewer(fumehood, *places))
-        return started[-1]
-
-    yield start
-    for viewer in started:
-        assert viewer.end() == 0
-
-
-def write_events(path, *events) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(event) + "\n" for event in events))
-
-
-def write_traj(path, n=3) -> str:
-    steps = [
-        {
-            "state": '{"open_file": "n/a", "working_dir": "/w"}',
-            "response": "r",
-            "thought": "t",
-            "action": "validate" if i else "edit 1:1\nx\nend_of_edit",
-            "execution_time": 0.25,
-            "observation": f"Evaluation Score: {{'rmse': {i}.5, 'other': 9}}" if i else "[File: x]",
-        }
-        for i in range(n)
-    ]
-    history = [{"role": "system", "content": '{]"}', "agent": "a"}]
-    info = {"exit_status": "submitted", "score": [{"rmse": 1.5}], "model_stats": {"tokens_sent": 7}}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(
-        json.dumps(
-            {"environment": "e", "trajectory": steps, "history": history, "info": info}, indent=2
-        )
-    )
-    return path.read_text()
+from viewer import OPEN, STEP, write_events, write_traj
 
 
 def test_run_of_ours(fumehood, view):
@@ -201,7 +96,7 @@ def test_garbage_on_the_socket(view, tmp_path):
                 s.shutdown(socket.SHUT_WR)
                 while s.recv(65536):
                     pass
-            except ConnectionError:
+            except OSError:  # the server has closed it
                 pass
     assert viewer.run()["n"] == 1
 
@@ -397,3 +292,48 @@ def test_the_address_is_printed_as_json(fumehood, tmp_path):
 def test_a_page_is_not_exported_without_runs(fumehood, tmp_path):
     done, page = exported(fumehood, tmp_path, tmp_path, status=2)
     assert "there are no runs" in done.stderr and not page
+
+
+def test_the_list_tells_what_has_changed(view, tmp_path):
+    for name in "bde":
+        write_events(tmp_path / name / "events.jsonl", OPEN, STEP)
+    viewer = view(tmp_path)
+
+    def changed(since: int, until) -> dict:
+        """The answer once it has what is waited for. The folder is read about once a second."""
+        while not until(answer := viewer.get("api/runs", since=since)):
+            time.sleep(0.1)
+        return answer
+
+    first = viewer.get("api/runs")
+    assert [run[1] for run in first["runs"]] == ["b", "d", "e"] and "places" not in first
+    same = viewer.get("api/runs", since=first["version"])
+    assert (same["places"], same["runs"]) == ([], [])
+    write_events(tmp_path / "d" / "events.jsonl", OPEN, STEP, STEP)
+    more = changed(first["version"], lambda answer: answer["runs"])
+    assert more["places"] == [1] and more["runs"][0][1] == "d"
+    for name in "ac":
+        write_events(tmp_path / name / "events.jsonl", OPEN)
+    more = changed(more["version"], lambda answer: len(answer["runs"]) == 2)
+    assert (more["places"], [run[1] for run in more["runs"]]) == ([0, 2], ["a", "c"])
+    (tmp_path / "c" / "events.jsonl").unlink()
+    left = changed(more["version"], lambda answer: "places" not in answer)
+    assert [run[1] for run in left["runs"]] == ["a", "b", "d", "e"]
+    for since in (0, 5, left["version"] + 1000, "x"):
+        assert "places" not in viewer.get("api/runs", since=since)
+
+
+def test_the_page_is_small(view, tmp_path):
+    """All files of the page have less than 300 kB."""
+    viewer = view(tmp_path)
+    page = viewer.get("")
+    names = re.findall(r'(?:src|href)="([^"]+)"', page)
+    size = len(page)
+    for name in names:
+        if name.startswith(("#", "data:")):
+            continue
+        text = viewer.get(name)
+        size += len(text.encode())
+        names += [n for n in re.findall(r'from "\./([^"]+)"', text) if n not in names]
+    assert {"app.js", "style.css", "text.js"} <= set(names)
+    assert 50_000 < size < 300_000

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/scope.h"
+#include "view/kept.h"
+#include "view/run.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Fuzzes the text that the index keeps of a large record. Places lie in the record, and a text that
+ * is written again stays the same. The first byte says which kind of record it is.
+ */
+
+static void check_places(const struct record *r)
+{
+	for (size_t i = 0; i < r->n_steps; i++) {
+		const struct record_step *s = &r->steps[i];
+
+		if (s->begin < 0 || s->end < s->begin || s->end > r->size || !s->head)
+			__builtin_trap();
+	}
+	for (size_t i = 0; i < r->n_messages; i++)
+		if (r->messages[i].begin < 0 || r->messages[i].end < r->messages[i].begin ||
+				r->messages[i].end > r->size)
+			__builtin_trap();
+}
+
+static void check_again(const struct record *r, const char *hash)
+{
+	struct record other = { .path = r->path, .events = r->events };
+	auto_buf struct buf once = BUF_INIT(KEPT_BYTES_MAX), twice = BUF_INIT(KEPT_BYTES_MAX);
+	char same[KEPT_HASH_BYTES];
+
+	kept_put(r, hash, &once);
+	if (!kept_parse(&other, buf_str(&once), once.len, same))
+		__builtin_trap();
+	kept_put(&other, same, &twice);
+	if (strcmp(buf_str(&once), buf_str(&twice)) != 0)
+		__builtin_trap();
+	run_release(&other);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	char path[] = "events.jsonl", hash[KEPT_HASH_BYTES];
+	struct record record = { .path = path };
+	char *copy;
+
+	if (!n)
+		return 0;
+	record.events = *data & 1;
+	/* A copy, so that a read behind its end is found. */
+	copy = memcpy(malloc(n - 1), data + 1, n - 1);
+	if (kept_parse(&record, copy, n - 1, hash)) {
+		check_places(&record);
+		check_again(&record, hash);
+	}
+	run_release(&record);
+	free(copy);
+	return 0;
+}
