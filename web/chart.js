@@ -7,12 +7,18 @@ const WIDTH = 1000;
 const HEIGHT = 120;
 const EDGE = 10;
 
+const NAMED_MOST = 500; // so many marks have a name; more are one stroke, which is drawn fast
+
 // `points` are {step, score}. Marks are strokes, which keep their form when the curve is
-// stretched. A click calls `choose` with the step of the nearest point.
-export function scoreChart({ points, steps, baseline, minimize, current, choose, metric }) {
-	const values = points.map((p) => p.score).concat(baseline === null ? [] : [baseline]);
-	const low = Math.min(...values);
-	const high = Math.max(...values);
+// stretched. A click calls `choose` with the step of the nearest point. Returns the element, and a
+// function that moves the line of the chosen step.
+export function scoreChart({ points, steps, baseline, minimize, choose, metric }) {
+	let low = baseline ?? Infinity;
+	let high = baseline ?? -Infinity;
+	for (const p of points) {
+		low = Math.min(low, p.score);
+		high = Math.max(high, p.score);
+	}
 	const x = (step) => EDGE + ((WIDTH - 2 * EDGE) * (step - 1)) / Math.max(1, steps - 1);
 	const y = (score) =>
 		high === low ? HEIGHT / 2 : EDGE + ((HEIGHT - 2 * EDGE) * (high - score)) / (high - low);
@@ -22,7 +28,8 @@ export function scoreChart({ points, steps, baseline, minimize, current, choose,
 		const at = y(baseline);
 		parts.push(svg("line", { class: "baseline", x1: 0, x2: WIDTH, y1: at, y2: at }));
 	}
-	if (current) parts.push(svg("line", { class: "now", x1: x(current), x2: x(current), y1: 0, y2: HEIGHT }));
+	const now = svg("line", { class: "now", y1: 0, y2: HEIGHT, visibility: "hidden" });
+	parts.push(now);
 	let best = null;
 	let line = "";
 	for (const p of points) {
@@ -33,16 +40,10 @@ export function scoreChart({ points, steps, baseline, minimize, current, choose,
 	}
 	if (points.length) line += `H${WIDTH - EDGE}`;
 	parts.push(svg("path", { class: "best", d: line }));
-	for (const p of points) {
-		const name = `step ${p.step}: ${metric} ${p.score}`;
-		parts.push(
-			svg(
-				"path",
-				{ class: "point", d: `M${x(p.step)} ${y(p.score)}h0` },
-				svg("title", {}, name),
-			),
-		);
-	}
+	const mark = (p) => `M${x(p.step)} ${y(p.score)}h0`;
+	const named = (p) => svg("path", { class: "point", d: mark(p) }, svg("title", {}, `step ${p.step}: ${metric} ${p.score}`));
+	if (points.length > NAMED_MOST) parts.push(svg("path", { class: "point", d: points.map(mark).join("") }));
+	else parts.push(...points.map(named));
 	const drawn = svg(
 		"svg",
 		{
@@ -61,11 +62,17 @@ export function scoreChart({ points, steps, baseline, minimize, current, choose,
 		choose(near.step);
 	});
 	const same = high === low;
-	return el(
+	const move = (step) => {
+		now.setAttribute("visibility", step ? "visible" : "hidden");
+		now.setAttribute("x1", x(step));
+		now.setAttribute("x2", x(step));
+	};
+	const box = el(
 		"div",
 		{ class: "axes" },
 		el("div", { class: same ? "axis-y axis-y-one" : "axis-y" }, el("span", {}, number(high)), same ? null : el("span", {}, number(low))),
 		drawn,
 		el("div", { class: "axis-x" }, el("span", {}, "1"), el("span", {}, `${metric} over steps`), el("span", {}, String(steps))),
 	);
+	return { box, move };
 }

@@ -215,17 +215,16 @@ export class RunView {
 			.filter((point) => point.score !== null);
 		this.chart.hidden = !points.length;
 		if (!points.length) return;
-		this.chart.replaceChildren(
-			scoreChart({
-				points,
-				steps: this.rows.length,
-				baseline: this.run.baseline,
-				minimize: this.run.minimize,
-				metric: this.run.metric ?? "score",
-				current: this.step,
-				choose: (step) => this.go(step),
-			}),
-		);
+		this.curve = scoreChart({
+			points,
+			steps: this.rows.length,
+			baseline: this.run.baseline,
+			minimize: this.run.minimize,
+			metric: this.run.metric ?? "score",
+			choose: (step) => this.go(step),
+		});
+		this.curve.move(this.step);
+		this.chart.replaceChildren(this.curve.box);
 	}
 
 	// --- moving
@@ -239,7 +238,7 @@ export class RunView {
 		this.step = wanted;
 		this.reads = false;
 		this.list.setCurrent(wanted - 1);
-		this.draw();
+		this.curve?.move(wanted);
 		if (remember) history.replaceState(null, "", `#/run/${this.id}/${wanted}${this.showsFiles ? `/files${this.files.place}` : ""}`);
 		this.filesButton.setAttribute("aria-pressed", String(this.showsFiles));
 		try {

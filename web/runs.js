@@ -47,6 +47,12 @@ function wordsOf(text) {
 	return (text.toLowerCase().match(/(?:[^\s"]|"[^"]*"?)+/g) ?? []).map((quoted) => quoted.replaceAll('"', ""));
 }
 
+// The texts of a run that a plain word is looked for in.
+function plainText(run) {
+	run.text = run.text ?? [run.name, run.task, run.model, run.agent, run.exit_status].join(" ").toLowerCase();
+	return run.text;
+}
+
 const textOf = (word) => word.match(/^text:(.+)$/)?.[1];
 
 function filterOf(text, found) {
@@ -54,7 +60,7 @@ function filterOf(text, found) {
 		.map((word) => {
 			if (textOf(word)) return (run) => found.get(textOf(word))?.has(run.id);
 			const [, name, sign, value] = word.match(/^([a-z_]+)(<=|>=|<|>|=|:)(.+)$/) ?? [];
-			if (!COLUMNS.some(([column]) => column === name)) return (run) => run.text.includes(word);
+			if (!COLUMNS.some(([column]) => column === name)) return (run) => plainText(run).includes(word);
 			if (sign === ":") return (run) => String(run[name] ?? "").toLowerCase().includes(value);
 			const compare = {
 				"<": (v) => v < value,
@@ -168,10 +174,7 @@ export class RunsView {
 	}
 
 	take(runs) {
-		this.latest = JSON.stringify(runs);
 		this.runs = runs;
-		for (const run of runs)
-			run.text = [run.name, run.task, run.model, run.agent, run.exit_status].join(" ").toLowerCase();
 		this.training.hidden = !runs.some((run) => run.policy_step !== null);
 	}
 
@@ -273,7 +276,7 @@ export class RunsView {
 
 	async loadChanged() {
 		const runs = await loadRuns();
-		if (this.closed || JSON.stringify(runs) === this.latest) return;
+		if (this.closed || runs === this.runs) return;
 		this.take(runs);
 		this.apply();
 	}

@@ -133,7 +133,9 @@ export class TrainingView {
 
 	async refresh() {
 		const runs = await loadRuns();
-		if (!this.closed && stateOf(episodesOf(runs)) !== this.known) this.show(runs);
+		if (this.closed || runs === this.runs) return;
+		this.runs = runs;
+		if (stateOf(episodesOf(runs)) !== this.known) this.show(runs);
 	}
 
 	key(key) {

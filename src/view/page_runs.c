@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/page_runs.h"
 
+#include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
 
@@ -13,13 +14,14 @@ static const char *const page_columns[] = { "task", "model", "agent", "exit_stat
 	"tokens_received", "seconds", "failed", "timeouts", "format_errors", "integrity",
 	"policy_step", "reward", "started", "problem" };
 
-static const struct row_field *page_field(const char *name)
-{
-	const struct row_field *f = row_fields;
+#define ROW_BYTES_MAX (4L << 20)
 
-	while (f->name && !str_eq(f->name, name))
-		f++;
-	return f;
+/* Finds the fields of the columns. */
+static void page_find_fields(const struct row_field *out[])
+{
+	for (size_t i = 0; i < ARRAY_SIZE(page_columns); i++)
+		for (out[i] = row_fields; out[i]->name && !str_eq(out[i]->name, page_columns[i]);)
+			out[i]++;
 }
 
 static void page_put_field(
@@ -53,7 +55,8 @@ static void page_put_field(
 }
 
 /* Puts a run as an array, because there are thousands. */
-static void page_put_run(struct pyjson_writer *w, const struct library_run *r)
+static void page_put_run(struct pyjson_writer *w, const struct library_run *r,
+		const struct row_field *const fields[])
 {
 	pyjson_put_array(w, NULL);
 	pyjson_put_text(w, NULL, r->id);
@@ -61,17 +64,61 @@ static void page_put_run(struct pyjson_writer *w, const struct library_run *r)
 	pyjson_put_i64(w, NULL, r->size);
 	pyjson_put_i64(w, NULL, r->mtime_ns / 1000000);
 	for (size_t i = 0; r->row && i < ARRAY_SIZE(page_columns); i++)
-		page_put_field(w, r->row, page_field(page_columns[i]));
+		page_put_field(w, r->row, fields[i]);
 	pyjson_end_array(w);
 }
 
+/* Makes the texts of runs that have changed. All viewers of a version share them. */
+static void page_show_runs(struct library *l)
+{
+	const struct row_field *fields[ARRAY_SIZE(page_columns)];
+	auto_buf struct buf text = BUF_INIT(ROW_BYTES_MAX);
+
+	if (!l->listed)
+		return;
+	l->listed = false;
+	l->version++;
+	page_find_fields(fields);
+	for (size_t i = 0; i < l->n; i++) {
+		struct pyjson_writer w = PYJSON_WRITER_INIT(&text, PYJSON_LINE);
+		struct library_run *r = &l->runs[i];
+
+		buf_clear(&text);
+		page_put_run(&w, r, fields);
+		if (str_eq(r->shown, buf_str(&text)) || text.truncated)
+			continue;
+		xstrset(&r->shown, buf_str(&text));
+		r->changed = l->version;
+	}
+}
+
+/* Puts the places of runs that were changed or added since a version, in the list as it is now. */
+static void page_put_places(struct pyjson_writer *w, const struct library *l, int64_t since)
+{
+	pyjson_put_array(w, "places");
+	for (size_t i = 0; i < l->n; i++)
+		if (l->runs[i].changed > since)
+			pyjson_put_i64(w, NULL, (int64_t)i);
+	pyjson_end_array(w);
+}
+
+/* Answers with all runs, or with those that have changed since the version that the page has. */
 void page_runs(struct page *p)
 {
 	static const char *const own[] = { "id", "name", "bytes", "changed" };
 	struct pyjson_writer *w = &p->json;
+	struct library *l = p->library;
+	int64_t since = 0;
 
-	library_list(p->library);
+	library_list(l);
+	page_show_runs(l);
+	page_number(p, "since=", &since);
+	if (since < l->whole || since > l->version)
+		since = 0;
 	pyjson_put_object(w, NULL);
+	pyjson_put_i64(w, "version", l->version);
+	if (since)
+		page_put_places(w, l, since);
 	pyjson_put_array(w, "columns");
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
 		pyjson_put_text(w, NULL, own[i]);
@@ -79,8 +126,9 @@ void page_runs(struct page *p)
 		pyjson_put_text(w, NULL, page_columns[i]);
 	pyjson_end_array(w);
 	pyjson_put_array(w, "runs");
-	for (size_t i = 0; i < p->library->n; i++)
-		page_put_run(w, &p->library->runs[i]);
+	for (size_t i = 0; i < l->n; i++)
+		if (l->runs[i].shown && l->runs[i].changed > since)
+			pyjson_put_written(w, NULL, l->runs[i].shown);
 	pyjson_end_array(w);
 	pyjson_end_object(w);
 }
