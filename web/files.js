@@ -15,6 +15,8 @@ const MODES = [
 	["start", "Change since the start"],
 ];
 
+const countLines = (n) => `${n} line${n === 1 ? "" : "s"}`;
+
 function versionOf([step, how, lines, unknown, shown, doubt]) {
 	return { step, how, lines, unknown, shown, doubt };
 }
@@ -56,7 +58,7 @@ function nodesOf(text) {
 }
 
 function rowOf(row) {
-	if (row.gap) return el("div", { class: "gap" }, `${row.gap} lines without changes`);
+	if (row.gap) return el("div", { class: "gap" }, `${countLines(row.gap)} without changes`);
 	const kind = { "+": "added", "-": "removed", " ": "same" }[row.sign];
 	return el(
 		"div",
@@ -198,7 +200,7 @@ export class FilesPane {
 		const since = old.step ? `since step ${old.step}` : "in a new file";
 		return [
 			known,
-			el("p", {}, `${count("+")} lines added and ${count("-")} removed ${since}.`),
+			el("p", {}, `${countLines(count("+"))} added and ${count("-")} removed ${since}.`),
 			linesBox(rows, `Changes of ${file.path}`),
 		];
 	}
