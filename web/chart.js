@@ -7,6 +7,9 @@ const WIDTH = 1000;
 const HEIGHT = 120;
 const EDGE = 10;
 
+// Share of the way from `high` to `low`. Halves, because the difference of huge numbers is infinite.
+const share = (high, value, low) => (high / 2 - value / 2) / (high / 2 - low / 2);
+
 const NAMED_MOST = 500; // so many marks have a name; more are one stroke, which is drawn fast
 
 // `points` are {step, score}. Marks are strokes, which keep their form when the curve is
@@ -21,7 +24,7 @@ export function scoreChart({ points, steps, baseline, minimize, choose, metric }
 	}
 	const x = (step) => EDGE + ((WIDTH - 2 * EDGE) * (step - 1)) / Math.max(1, steps - 1);
 	const y = (score) =>
-		high === low ? HEIGHT / 2 : EDGE + ((HEIGHT - 2 * EDGE) * (high - score)) / (high - low);
+		high === low ? HEIGHT / 2 : EDGE + (HEIGHT - 2 * EDGE) * share(high, score, low);
 	const parts = [];
 
 	if (baseline !== null) {

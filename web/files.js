@@ -126,7 +126,8 @@ export class FilesPane {
 		return { known, shown };
 	}
 
-	async show(step) {
+	// `wanted` tells whether the files are still to be shown when they are there.
+	async show(step, wanted = () => true) {
 		this.step = step;
 		if (!this.list || this.list.steps < step) {
 			const { steps, full, files } = await getJson("files", { run: this.run });
@@ -134,7 +135,7 @@ export class FilesPane {
 		}
 		const { known, shown } = this.find(step);
 		const body = shown ? await this.body(shown, step) : [el("p", {}, "No step so far showed or made a file.")];
-		if (this.step !== step) return;
+		if (this.step !== step || !wanted()) return;
 		this.box.replaceChildren(
 			el("h2", {}, `Files after step ${step}`),
 			known.length ? this.controls(known, shown, step) : "",

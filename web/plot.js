@@ -32,24 +32,27 @@ function ticks(low, high, most) {
 	const power = 10 ** Math.floor(Math.log10(rough));
 	const distance = power * ([1, 2, 5, 10].find((n) => n * power >= rough) ?? 10);
 	const all = [];
-	for (let i = Math.ceil(low / distance - 1e-9); i * distance <= high + distance * 1e-9; i++) all.push(i * distance);
+	const first = Math.ceil(low / distance - 1e-9);
+	// Huge numbers that hardly differ have no round numbers between them.
+	for (let i = 0; i <= 3 * most && (first + i) * distance <= high + distance * 1e-9; i++) all.push((first + i) * distance);
 	return all;
 }
+
+// Values that can be drawn: the difference of larger ones would be infinite.
+const finite = (value) => value !== null && value !== undefined && Math.abs(value) < 1e300;
 
 function range(lists) {
 	let low = Infinity;
 	let high = -Infinity;
 	for (const list of lists)
 		for (const value of list) {
-			if (!Number.isFinite(value)) continue;
+			if (!finite(value)) continue;
 			if (value < low) low = value;
 			if (value > high) high = value;
 		}
 	if (low > high) return [0, 1];
 	return low === high ? [low - Math.abs(low || 1) / 2, high + Math.abs(high || 1) / 2] : [low, high];
 }
-
-const finite = (value) => value !== null && value !== undefined && Number.isFinite(value);
 
 // A sample of a line for legends.
 export function sample(style, lines = true) {

@@ -66,6 +66,7 @@ export class RunView {
 		this.showsFiles = show === "files";
 		this.place = place;
 		this.step = 0;
+		this.asked = 0; // counts what was to be shown; an answer that comes too late is left out
 		this.steps = new Steps(id);
 	}
 
@@ -235,6 +236,7 @@ export class RunView {
 			this.showTask();
 			return;
 		}
+		const asked = ++this.asked;
 		this.step = wanted;
 		this.reads = false;
 		this.list.setCurrent(wanted - 1);
@@ -243,11 +245,11 @@ export class RunView {
 		this.filesButton.setAttribute("aria-pressed", String(this.showsFiles));
 		try {
 			if (this.showsFiles) {
-				await this.files.show(wanted);
+				await this.files.show(wanted, () => this.asked === asked);
 				return;
 			}
 			const found = await this.steps.get(wanted);
-			if (this.step !== wanted || this.closed || this.showsFiles) return;
+			if (this.asked !== asked || this.closed) return;
 			this.detail.replaceChildren(stepView(this.id, this.rows[wanted - 1], found));
 			this.detail.scrollTop = 0;
 		} catch (error) {
@@ -298,6 +300,7 @@ export class RunView {
 
 	// Shows what the agent was told at the start.
 	showTask() {
+		this.asked++;
 		if (this.assignment) {
 			this.reads = this.rows.length > 0;
 			this.detail.replaceChildren(el("h2", {}, "Task"), textBlock(this.assignment, { open: true }));
@@ -358,11 +361,12 @@ export class RunView {
 	async showMessages(from) {
 		const step = this.step;
 		this.reads = true; // a step that comes does not replace what is read
+		const asked = ++this.asked;
 		const get = (at) => getJson("messages", isExport ? { run: this.id, from: at } : { run: this.id, step, from: at });
 		const first = from ?? (isExport ? 0 : Math.max(0, (await get(Number.MAX_SAFE_INTEGER)).n - 1));
 		const at = first - (first % MESSAGES_PAGE);
 		const { n, messages, processor, assumed } = await get(at);
-		if (this.closed || this.step !== step) return;
+		if (this.closed || this.asked !== asked) return;
 		const end = at + messages.length;
 		const page = (text, to) => el("button", { type: "button", click: () => this.showMessages(to) }, text);
 		const cut = messages.filter((message) => message.shown).length;

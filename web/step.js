@@ -40,6 +40,7 @@ export function seconds(value) {
 	if (value < 0.001) return "< 1 ms";
 	if (value < 1) return `${Math.round(value * 1000)} ms`;
 	if (value < 100) return `${value.toFixed(1)} s`;
+	if (value > 1e6) return `${number(value)} s`;
 	return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
 }
 

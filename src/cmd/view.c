@@ -128,7 +128,7 @@ static int view_main(struct command_context *ctx)
 	c->view.listening = view_listening;
 	c->view.user = c;
 	/* Runs go first. */
-	if (nice(19) < 0 && errno)
+	if (nice(10) < 0 && errno)
 		errno = 0;
 	return view_serve(&c->view, &err) < 0 ? cmd_fail(&err) : CMD_OK;
 }

@@ -24,7 +24,7 @@
 #define TAIL_BYTES 4096
 #define STEP_VALUES 10
 #define PLACE_VALUES 2
-#define MARKS_ALL 255
+#define MARKS_MAX 65535
 
 _Static_assert(KEPT_HASH_BYTES == SHA256_HEX_BYTES, "the hash is a SHA-256");
 
@@ -194,7 +194,7 @@ static bool kept_take_step(struct record *r, const struct pyjson *at)
 	if (!kept_take_place(&at, r->size, &s.begin, &s.end) ||
 			!kept_take_real(&at, &s.duration_s) || !kept_take_real(&at, &s.score) ||
 			!kept_take_count(&at, INT_MIN, INT_MAX, &exit_code) ||
-			!kept_take_count(&at, 0, MARKS_ALL, &marks) ||
+			!kept_take_count(&at, 0, MARKS_MAX, &marks) ||
 			!kept_take_spent(&at, &s.spent) || at->kind != PYJSON_STRING)
 		return false;
 	s.exit_code = (int)exit_code;

@@ -64,6 +64,14 @@ export function viewer(write) {
 		assert.deepEqual(v.faults, []);
 	});
 
+	// Serious faults that axe finds. The page has to be opened with `bypassCSP`.
+	v.serious = async () => {
+		await v.page.evaluate(axe);
+		const found = await v.page.evaluate(() => window.axe.run());
+		const serious = found.violations.filter((fault) => ["serious", "critical"].includes(fault.impact));
+		return serious.map((fault) => [fault.id, fault.nodes[0].html, fault.nodes[0].failureSummary]);
+	};
+
 	// Checks views in both widths and colours. `ready` waits until a view is shown.
 	v.checkAxe = (views) => {
 		for (const width of [1280, 400])
@@ -75,10 +83,7 @@ export function viewer(write) {
 						await v.page.locator(ready).first().waitFor();
 						const wide = await v.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 						assert.ok(!wide, `${hash} is wider than the window`);
-						await v.page.evaluate(axe);
-						const found = await v.page.evaluate(() => window.axe.run());
-						const serious = found.violations.filter((fault) => ["serious", "critical"].includes(fault.impact));
-						assert.deepEqual(serious.map((fault) => [fault.id, fault.nodes[0].html, fault.nodes[0].failureSummary]), []);
+						assert.deepEqual(await v.serious(), []);
 					}
 				});
 	};

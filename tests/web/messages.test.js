@@ -66,3 +66,13 @@ test("a record without the processor's name is shown as its agent is configured 
 	await openStep("task:other", 3);
 	await v.page.getByText("today's configuration of this agent has Last5Observations.").waitFor();
 });
+
+test("axe finds nothing serious in the conversation, in both widths and colours", async () => {
+	for (const width of [1280, 400])
+		for (const colorScheme of ["light", "dark"]) {
+			await v.open({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true });
+			await openStep("task:rows", STEPS);
+			await v.page.locator(".left-out").first().waitFor();
+			assert.deepEqual(await v.serious(), []);
+		}
+});

@@ -1,0 +1,78 @@
+// Tests all pages with records that are broken or have numbers without bounds, in Chromium.
+
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { viewer } from "./browser.js";
+import { HOSTILE, opening, step, writeEpisode, writeRun } from "./records.js";
+
+const HUGE = 1.7e308;
+const LINE = 10_000_000;
+
+const v = viewer((top) => {
+	const spent = { task_cost: HUGE, total_cost: HUGE, tokens_sent: 2 ** 63, tokens_received: -(2 ** 63), api_calls: 1e300 };
+	for (const [run, name] of ["huge", "other"].entries())
+		writeRun(top, name, [
+			opening({ task: "numbers", run: 1e300, max_steps: 1e300, baseline: { Score: -HUGE } }),
+			{ event: "spent", model_stats: spent },
+			...[HUGE, -HUGE, 5e-324].map((score, i) =>
+				step(i + 1, { action: "validate", info: { score: { Score: score / (run + 1) }, duration_s: HUGE, exit_code: 1e300, step: HUGE } }),
+			),
+			{ event: "end", exit_status: "submitted", steps: HUGE, over: true, model_stats: spent },
+		]);
+	const broken = writeRun(top, "broken", [opening({ task: "broken" }), step(1, { observation: "x".repeat(LINE) }), step(2, { observation: "BYTES" }), step(3)]);
+	const [before, after] = readFileSync(broken, "latin1").split("BYTES");
+	writeFileSync(broken, `${before}\xff\xfe\xc0\x80${after.slice(0, -20)}`, "latin1");
+	writeEpisode(`${top}/rollouts`, 1, 0, HUGE, -HUGE);
+	writeEpisode(`${top}/rollouts`, 1e15, 1, -HUGE, HUGE);
+	writeFileSync(`${top}/rollouts/cut.traj`, JSON.stringify({ trajectory: [{ action: HOSTILE, observation: HOSTILE }, {}] }).slice(0, -4));
+});
+
+const ids = async () => {
+	const { runs } = await v.page.request.get(`${v.address}api/runs`).then((reply) => reply.json());
+	return Object.fromEntries(runs.map((run) => [run[1].split("/").at(-1), run[0]]));
+};
+
+test("numbers without bounds are shown", async () => {
+	const { huge, other } = await ids();
+	for (const [hash, ready] of [
+		["#/?columns=name,steps,best,last,cost,tokens_sent,seconds,policy_step,reward", ".row"],
+		[`#/run/${huge}/2`, ".step h2"],
+		[`#/compare/${huge}/${other}/1`, ".pair-half .step"],
+		[`#/compare/${huge}/${other}/1?by=score`, ".pair-half .step"],
+		["#/task/numbers", ".plot svg"],
+		["#/task/numbers?scores=each", ".plot svg"],
+		["#/report", ".picture"],
+		["#/training", ".plot svg"],
+	]) {
+		await v.go(hash);
+		await v.page.locator(ready).first().waitFor();
+		assert.deepEqual(v.faults, [], hash);
+		assert.ok(!(await v.page.locator("main").innerHTML()).includes("NaN"), hash);
+	}
+	await v.go(`#/run/${huge}/2`);
+	await v.page.locator(".run-facts", { hasText: /best\s*1\.7e\+308 \(step 1\)/ }).waitFor();
+});
+
+test("a line of 10 MB opens at once, and steps around broken ones are shown", async () => {
+	const { broken } = await ids();
+	const began = performance.now();
+	await v.go(`#/run/${broken}/1`);
+	await v.page.locator(".part-observation .more").waitFor();
+	assert.ok(performance.now() - began < 20_000);
+	assert.ok((await v.page.locator(".part-observation .text").innerText()).length < 10_000);
+	await v.press("j");
+	await v.page.getByRole("heading", { name: "This step can't be read" }).waitFor();
+	assert.match(await v.page.locator(".part-broken .text").innerText(), /xff/);
+	await v.page.locator('[aria-setsize="2"]').first().waitFor(); // the last event is cut
+	await v.press("m", "f", "f", "k");
+	await v.page.locator(".step h2", { hasText: "Step 1" }).waitFor();
+});
+
+test("a .traj that was cut shows its whole steps", async () => {
+	const cut = (await ids())["cut.traj"];
+	await v.go(`#/run/${cut}/1`);
+	await v.page.locator(".part-action", { hasText: "<script>" }).waitFor();
+	await v.page.locator(".run-facts", { hasText: /ended\s*cut off/ }).waitFor();
+});

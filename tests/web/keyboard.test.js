@@ -1,0 +1,69 @@
+// Goes through all pages by keys alone, in both widths and colours, in Chromium.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { viewer } from "./browser.js";
+import { opening, step, writeEpisode, writeRun } from "./records.js";
+
+const v = viewer((top) => {
+	for (const name of ["a", "b"])
+		writeRun(top, name, [
+			opening({ model: name }),
+			{ event: "message", role: "user", content: "go" },
+			step(1, { action: "create new.py", observation: "[File: /w/new.py (1 lines total)]\n1:x\n", info: { state: { open_file: "n/a", working_dir: "/w" } } }),
+			step(2, { action: "validate", info: { score: { Score: name === "a" ? 2 : 3 } } }),
+			{ event: "end", exit_status: "submitted", steps: 2, over: true },
+		]);
+	writeEpisode(`${top}/0-rollouts`, 1, 0, 2, 1, "other");
+});
+
+const shows = (selector, text) => v.page.locator(selector, text ? { hasText: text } : {}).first().waitFor();
+
+// Presses Tab until an element has the focus.
+async function tabTo(selector) {
+	for (let i = 0; i < 60; i++) {
+		if (await v.page.evaluate((name) => document.activeElement.matches(name), selector)) return;
+		await v.press("Tab");
+	}
+	assert.fail(`Tab does not lead to ${selector}`);
+}
+
+for (const width of [1280, 400])
+	for (const colorScheme of ["light", "dark"])
+		test(`all pages are reached by keys at ${width} px, ${colorScheme}`, async () => {
+			await v.open({ viewport: { width, height: 800 }, colorScheme });
+			await v.go("#/?sort=task");
+			await v.status("3 of 3 runs");
+			await v.press("g", "j", "c", "j", "c");
+			await shows(".pair-half .step");
+			await v.press("j", "a", "u");
+			await v.status("3 of 3 runs");
+			await v.press("G", "t");
+			await shows(".plot svg");
+			await tabTo(".plot");
+			await v.press("ArrowRight", "Enter");
+			await shows(".step h2", "Step 2");
+			await v.press("g", "f");
+			await shows("h2", "Files after step 1");
+			await v.press("d", "]", "f", "m");
+			await shows("h2", "Messages 1 to 1 of 1");
+			await v.press("Enter");
+			assert.ok(await v.page.evaluate(() => document.activeElement.matches(".detail")));
+			await v.press("u");
+			await v.status("3 of 3 runs");
+			await v.press("o");
+			await shows(".picture");
+			await tabTo("main a");
+			await v.press("Enter");
+			await v.status(/of 3 runs/);
+			await v.press("p");
+			await shows(".plot svg");
+			await tabTo(".plot");
+			await v.press("ArrowRight", "Enter");
+			await v.status("1 of 3 runs");
+			await v.press("?");
+			await shows("dialog[open]");
+			await v.press("Escape", "Enter");
+			await shows(".step");
+		});
