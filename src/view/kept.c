@@ -21,7 +21,7 @@
  */
 
 #define KEPT_FORMAT 1 /* raise it when a step is read in another way: old texts are left out */
-#define TAIL_BYTES 4096
+#define KEPT_TAIL_BYTES 4096
 #define STEP_VALUES 10
 #define PLACE_VALUES 2
 #define MARKS_MAX 65535
@@ -44,9 +44,9 @@ static const struct {
 	{ "history", offsetof(struct record, history) },
 };
 
-static char **kept_text_at(const struct record *r, size_t i)
+static const char *kept_text_at(const struct record *r, size_t i)
 {
-	return (char **)((char *)(uintptr_t)r + kept_texts[i].offset);
+	return *(char *const *)((const char *)r + kept_texts[i].offset);
 }
 
 /* Offset to which the record counts as read: the end of its last whole event. */
@@ -58,8 +58,8 @@ static int64_t kept_end(const struct record *r)
 /* Hashes the last bytes before an offset of the file. */
 static bool kept_hash(int fd, int64_t end, char hash[KEPT_HASH_BYTES])
 {
-	char tail[TAIL_BYTES];
-	size_t n = end < TAIL_BYTES ? (size_t)end : TAIL_BYTES;
+	char tail[KEPT_TAIL_BYTES];
+	size_t n = end < KEPT_TAIL_BYTES ? (size_t)end : KEPT_TAIL_BYTES;
 	struct sha256 sha;
 
 	if (pread(fd, tail, n, end - (int64_t)n) != (ssize_t)n)
@@ -107,8 +107,8 @@ static void kept_put_run(struct pyjson_writer *w, const struct record *r, const 
 	kept_put_spent(w, &r->spent);
 	pyjson_end_array(w);
 	for (size_t i = 0; i < ARRAY_SIZE(kept_texts); i++)
-		if (*kept_text_at(r, i))
-			pyjson_put_text(w, kept_texts[i].name, *kept_text_at(r, i));
+		if (kept_text_at(r, i))
+			pyjson_put_text(w, kept_texts[i].name, kept_text_at(r, i));
 	pyjson_end_object(w);
 	buf_add_char(w->out, '\n');
 }
@@ -255,7 +255,7 @@ static bool kept_take_run(struct record *r, const struct pyjson *run, char hash[
 		const char *text = pyjson_string(pyjson_get(run, kept_texts[i].name));
 
 		if (text)
-			*kept_text_at(r, i) = xstrdup(text);
+			*(char **)((char *)r + kept_texts[i].offset) = xstrdup(text);
 	}
 	return true;
 }

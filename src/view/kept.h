@@ -24,7 +24,7 @@
  * is left out. Then the record is read as before.
  */
 
-#define KEPT_BYTES_MAX (64L << 20)
+#define VIEW_KEPT_BYTES_MAX (64L << 20)
 
 /* Appends the text of a record. False: this record can't be kept. */
 bool kept_write(const struct record *r, struct buf *out);

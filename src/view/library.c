@@ -226,7 +226,7 @@ static struct library_run *library_find(const struct library *l, const char *id)
 /* Takes the steps of a new record from the index, if an earlier viewer kept them. */
 static void library_recall(struct library *l, struct library_run *r)
 {
-	auto_buf struct buf text = BUF_INIT(KEPT_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(VIEW_KEPT_BYTES_MAX);
 	struct run_index *ix = l->indexes ? l->indexes[r->place] : NULL;
 
 	r->kept_bytes = 0;
@@ -237,7 +237,7 @@ static void library_recall(struct library *l, struct library_run *r)
 
 static void library_keep(struct library *l, struct library_run *r)
 {
-	auto_buf struct buf text = BUF_INIT(KEPT_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(VIEW_KEPT_BYTES_MAX);
 	struct run_index *ix = l->indexes ? l->indexes[r->place] : NULL;
 
 	if (!ix || r->record->size - r->kept_bytes < KEEP_BYTES)

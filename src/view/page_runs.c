@@ -14,7 +14,7 @@ static const char *const page_columns[] = { "task", "model", "agent", "exit_stat
 	"tokens_received", "seconds", "failed", "timeouts", "format_errors", "integrity",
 	"policy_step", "reward", "started", "problem" };
 
-#define ROW_BYTES_MAX (4L << 20)
+#define RUNS_ROW_BYTES_MAX (4L << 20)
 
 /* Finds the fields of the columns. */
 static void page_find_fields(const struct row_field *out[])
@@ -72,7 +72,7 @@ static void page_put_run(struct pyjson_writer *w, const struct library_run *r,
 static void page_show_runs(struct library *l)
 {
 	const struct row_field *fields[ARRAY_SIZE(page_columns)];
-	auto_buf struct buf text = BUF_INIT(ROW_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(RUNS_ROW_BYTES_MAX);
 
 	if (!l->listed)
 		return;
