@@ -139,8 +139,8 @@ static const struct cmd_option options[] = {
 			"with --run: how many tasks to check at once; prints a table", "1",
 			.min = 1, .max = JOBS_MAX },
 	{ "seeds", 0, OPTION_INT, offsetof(struct check_options, seeds), "N",
-			"with --run: play with N data seeds, from --data-seed on, and tell how far the scores "
-			"move. Data that is not generated is played with N seeds of the judge",
+			"with --run: play N times, and tell how far the scores move. Seeds of training and "
+			"judge vary. So does generated data: its seeds count from --data-seed on",
 			"1", .min = 1, .max = SEEDS_MAX },
 	DATA_SEED_OPTION(offsetof(struct check_options, data_seed), 0),
 	PYTHON_OPTION(offsetof(struct check_options, python)),

@@ -20,6 +20,9 @@
 /* judge's salt (it seeds random numbers) for the first seed; the next seeds have the salts 2, 3,
  * ... */
 #define FIRST_SALT 1
+/* Variable of the shell in which a baseline or a solution runs: the seed of their training. The
+ * first seed leaves it unset, which the programs read as 0. */
+#define SEED_VARIABLE "FUMEHOOD_TRAINING_SEED"
 #define SEARCH_TIMEOUT_S 300 /* seconds after which the search for hidden files times out */
 
 /* State while a task is tried out: its baseline and solution are played. */
@@ -167,17 +170,16 @@ static void trial_add_published(struct trying *t)
 }
 
 /*
- * Adds the baseline's score to the report. Plays the baseline, unless fh_env_open() has played it
- * with the current seed.
+ * Adds the baseline's score to the report. Plays the baseline, unless this is the first seed:
+ * fh_env_open() has played it with that.
  */
-static bool trial_try_baseline(
-		struct trying *t, struct attempt *a, bool was_played, const char *what)
+static bool trial_try_baseline(struct trying *t, struct attempt *a, bool first, const char *what)
 {
 	struct fh_env_info info;
 
 	if (!a->task->baseline_command)
 		return true;
-	if (was_played && !a->task->baseline_is_published) {
+	if (first && !a->task->baseline_is_published) {
 		fh_env_info(a->env, &info);
 		trial_add_score(t, &t->baseline, what, info.baseline, info.n_baseline);
 		return true;
@@ -266,11 +268,13 @@ static bool trial_is_generated(const struct task *task)
 	return false;
 }
 
-/* Plays a task once more with the seed at index `i`. It is a seed of the data if that is generated,
- * else of the judge. */
+/* Plays a task once more with the seed at index `i`. It is a seed of the training and the judge,
+ * and of the data if that is generated. */
 static bool trial_try_task(struct trying *t, const struct task *task, int i)
 {
 	struct fh_env_options options = trial_options_of(task, t->trial->python);
+	auto_free char *variable = xasprintf(SEED_VARIABLE "=%d", i);
+	const char *variables[] = { variable };
 	struct attempt a = { .task = task, .err = FH_ERROR_INIT };
 	bool generated = trial_is_generated(task);
 	auto_free char *with = i == 0
@@ -283,10 +287,12 @@ static bool trial_try_task(struct trying *t, const struct task *task, int i)
 	bool ok;
 
 	options.judge_salt = FIRST_SALT + (uint64_t)i;
+	options.variables = variables;
+	options.n_variables = i == 0 ? 0 : ARRAY_SIZE(variables);
 	if (fh_env_open(t->gym, &options, &a.env, &a.err) < 0)
 		return trial_failed(t->played, baseline, &a.err);
 	ok = i > 0 || trial_look_around(t, &a);
-	ok = ok && trial_try_baseline(t, &a, i == 0 || generated, baseline);
+	ok = ok && trial_try_baseline(t, &a, i == 0, baseline);
 	ok = ok && trial_try_solution(t, &a, i == 0, solution);
 	fh_env_close(a.env);
 	return ok;

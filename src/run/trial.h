@@ -12,8 +12,8 @@ struct trial {
 	const char *spec; /* name or path of the task, as for task_load() */
 	/* Python environment for the task, "ENV" or "ENV:rw"; NULL: this machine's Python */
 	const char *python;
-	/* Number of seeds to play: of the data if it is generated, else of the judge. 0 counts as
-	 * 1. */
+	/* Number of seeds to play: of training and judge, and of the data if it is generated. 0
+	 * counts as 1. */
 	int n_seeds;
 };
 

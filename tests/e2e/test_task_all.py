@@ -214,6 +214,22 @@ def test_what_is_no_stated_score(fumehood, mine, value):
 
 
 @pytest.mark.once
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("baseline_paths: [baseline.py]", "baseline: {} && python3 baseline.py"),
+        ("command: python3 solve.py", "command: {} && python3 solve.py"),
+    ],
+)
+def test_training_has_a_seed_of_its_own(fumehood, mine, old, new):
+    """A program that refuses the seed 1 fails the second time, and only then."""
+    change(mine / "good" / "task.yaml", old, new.format("test ${FUMEHOOD_TRAINING_SEED:-0} != 1"))
+    played(fumehood, "good")
+    problem = played(fumehood, "good", "--seeds", 2, status=1)["problem"]
+    assert problem.startswith(f"the {'solution' if 'solve' in old else 'baseline'} with the ")
+    assert "ended with status 1" in problem
+
+
 def test_seeds_of_data_tell_how_far_scores_move(fumehood):
     words = ("task", "check", "--run", "regressionKaggleHousePrice", "--seeds", 2, "--json")
     seeds = json.loads(fumehood(*words).stdout)["played"]["seeds"]

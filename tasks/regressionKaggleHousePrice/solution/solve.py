@@ -6,9 +6,11 @@ all. Works for both variants, with numpy alone.
 """
 
 import csv
+import os
 
 import numpy as np
 
+SEED = int(os.environ.get("FUMEHOOD_TRAINING_SEED", "0"))
 BINS = 32
 DEPTH = 4
 TREES = 350
@@ -189,8 +191,9 @@ def main():
     said, left = smooth_test @ weights, target - smooth @ weights
     edges = bin_edges(plain)
     bins, bins_test = binned(plain, edges), binned(plain_test, edges)
-    for seed in range(BAGS):
-        said += boost(bins, left, bins_test, np.random.default_rng(seed)) / BAGS
+    for bag in range(BAGS):
+        random = np.random.default_rng(BAGS * SEED + bag)
+        said += boost(bins, left, bins_test, random) / BAGS
 
     with open("submission.csv", "w", newline="") as file:
         writer = csv.writer(file)

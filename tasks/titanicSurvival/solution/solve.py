@@ -8,10 +8,12 @@ Python's own library.
 
 import csv
 import math
+import os
 import random
 from collections import Counter, defaultdict
 from itertools import combinations
 
+SEED = int(os.environ.get("FUMEHOOD_TRAINING_SEED", "0"))
 RANGES = 6  # ranges into which a number is divided
 FOLDS = 5
 EPOCHS = 10
@@ -75,9 +77,9 @@ def chance(x):
     return 1 / (1 + math.exp(-max(-30, min(30, x))))
 
 
-def fit(rows, fates, seed=0):
+def fit(rows, fates, fold=0):
     """Weights by stochastic gradient descent. The last one is the constant."""
-    shuffle = random.Random(seed).shuffle
+    shuffle = random.Random(FOLDS * SEED + fold).shuffle
     weights = [0.0] * (2 + max(map(max, rows)))
     order = list(range(len(rows)))
     for epoch in range(EPOCHS):

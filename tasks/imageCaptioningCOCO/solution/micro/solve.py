@@ -5,11 +5,13 @@ of captions. For each of its places a ridge regression tells the word from both 
 comes first is found by trial: the best order is the one by which the words are told best. numpy alone.
 """
 
+import os
 from collections import Counter
 
 import numpy as np
 from baseline import read_captions, read_pictures, write_captions
 
+SEED = int(os.environ.get("FUMEHOOD_TRAINING_SEED", "0"))
 COLOURED = 0.2  # least spread of red, green and blue for an object, less the background's spread
 ANGLES = 16
 WAVES = 210  # random features for each object
@@ -108,7 +110,7 @@ def waves(rows, n, random):
 
 def make_features(objects, ground, known, n):
     """Standardised by the rows `known`: numbers of both objects, and waves of colour and of outline."""
-    random, made = np.random.default_rng(0), []
+    random, made = np.random.default_rng(SEED), []
     for group in ([o[0] for o in objects], [o[1] for o in objects], [o[2] for o in objects]):
         for rows in group:
             made.append(standardised(rows, rows[known].mean(0), rows[known].std(0)))

@@ -6,11 +6,13 @@ each match, loss and addition, adds them up, and multiplies by which sentences a
 negate is found by how the labels change with them. numpy alone.
 """
 
+import os
 from collections import Counter
 
 import numpy as np
 from baseline import read, softmax
 
+SEED = int(os.environ.get("FUMEHOOD_TRAINING_SEED", "0"))
 WIDTH = 24  # numbers in a word's vector
 HIDDEN = 32
 EPOCHS = 12
@@ -186,7 +188,7 @@ def train_network(items, state, labels, random):
 def main():
     (pairs, labels), (asked, _) = read("data/train.csv"), read("data/test.csv")
     train, test = prepare(pairs, labels, asked)
-    weights = train_network(*train, labels, np.random.default_rng(0))
+    weights = train_network(*train, labels, np.random.default_rng(SEED))
     likely = forward(weights, *test)[2]
     with open("submission.csv", "w") as file:
         print("label", *likely.argmax(1), sep="\n", file=file)

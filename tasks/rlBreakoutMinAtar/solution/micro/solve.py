@@ -5,6 +5,7 @@ Q-learning fills the table: what each action is worth for a place of the ball, i
 place of the paddle. Writes policy.npz.
 """
 
+import os
 import sys
 
 import numpy as np
@@ -61,4 +62,4 @@ def solve(seed, table_rounds=TABLE_ROUNDS, rounds=ROUNDS):
 
 
 if __name__ == "__main__":
-    solve(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
+    solve(*map(int, sys.argv[1:] or [os.environ.get("FUMEHOOD_TRAINING_SEED", "0")]))

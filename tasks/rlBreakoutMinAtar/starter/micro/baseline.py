@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The baseline: a policy gradient. Writes policy.npz: `python3 baseline.py [SEED]`."""
 
+import os
 import sys
 
 import numpy as np
@@ -47,4 +48,4 @@ def train(seed, rounds=ROUNDS):
 
 
 if __name__ == "__main__":
-    train(*map(int, sys.argv[1:] or [0]))
+    train(*map(int, sys.argv[1:] or [os.environ.get("FUMEHOOD_TRAINING_SEED", "0")]))

@@ -6,6 +6,7 @@ rewards to come, so that an action counts for what it adds. Writes policy.npz.
 """
 
 import sys
+import os
 
 import numpy as np
 from imitate import imitate
@@ -73,4 +74,4 @@ def solve(seed, teacher_rounds=TEACHER_ROUNDS, rounds=ROUNDS):
 
 
 if __name__ == "__main__":
-    solve(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
+    solve(*map(int, sys.argv[1:] or [os.environ.get("FUMEHOOD_TRAINING_SEED", "0")]))

@@ -6,6 +6,7 @@ whose policy hardly changes swings as long as it needs. Some runs learn to stand
 more runs than checkpoints, and the best of them are kept.
 """
 
+import os
 import sys
 
 import numpy as np
@@ -37,4 +38,4 @@ def solve(seed, runs=RUNS, rounds=ROUNDS):
 
 
 if __name__ == "__main__":
-    solve(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
+    solve(*map(int, sys.argv[1:] or [os.environ.get("FUMEHOOD_TRAINING_SEED", "0")]))

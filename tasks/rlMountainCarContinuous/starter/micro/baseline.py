@@ -4,6 +4,7 @@
 `python3 baseline.py [SEED [POLICIES]]`.
 """
 
+import os
 import sys
 
 import numpy as np
@@ -20,4 +21,5 @@ def draw(seed, policies=POLICIES, spread=SPREAD):
 
 
 if __name__ == "__main__":
-    save(unpack(draw(*map(int, sys.argv[1:] or [0]))), log_std=0)
+    seed = sys.argv[1:] or [os.environ.get("FUMEHOOD_TRAINING_SEED", "0")]
+    save(unpack(draw(*map(int, seed))), log_std=0)

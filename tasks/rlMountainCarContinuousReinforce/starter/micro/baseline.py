@@ -5,6 +5,7 @@ Independent random forces seldom get the car up the hill. `python3 baseline.py S
 random force for so many steps.
 """
 
+import os
 import sys
 
 import numpy as np
@@ -77,4 +78,5 @@ def train(seed, hold=1):
 
 
 if __name__ == "__main__":
-    save(train(*map(int, sys.argv[1:] or [0])), log_std=0)
+    seed = sys.argv[1:] or [os.environ.get("FUMEHOOD_TRAINING_SEED", "0")]
+    save(train(*map(int, seed)), log_std=0)
