@@ -26,6 +26,7 @@ setup: ## install the Debian packages of scripts/packages that are missing
 bench: build ## measure this machine against the goals
 	@build/fumehood bench
 	@build/fumehood task check --run --all --seeds 8 --jobs 2
+	@CLIMBS=5 PYTEST_ADDOPTS='-k climb' scripts/test python
 
 asan: ## compile into build-asan/ with address and undefined-behaviour sanitizers
 	@scripts/build asan
