@@ -101,6 +101,8 @@ static int task_check_misuse(const struct command_context *ctx)
 
 	if (o->all && ctx->n_args)
 		return cmd_misuse(ctx, "--all checks every task: give it or '%s'", ctx->args[0]);
+	if (o->variant && !o->all)
+		return cmd_misuse(ctx, "--variant goes with --all");
 	if (!o->all && !ctx->n_args)
 		return cmd_misuse(ctx, "give a task, or --all");
 	for (size_t i = 0; !o->run && i < ARRAY_SIZE(with_run); i++)
@@ -135,6 +137,8 @@ static const struct cmd_option options[] = {
 				"published one" },
 	{ "all", 0, OPTION_FLAG, offsetof(struct check_options, all),
 			.help = "with --run: check each variant of each task, and print a table" },
+	{ "variant", 0, OPTION_TEXT, offsetof(struct check_options, variant), "V",
+			"with --all: check only variants of this name" },
 	{ "jobs", 'j', OPTION_INT, offsetof(struct check_options, jobs), "N",
 			"with --run: how many tasks to check at once; prints a table", "1",
 			.min = 1, .max = JOBS_MAX },

@@ -11,7 +11,7 @@
 struct check_options {
 	struct task_options task;
 	bool run, all;
-	const char *python;
+	const char *python, *variant;
 	uint64_t data_seed;
 	int jobs, seeds;
 };
@@ -24,7 +24,8 @@ void task_check_print_table(json_t *const *reports, size_t n);
 
 /* Checks the tasks, each in a process of its own that runs `task check --run --json T`. Prints the
  * reports. Returns the exit status. With --all, checks each variant of each task that can run here.
- * `python`: the folder of an environment; NULL: this machine's Python. */
+ * With --variant too, checks only variants of that name. `python`: the folder of an environment;
+ * NULL: this machine's Python. */
 int task_check_many(
 		struct command_context *ctx, const struct task_places *places, const char *python);
 

@@ -82,9 +82,9 @@ static char *check_left_out(const char *spec, const struct task_places *places, 
 	return xasprintf("Python lacks %s", buf_str(&missing));
 }
 
-/* Adds all variants of a task, the default variant first. */
-static void check_items_add_variants(
-		struct check_items *list, const struct task_places *places, const char *id)
+/* Adds the variants of a task, the default variant first. `only`: a variant's name; NULL: all. */
+static void check_items_add_variants(struct check_items *list, const struct task_places *places,
+		const char *id, const char *only)
 {
 	char **variants = NULL;
 
@@ -93,7 +93,8 @@ static void check_items_add_variants(
 		return;
 	}
 	for (char **v = variants; *v; v++)
-		check_items_add(list, xasprintf("%s:%s", id, *v));
+		if (!only || str_eq(*v, only))
+			check_items_add(list, xasprintf("%s:%s", id, *v));
 	xfree_strings(variants);
 }
 
@@ -112,10 +113,12 @@ static int check_items_find(struct check_items *list, const struct command_conte
 	if (r < 0)
 		return r;
 	for (char **id = ids; *id; id++)
-		check_items_add_variants(list, places, *id);
+		check_items_add_variants(list, places, *id, o->variant);
 	for (size_t i = 0; i < list->n; i++)
 		list->items[i].left_out = check_left_out(list->items[i].spec, places, python);
 	xfree_strings(ids);
+	if (o->variant && !list->n)
+		return error_say(err, ENOENT, "no task has a variant '%s'", o->variant);
 	return 0;
 }
 
