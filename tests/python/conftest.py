@@ -120,6 +120,7 @@ class PolicyTask:
         described = yaml.safe_load((self.folder / "task.yaml").read_text())["variants"]["micro"]
         self.files = [*described["starter_code"], *described["solution"]["files"]]
         self.program = self.find(described["grader"]["program"])
+        self.episodes = described["grader"]["args"][0]
 
     def find(self, name: str) -> Path:
         """A file or folder of the task, or of the data set policy-programs."""
@@ -135,10 +136,10 @@ class PolicyTask:
         make_data(self.data, folder / "data", key)
         return folder
 
-    def judge(self, folder: Path, key: str, episodes: int = 64) -> dict[str, Any]:
+    def judge(self, folder: Path, key: str) -> dict[str, Any]:
         """The judge's report about policy.npz."""
         subprocess.run(
-            ["bash", "-c", 'exec "$@" 3>result', "-", PYTHON, "-B", self.program, str(episodes)],
+            ["bash", "-c", 'exec "$@" 3>result', "-", PYTHON, "-B", self.program, self.episodes],
             cwd=folder,
             check=True,
             env={**os.environ, "FUMEHOOD_JUDGE_KEY": key},
