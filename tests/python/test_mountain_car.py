@@ -239,18 +239,19 @@ def test_missing_numpy_is_named(workspace: Path, monkeypatch: pytest.MonkeyPatch
 # as argument.
 CLIMB = {
     "the baseline": ("baseline.py",),
-    "the best of 1,000 with larger weights": (
-        "-c",
-        "import baseline, sys; weights = baseline.draw(int(sys.argv[1]), 1000, 1.5); "
-        "baseline.save(baseline.unpack(weights), log_std=-1)",
-    ),
     **{
-        f"{rounds} rounds of the solution": (
+        f"the best of 1,000 with larger weights, and forces of log_std {log_std}": (
             "-c",
-            f"import solve, sys; solve.solve(int(sys.argv[1]), rounds={rounds})",
+            "import baseline, sys; baseline.CARS = 16; "
+            "weights = baseline.draw(int(sys.argv[1]), 1000, 1.5); "
+            f"baseline.save(baseline.unpack(weights), log_std={log_std})",
         )
-        for rounds in (4, 10)
+        for log_std in (0, -1)
     },
+    "10 rounds of the solution": (
+        "-c",
+        "import solve, sys; solve.solve(int(sys.argv[1]), rounds=10)",
+    ),
     "the solution": ("solve.py",),
 }
 
