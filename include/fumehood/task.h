@@ -42,9 +42,15 @@ struct fh_task_limits {
 	double wall_s;        /* most time of an episode by the clock */
 };
 
+/* A score that a task's file states. */
+struct fh_task_expect {
+	bool given;
+	double mean, deviation; /* mean and standard deviation over seeds */
+};
+
 /*
  * A task, as its file describes it. If the file can't be read, only `id`, `variant` and `problem`
- * are set. If only data is missing, all members that don't depend on data are set.
+ * are set. If only data is missing, all other members are set too, and `missing` says what to get.
  *
  * The library allocates this struct. Later versions may append members.
  */
@@ -70,7 +76,8 @@ struct fh_task_info {
 	bool network;       /* episodes have the machine's network */
 	const char *folder; /* absolute path of the task; in a checkout of MLGym, of the checkout */
 
-	/* The members from here on are NULL or 0 if data is missing. */
+	/* The members from here on are NULL or 0 if the task has another problem than missing
+	 * data. */
 	const char *grader;         /* kind of the grader: "csv", "script", "duel", "mlgym" */
 	const char *submission;     /* graded file, relative to the workspace; "": all of it */
 	bool final;                 /* only the score of an episode's end counts */
@@ -85,6 +92,21 @@ struct fh_task_info {
 	 * known yet, or the item is from fh_tasks_list(). */
 	const struct fh_metric *baseline;
 	size_t n_baseline;
+	int64_t submission_bytes; /* most bytes of the graded file */
+	double grading_timeout_s; /* timeout of a grading */
+	int validations;          /* how often an episode may `validate`; 0: no limit */
+	/* Python packages that the baseline and the known good solution need, by their names on
+	 * PyPI */
+	const char *const *packages;
+	size_t n_packages;
+	/* Scores by `metric` that the task's file states. */
+	struct fh_task_expect expect_baseline, expect_solution;
+	/* true: `baseline_command` is "true", so the starter's file is the baseline's submission */
+	bool baseline_is_starter;
+	/* Sentences for the user about missing data, one for a data set: which file, and how to get
+	 * it. */
+	const char *const *missing;
+	size_t n_missing;
 };
 
 /*

@@ -28,7 +28,7 @@ static PyObject *task_variants(const struct fh_task_info *t)
 
 static PyObject *task_dict(const struct fh_task_info *t)
 {
-	return Py_BuildValue("{sNsNsNsNsNsNsNsNsNsisdsdsNsNsNsNsNsNsNsN}", "id", step_text(t->id),
+	return Py_BuildValue("{sNsNsNsNsNsNsNsNsNsisdsdsNsNsNsNsNsNsNsNsN}", "id", step_text(t->id),
 			"variant", step_text(t->variant), "problem", step_text(t->problem),
 			"variants", task_variants(t), "warnings",
 			task_texts(t->warnings, t->n_warnings), "name", step_text(t->name),
@@ -40,7 +40,8 @@ static PyObject *task_dict(const struct fh_task_info *t)
 			PyBool_FromLong(t->final), "starter", task_texts(t->starter, t->n_starter),
 			"data", task_texts(t->data, t->n_data), "published",
 			step_metrics(t->published, t->n_published), "baseline",
-			step_metrics(t->baseline, t->n_baseline));
+			step_metrics(t->baseline, t->n_baseline), "missing",
+			task_texts(t->missing, t->n_missing));
 }
 
 /* Frees the list. Returns its items as a list of dicts, or raises the error if r is negative. */

@@ -34,6 +34,7 @@ class Task:
     data: tuple[str, ...]  # files in the workspace's folder `data`
     published: dict[str, float] | None  # the baseline's scores that the task's file states
     baseline: dict[str, float] | None  # the baseline's score on this machine, if it is known
+    missing: tuple[str, ...]  # for each data set that lacks files: which, and how to get them
 
 
 def tasks(**places: Any) -> list[Task]:

@@ -72,6 +72,14 @@ static json_t *task_show_scores_json(const struct fh_metric *metrics, size_t n)
 	return out;
 }
 
+/* A score that the task's file states: {"mean": 0.65, "deviation": 0.02}, or null. */
+static json_t *task_show_expect_json(const struct fh_task_expect *expect)
+{
+	if (!expect->given)
+		return json_null();
+	return json_pack("{s:f, s:f}", "mean", expect->mean, "deviation", expect->deviation);
+}
+
 static const char *task_show_network(const struct fh_task_info *task)
 {
 	return network_names[task->network ? NETWORK_HOST : NETWORK_NONE];
@@ -80,25 +88,32 @@ static const char *task_show_network(const struct fh_task_info *task)
 static void task_show_print_json(const struct fh_task_info *task)
 {
 	auto_json json_t *out = json_pack(
-			"{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:f, s:f, "
-			"s:s, s:o, s:o, s:o, s:o, s:o}",
+			"{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:f, s:i, s:b, s:o, s:b, s:o, "
+			"s:o, s:o, s:o, s:i, s:f, s:f, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 			"task", json_text(task->id), "variant",
 			json_text(task_variant_name(task->variant)), "name", json_text(task->name),
 			"description", json_text(task->description), "metric",
 			json_text(task->metric), "direction",
 			task->maximize ? "maximize" : "minimize", "grader", json_text(task->grader),
-			"submission", json_text(task->submission), "baseline",
-			json_text(task->baseline_command), "baseline_scores",
+			"submission", json_text(task->submission), "submission_bytes",
+			(json_int_t)task->submission_bytes, "grading_timeout_s",
+			task->grading_timeout_s, "validations", task->validations, "final",
+			task->final, "baseline", json_text(task->baseline_command),
+			"baseline_is_starter", task->baseline_is_starter, "baseline_scores",
 			task_show_scores_json(task->published, task->n_published), "baseline_here",
 			task->baseline ? task_show_scores_json(task->baseline, task->n_baseline)
 				       : json_null(),
+			"expect_baseline", task_show_expect_json(&task->expect_baseline),
+			"expect_solution", task_show_expect_json(&task->expect_solution),
 			"max_steps", task->max_steps, "training_timeout_s",
 			task->training_timeout_s, "short_timeout_s", task->short_timeout_s,
 			"network", task_show_network(task), "limits",
 			task_show_limits_json(&task->limits), "starter",
 			task_show_names_json(task->starter, task->n_starter), "data",
-			task_show_names_json(task->data, task->n_data), "folder",
-			json_text(task->folder), "problem", json_text(task->problem));
+			task_show_names_json(task->data, task->n_data), "packages",
+			task_show_names_json(task->packages, task->n_packages), "folder",
+			json_text(task->folder), "problem", json_text(task->problem), "missing",
+			task_show_names_json(task->missing, task->n_missing));
 
 	cmd_print_json(out);
 }
@@ -125,10 +140,20 @@ static void task_show_add_names(struct buf *out, const char *label, const char *
 	buf_add_char(out, '\n');
 }
 
+static void task_show_add_sentences(
+		struct buf *out, const char *label, const char *const *sentences, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		task_show_add_label(out, label);
+		str_add_printable(out, sentences[i]);
+		buf_add_char(out, '\n');
+	}
+}
+
 static void task_show_add_size(struct buf *out, int64_t bytes, const char *what)
 {
 	if (bytes)
-		buf_printf(out, "%.4g MiB of %s, ", (double)bytes / (1 << 20), what);
+		buf_printf(out, "%.6g MiB of %s, ", (double)bytes / (1 << 20), what);
 }
 
 static void task_show_add_limits(struct buf *out, const struct fh_task_info *task)
@@ -142,6 +167,8 @@ static void task_show_add_limits(struct buf *out, const struct fh_task_info *tas
 		buf_printf(out, "%lld processes, ", (long long)limits->pids);
 	if (limits->cpus)
 		buf_printf(out, "%g cores, ", limits->cpus);
+	if (limits->wall_s > 0)
+		buf_printf(out, "%g s for an episode, ", limits->wall_s);
 	buf_printf(out, "network: %s\n", task_show_network(task));
 }
 
@@ -151,10 +178,23 @@ static void task_show_add_scores(struct buf *out, const struct fh_metric *metric
 		buf_printf(out, "%s%s %.6g", i ? ", " : "", metrics[i].name, metrics[i].value);
 }
 
+static void task_show_add_expect(struct buf *out, const char *label, const char *metric,
+		const struct fh_task_expect *expect)
+{
+	if (!expect->given)
+		return;
+	task_show_add_label(out, label);
+	buf_printf(out, "%s %.6g, standard deviation %.6g\n", metric, expect->mean,
+			expect->deviation);
+}
+
+/* A baseline whose command is "true" changes nothing: the starter's file is the submission. */
 static void task_show_add_baseline(struct buf *out, const struct fh_task_info *task)
 {
 	task_show_add_label(out, "baseline");
-	if (task->baseline_command)
+	if (task->baseline_is_starter)
+		buf_printf(out, "the starter's %s as it is", task->submission);
+	else if (task->baseline_command)
 		str_add_printable(out, task->baseline_command);
 	else
 		task_show_add_scores(out, task->published, task->n_published);
@@ -165,22 +205,37 @@ static void task_show_add_baseline(struct buf *out, const struct fh_task_info *t
 	buf_add_char(out, '\n');
 }
 
+static void task_show_add_grader(struct buf *out, const struct fh_task_info *task)
+{
+	task_show_add_label(out, "scored");
+	if (*task->submission)
+		buf_printf(out, "%s (at most %.6g MiB), ", task->submission,
+				(double)task->submission_bytes / (1 << 20));
+	buf_printf(out, "by a %s grader in at most %g s\n", task->grader, task->grading_timeout_s);
+	task_show_add_label(out, "validates");
+	if (task->validations)
+		buf_printf(out, "%d at most", task->validations);
+	else
+		buf_add_str(out, "no limit");
+	buf_printf(out, "%s\n", task->final ? "; the end is scored by other hidden answers" : "");
+	task_show_add_baseline(out, task);
+	task_show_add_expect(out, "  stated", task->metric, &task->expect_baseline);
+	task_show_add_expect(out, "solution", task->metric, &task->expect_solution);
+}
+
 static void task_show_add_facts(struct buf *out, const struct fh_task_info *task)
 {
 	task_show_add_label(out, "metric");
 	buf_printf(out, "%s, %s is better\n", task->metric, task->maximize ? "more" : "less");
-	if (task->submission) { /* only a task whose data is present has a submission */
-		task_show_add_label(out, "scored");
-		buf_printf(out, "%s%sby a %s grader\n", task->submission,
-				*task->submission ? ", " : "", task->grader);
-		task_show_add_baseline(out, task);
-	}
+	if (task->grader) /* unset if the task has another problem than missing data */
+		task_show_add_grader(out, task);
 	task_show_add_label(out, "steps");
 	buf_printf(out, "%d, each at most %g s, with Python %g s\n", task->max_steps,
 			task->short_timeout_s, task->training_timeout_s);
 	task_show_add_limits(out, task);
 	task_show_add_names(out, "workspace", "", task->starter, task->n_starter);
 	task_show_add_names(out, "data", "data/", task->data, task->n_data);
+	task_show_add_names(out, "packages", "", task->packages, task->n_packages);
 	task_show_add_label(out, "folder");
 	str_add_printable(out, task->folder);
 	buf_add_char(out, '\n');
@@ -196,11 +251,10 @@ static void task_show_print_text(const struct fh_task_info *task)
 	str_add_printable(&text, task->name);
 	buf_add_str(&text, "\n\n");
 	task_show_add_facts(&text, task);
-	if (task->problem) {
-		task_show_add_label(&text, "problem");
-		str_add_printable(&text, task->problem);
-		buf_add_char(&text, '\n');
-	}
+	if (task->n_missing)
+		task_show_add_sentences(&text, "missing", task->missing, task->n_missing);
+	else if (task->problem)
+		task_show_add_sentences(&text, "problem", &task->problem, 1);
 	buf_add_char(&text, '\n');
 	str_add_printable(&text, task->description);
 	fputs(buf_str(&text), stdout);

@@ -6,8 +6,10 @@
 #include "base/places.h"
 #include "base/scope.h"
 #include "base/sized.h"
+#include "base/str.h"
 #include "env/baseline.h"
 #include "task/config.h"
+#include "task/dataset.h"
 #include "task/load.h"
 
 #include <errno.h>
@@ -74,6 +76,23 @@ static void tasks_fill(struct fh_task_info *info, const struct task *task)
 	info->folder = task->dir;
 }
 
+static struct fh_task_expect tasks_expect(const struct task_expect *expect)
+{
+	return (struct fh_task_expect){
+		.given = expect->given, .mean = expect->mean, .deviation = expect->sd
+	};
+}
+
+static size_t tasks_count(const char *const *texts)
+{
+	size_t n = 0;
+
+	while (texts && texts[n])
+		n++;
+	return n;
+}
+
+/* Sets the members that tell of the grader, of files and of scores. */
 static void tasks_fill_data(struct fh_tasks *t, struct fh_task_info *info, const struct task *task)
 {
 	info->grader = grader_kinds[task->grader.kind];
@@ -84,8 +103,35 @@ static void tasks_fill_data(struct fh_tasks *t, struct fh_task_info *info, const
 	info->data = tasks_targets(t, task->data, task->n_data);
 	info->n_data = task->n_data;
 	info->baseline_command = task->baseline_command;
+	info->baseline_is_starter = task->baseline_command &&
+			str_eq(task->baseline_command, "true");
 	info->published = task->published;
 	info->n_published = task->n_published;
+	info->submission_bytes = task->grader.submission_bytes;
+	info->grading_timeout_s = (double)task->grader.timeout_ms / 1e3;
+	info->validations = task->grader.validations;
+	info->packages = task->packages;
+	info->n_packages = tasks_count(task->packages);
+	info->expect_baseline = tasks_expect(&task->expect_baseline);
+	info->expect_solution = tasks_expect(&task->expect_solution);
+}
+
+/* Lists what is missing of the task's data sets. `problem`: why the task can't be opened; MLGym's
+ * data sets have no other sentence. */
+static void tasks_fill_missing(struct fh_tasks *t, struct fh_task_info *info,
+		const struct task *task, const char *problem)
+{
+	const char **missing = arena_array(&t->arena, task->n_datasets + 1, sizeof(char *));
+	size_t n = 0;
+
+	for (size_t i = 0; i < task->n_datasets; i++) {
+		missing[n] = dataset_tell_missing(&t->arena, &task->datasets[i]);
+		n += missing[n] != NULL;
+	}
+	if (!n)
+		missing[n++] = problem;
+	info->missing = missing;
+	info->n_missing = n;
 }
 
 /* Lists the task's variants, and tries to load each of them. */
@@ -119,7 +165,8 @@ static int tasks_fill_variants(struct fh_tasks *t, struct fh_task_info *info,
 	return 0;
 }
 
-/* Describes a task and its variants. *out_task: the task with its data; NULL: data is missing. */
+/* Describes a task and its variants. *out_task: the task with its data; NULL: it can't be loaded
+ * whole. */
 static int tasks_fill_item(struct fh_tasks *t, struct fh_task_info *info,
 		const struct task_places *places, const struct fh_env_options *env,
 		struct task **out_task, struct fh_error *err)
@@ -128,17 +175,24 @@ static int tasks_fill_item(struct fh_tasks *t, struct fh_task_info *info,
 	struct fh_error why;
 	int r = task_load(places, env->task, env->variant, &task, &why);
 
-	*out_task = r < 0 ? NULL : task;
-	if (r < 0) {
+	bool missing = r == -ENODATA, whole = r == 0;
+
+	*out_task = whole ? task : NULL;
+	if (!whole)
 		info->problem = arena_strdup(&t->arena, why.message);
+	if (missing)
+		r = task_load_without_data(places, env->task, env->variant, &task, NULL);
+	missing = missing && r == 0;
+	if (r < 0)
 		r = task_read(places, env->task, env->variant, &task, err);
-		if (r < 0)
-			return r;
-	}
+	if (r < 0)
+		return r;
 	tasks_own(t, task);
 	tasks_fill(info, task);
-	if (*out_task)
+	if (missing || whole)
 		tasks_fill_data(t, info, task);
+	if (missing)
+		tasks_fill_missing(t, info, task, info->problem);
 	return tasks_fill_variants(t, info, places, env->task, err);
 }
 

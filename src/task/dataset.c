@@ -174,14 +174,14 @@ static void dataset_find_how(struct dataset_loading *l)
 	l->dataset->how_to_get = how;
 }
 
-/* Sets the error for a missing file of a data set. The message tells the user how to get the
- * file. */
-static int dataset_say_missing(const struct dataset_loading *l, const char *path)
+/* Makes the sentence about a missing file of a data set. It tells the user how to get the file. */
+static const char *dataset_missing_text(
+		struct arena *a, const struct dataset *dataset, const char *path)
 {
-	const char *how = l->dataset->how_to_get;
+	const char *how = dataset->how_to_get;
 
-	return error_say(l->err, ENODATA, "data set '%s' lacks %s in %s%s%s", l->dataset->id, path,
-			l->dataset->dir, how ? ": " : "", how ? how : "");
+	return arena_printf(a, "data set '%s' lacks %s in %s%s%s", dataset->id, path, dataset->dir,
+			how ? ": " : "", how ? how : "");
 }
 
 /* Makes the path of a data set's file absolute. In a data set that came with tasks, no link may
@@ -197,7 +197,8 @@ static int dataset_find_source(struct dataset_loading *l, const char *path, cons
 		return 0;
 	}
 	if (!path_exists(source))
-		return dataset_say_missing(l, path);
+		return error_say(l->err, ENODATA, "%s",
+				dataset_missing_text(l->arena, l->dataset, path));
 	if (l->config.location) {
 		r = path_beneath(l->dataset->dir, path, &real, l->err);
 		if (r < 0)
@@ -387,6 +388,13 @@ const struct dataset_file *dataset_missing(const struct dataset *dataset)
 		if (!path_exists(dataset->files[i].source))
 			return &dataset->files[i];
 	return NULL;
+}
+
+const char *dataset_tell_missing(struct arena *a, const struct dataset *dataset)
+{
+	const struct dataset_file *file = dataset->make ? NULL : dataset_missing(dataset);
+
+	return file ? dataset_missing_text(a, dataset, file->path) : NULL;
 }
 
 int dataset_verify(const struct dataset *dataset, struct fh_error *err)

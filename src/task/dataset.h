@@ -118,6 +118,10 @@ bool dataset_is_there(const struct dataset *dataset);
 /* Returns the first file of the data set that is missing; NULL: all files exist. */
 const struct dataset_file *dataset_missing(const struct dataset *dataset);
 
+/* Returns a sentence about the first missing file of the data set, in the arena. It says how to get
+ * the file. NULL: all files exist, or a program makes them when they are needed. */
+const char *dataset_tell_missing(struct arena *a, const struct dataset *dataset);
+
 /* Compares each file of the data set with its sha256, if it has one. -EINVAL: a file differs; the
  * message names the first. */
 int dataset_verify(const struct dataset *dataset, struct fh_error *err);

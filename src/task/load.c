@@ -337,28 +337,40 @@ static int task_fill(struct task_loading *l, const char *spec, const char *varia
 	return with_files ? task_fill_files(l) : 0;
 }
 
-static int task_make(const struct task_places *places, const char *spec, const char *variant,
-		bool with_files, struct task **out, struct fh_error *err)
+/* Loads a task into l->task. `with_files`: false: only task.yaml is read. */
+static int task_make(struct task_loading *l, const char *spec, const char *variant, bool with_files,
+		struct task **out)
 {
-	struct task_loading l = { .places = places, .err = err };
-	int r = task_fill(&l, spec, variant, with_files);
+	int r = task_fill(l, spec, variant, with_files);
 
 	if (r < 0)
-		return task_give_up(&l, r);
-	*out = l.task;
+		return task_give_up(l, r);
+	*out = l->task;
 	return 0;
 }
 
 int task_load(const struct task_places *places, const char *spec, const char *variant,
 		struct task **out, struct fh_error *err)
 {
-	return task_make(places, spec, variant, true, out, err);
+	struct task_loading l = { .places = places, .err = err };
+
+	return task_make(&l, spec, variant, true, out);
+}
+
+int task_load_without_data(const struct task_places *places, const char *spec, const char *variant,
+		struct task **out, struct fh_error *err)
+{
+	struct task_loading l = { .places = places, .err = err, .missing_ok = true };
+
+	return task_make(&l, spec, variant, true, out);
 }
 
 int task_read(const struct task_places *places, const char *spec, const char *variant,
 		struct task **out, struct fh_error *err)
 {
-	return task_make(places, spec, variant, false, out, err);
+	struct task_loading l = { .places = places, .err = err };
+
+	return task_make(&l, spec, variant, false, out);
 }
 
 static void task_add_name(char **names, const char *name)

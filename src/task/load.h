@@ -18,6 +18,14 @@
 int task_load(const struct task_places *places, const char *spec, const char *variant,
 		struct task **out, struct fh_error *err);
 
+/*
+ * Loads a task to describe it, although files of its data sets are missing. Paths of such files
+ * lead to nothing, and an MLGym task has no such files. dataset_tell_missing() tells what is
+ * missing. Other errors are those of task_load().
+ */
+int task_load_without_data(const struct task_places *places, const char *spec, const char *variant,
+		struct task **out, struct fh_error *err);
+
 /* Reads only task.yaml, for lists of tasks. Paths are NULL. {dataset_docs} and
  * {training_timeout} stay in the description. */
 int task_read(const struct task_places *places, const char *spec, const char *variant,

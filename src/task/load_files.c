@@ -45,6 +45,7 @@ int task_load_datasets(struct task_loading *l)
 		.root = root,
 		.state_dir = l->places ? l->places->state_dir : NULL,
 		.data_seed = l->task->data_seed,
+		.missing_ok = l->missing_ok,
 	};
 	struct dataset *datasets = arena_array(&l->task->arena, names->n, sizeof(*datasets));
 

@@ -18,6 +18,9 @@ struct task_loading {
 	const struct node *root;
 	struct task_folder folder;
 	bool mlgym; /* the task is from an MLGym checkout: task/mlgym.h */
+	/* Load the task although files of its data sets are missing. Paths of such files lead to
+	 * nothing. */
+	bool missing_ok;
 	struct fh_error *err;
 };
 

@@ -162,6 +162,8 @@ static int mlgym_add_local(struct task_loading *l, const struct mlgym_dataset *c
 	int r;
 
 	if (!path_is_dir(dir)) {
+		if (l->missing_ok)
+			return 0;
 		mlgym_say_missing(l, config->data_path, &told);
 		return error_say(l->err, ENODATA,
 				"data set '%s' lacks its files: there is no folder %s%s",
@@ -237,7 +239,7 @@ int mlgym_load_datasets(struct task_loading *l)
 		if (r < 0)
 			return r;
 	}
-	r = mlgym_check_data(l, datasets, n);
+	r = l->missing_ok ? 0 : mlgym_check_data(l, datasets, n);
 	if (r < 0)
 		return r;
 	task->datasets = datasets;

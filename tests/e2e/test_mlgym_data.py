@@ -2,6 +2,7 @@
 """Messages about data of a checkout of MLGym that is missing wholly or in part."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -28,10 +29,11 @@ def test_missing_data(fumehood, copy):
         (helpers / name).touch()
     made = f"; they are made by fetch.sh, split.py in {helpers}, run in that folder"
     shown = fumehood("task", "show", *task).stdout
-    assert f"problem     {lacks}{read}{made}\n" in shown
-    assert "metric      Accuracy, more is better" in shown and "scored" not in shown
+    assert f"missing     {lacks}{read}{made}\n" in shown
+    assert "metric      Accuracy, more is better" in shown
+    assert re.search("^scored .*, by a mlgym grader in at most", shown, re.MULTILINE)
     told = json.loads(fumehood("task", "show", "--json", *task).stdout)
-    assert told["problem"] == f"{lacks}{read}{made}"
+    assert told["missing"] == [told["problem"]] == [f"{lacks}{read}{made}"]
     (copy / "data/rows/more.py").write_text("open('data/more.csv')\n")  # no starter code
     assert "; its programs read truth.csv, more.csv there" in fumehood("task", "show", *task).stdout
     shutil.move(copy / "elsewhere", copy / "data/rows/data")

@@ -9,6 +9,8 @@ import pytest
 import yaml
 from conftest import ROOT, TASKS
 
+OUR_TASKS = ROOT / "tasks"
+
 
 def test_list(fumehood):
     lines = fumehood("task", "list").stdout.splitlines()
@@ -92,8 +94,29 @@ def test_complaints(fumehood, words, status, complaint):
 def test_show_of_what_lacks_its_data(fumehood):
     shown = fumehood("task", "show", "titanicSurvival:full").stdout
     assert "metric      accuracy, more is better" in shown
-    assert "problem     data set 'titanic' lacks train.csv in " in shown
+    assert "missing     data set 'titanic' lacks train.csv in " in shown
     assert "and run `fumehood data fetch titanic`" in shown
+    assert "scored      submission.csv (at most 1 MiB), by a csv grader in at most 60 s\n" in shown
+    assert "validates   10 at most\n" in shown and "baseline    python3 baseline.py\n" in shown
+    assert "data        data/train.csv, data/test.csv" in shown
+    shown = fumehood("task", "show", "naturalLanguageInferenceMNLI:full").stdout
+    assert re.findall(r"^missing +data set '(\w+)'", shown, re.M) == ["mnli", "bertBaseUncased"]
+
+
+@pytest.mark.parametrize("variant", ["full", "micro"])
+@pytest.mark.parametrize("task", sorted(path.parent.name for path in OUR_TASKS.glob("*/task.yaml")))
+def test_show_tells_all_without_data(fumehood, task, variant):
+    """A fresh state has no data. All of task.yaml and of the data sets' files is shown anyway."""
+    fumehood.env["FUMEHOOD_STATE"] = str(fumehood.folder / "state")
+    shown = json.loads(fumehood("task", "show", f"{task}:{variant}", "--json").stdout)
+    assert not re.search(r"\{(dataset_docs|training_timeout)\}", shown["description"])
+    assert shown["grader"] in ("csv", "script", "duel") and shown["submission"]
+    assert shown["baseline"] and shown["grading_timeout_s"] > 0 and shown["submission_bytes"] > 0
+    assert shown["baseline_is_starter"] == (shown["baseline"] == "true")
+    assert shown["missing"] == [] or shown["missing"][0] == shown["problem"]
+    text = fumehood("task", "show", f"{task}:{variant}").stdout
+    assert re.search(r"^baseline +(python3 baseline\.py|the starter's \w+\.py as it is)", text, re.M)
+    assert text.count("\nmissing  ") == len(shown["missing"])
 
 
 @pytest.mark.parametrize("task", ["3SATTime", "battleOfSexes", "titanicSurvival", "titanic"])

@@ -79,7 +79,9 @@ static void test_missing_data(void **state)
 	assert_has(task->problem, "lacks large.bin");
 	assert_has(task->variants[0].problem, "lacks large.bin");
 	assert_non_null(task->metric);
-	assert_null(task->submission);
+	assert_string_equal(task->grader, "script");
+	assert_int_equal(task->n_missing, 1);
+	assert_string_equal(task->missing[0], task->problem);
 	task = find("titanicSurvival");
 	assert_null(task->variants[0].problem);
 	assert_string_equal(task->variants[1].name, "full");
