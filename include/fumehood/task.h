@@ -107,6 +107,10 @@ struct fh_task_info {
 	 * it. */
 	const char *const *missing;
 	size_t n_missing;
+	/* Scores of this variant can be compared with published ones, such as `published`. */
+	bool comparable;
+	/* sentences for the user why they can, or can't; NULL: the task's file does not tell */
+	const char *why_comparable;
 };
 
 /*

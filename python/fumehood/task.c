@@ -28,9 +28,9 @@ static PyObject *task_variants(const struct fh_task_info *t)
 
 static PyObject *task_dict(const struct fh_task_info *t)
 {
-	return Py_BuildValue("{sNsNsNsNsNsNsNsNsNsisdsdsNsNsNsNsNsNsNsNsN}", "id", step_text(t->id),
-			"variant", step_text(t->variant), "problem", step_text(t->problem),
-			"variants", task_variants(t), "warnings",
+	return Py_BuildValue("{sNsNsNsNsNsNsNsNsNsisdsdsNsNsNsNsNsNsNsNsNsNsN}", "id",
+			step_text(t->id), "variant", step_text(t->variant), "problem",
+			step_text(t->problem), "variants", task_variants(t), "warnings",
 			task_texts(t->warnings, t->n_warnings), "name", step_text(t->name),
 			"description", step_text(t->description), "metric", step_text(t->metric),
 			"maximize", PyBool_FromLong(t->maximize), "max_steps", t->max_steps,
@@ -41,7 +41,9 @@ static PyObject *task_dict(const struct fh_task_info *t)
 			"data", task_texts(t->data, t->n_data), "published",
 			step_metrics(t->published, t->n_published), "baseline",
 			step_metrics(t->baseline, t->n_baseline), "missing",
-			task_texts(t->missing, t->n_missing));
+			task_texts(t->missing, t->n_missing), "comparable",
+			PyBool_FromLong(t->comparable), "why_comparable",
+			step_text(t->why_comparable));
 }
 
 /* Frees the list. Returns its items as a list of dicts, or raises the error if r is negative. */

@@ -35,6 +35,8 @@ class Task:
     published: dict[str, float] | None  # the baseline's scores that the task's file states
     baseline: dict[str, float] | None  # the baseline's score on this machine, if it is known
     missing: tuple[str, ...]  # for each data set that lacks files: which, and how to get them
+    comparable: bool  # scores can be compared with published ones
+    why_comparable: str | None  # sentences why they can, or can't; None: its file does not tell
 
 
 def tasks(**places: Any) -> list[Task]:

@@ -85,36 +85,55 @@ static const char *task_show_network(const struct fh_task_info *task)
 	return network_names[task->network ? NETWORK_HOST : NETWORK_NONE];
 }
 
-static void task_show_print_json(const struct fh_task_info *task)
+/* The grader's members, and those of scores. */
+static json_t *task_show_scoring_json(const struct fh_task_info *task)
 {
-	auto_json json_t *out = json_pack(
-			"{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:f, s:i, s:b, s:o, s:b, s:o, "
-			"s:o, s:o, s:o, s:i, s:f, s:f, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-			"task", json_text(task->id), "variant",
-			json_text(task_variant_name(task->variant)), "name", json_text(task->name),
-			"description", json_text(task->description), "metric",
-			json_text(task->metric), "direction",
-			task->maximize ? "maximize" : "minimize", "grader", json_text(task->grader),
-			"submission", json_text(task->submission), "submission_bytes",
+	const struct fh_metric *here = task->baseline;
+	json_t *published = json_null();
+
+	if (task->why_comparable)
+		published = json_pack("{s:b, s:o}", "comparable", task->comparable, "why",
+				json_text(task->why_comparable));
+	return json_pack("{s:o, s:o, s:I, s:f, s:i, s:b, s:o, s:b, s:o, s:o, s:o, s:o, s:o}",
+			"grader", json_text(task->grader), "submission",
+			json_text(task->submission), "submission_bytes",
 			(json_int_t)task->submission_bytes, "grading_timeout_s",
 			task->grading_timeout_s, "validations", task->validations, "final",
 			task->final, "baseline", json_text(task->baseline_command),
 			"baseline_is_starter", task->baseline_is_starter, "baseline_scores",
 			task_show_scores_json(task->published, task->n_published), "baseline_here",
-			task->baseline ? task_show_scores_json(task->baseline, task->n_baseline)
-				       : json_null(),
-			"expect_baseline", task_show_expect_json(&task->expect_baseline),
-			"expect_solution", task_show_expect_json(&task->expect_solution),
-			"max_steps", task->max_steps, "training_timeout_s",
-			task->training_timeout_s, "short_timeout_s", task->short_timeout_s,
-			"network", task_show_network(task), "limits",
-			task_show_limits_json(&task->limits), "starter",
-			task_show_names_json(task->starter, task->n_starter), "data",
+			here ? task_show_scores_json(here, task->n_baseline) : json_null(),
+			"published", published, "expect_baseline",
+			task_show_expect_json(&task->expect_baseline), "expect_solution",
+			task_show_expect_json(&task->expect_solution));
+}
+
+/* Members of an episode and its files. */
+static json_t *task_show_episode_json(const struct fh_task_info *task)
+{
+	return json_pack("{s:i, s:f, s:f, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "max_steps",
+			task->max_steps, "training_timeout_s", task->training_timeout_s,
+			"short_timeout_s", task->short_timeout_s, "network",
+			task_show_network(task), "limits", task_show_limits_json(&task->limits),
+			"starter", task_show_names_json(task->starter, task->n_starter), "data",
 			task_show_names_json(task->data, task->n_data), "packages",
 			task_show_names_json(task->packages, task->n_packages), "folder",
 			json_text(task->folder), "problem", json_text(task->problem), "missing",
 			task_show_names_json(task->missing, task->n_missing));
+}
 
+static void task_show_print_json(const struct fh_task_info *task)
+{
+	auto_json json_t *scoring = task_show_scoring_json(task);
+	auto_json json_t *episode = task_show_episode_json(task);
+	auto_json json_t *out = json_pack("{s:o, s:o, s:o, s:o, s:o, s:s}", "task",
+			json_text(task->id), "variant", json_text(task_variant_name(task->variant)),
+			"name", json_text(task->name), "description", json_text(task->description),
+			"metric", json_text(task->metric), "direction",
+			task->maximize ? "maximize" : "minimize");
+
+	json_object_update(out, scoring);
+	json_object_update(out, episode);
 	cmd_print_json(out);
 }
 
@@ -205,6 +224,22 @@ static void task_show_add_baseline(struct buf *out, const struct fh_task_info *t
 	buf_add_char(out, '\n');
 }
 
+/* Adds the baseline's published scores, and whether ours can be compared with them. */
+static void task_show_add_published(struct buf *out, const struct fh_task_info *task)
+{
+	if (task->baseline_command && task->n_published) {
+		task_show_add_label(out, "  published");
+		task_show_add_scores(out, task->published, task->n_published);
+		buf_add_char(out, '\n');
+	}
+	if (!task->why_comparable)
+		return;
+	task_show_add_label(out, "comparable");
+	buf_printf(out, "%s. ", task->comparable ? "yes" : "no");
+	str_add_printable(out, task->why_comparable);
+	buf_add_char(out, '\n');
+}
+
 static void task_show_add_grader(struct buf *out, const struct fh_task_info *task)
 {
 	task_show_add_label(out, "scored");
@@ -220,6 +255,7 @@ static void task_show_add_grader(struct buf *out, const struct fh_task_info *tas
 	buf_printf(out, "%s\n", task->final ? "; the end is scored by other hidden answers" : "");
 	task_show_add_baseline(out, task);
 	task_show_add_expect(out, "  stated", task->metric, &task->expect_baseline);
+	task_show_add_published(out, task);
 	task_show_add_expect(out, "solution", task->metric, &task->expect_solution);
 }
 

@@ -74,6 +74,8 @@ static void tasks_fill(struct fh_task_info *info, const struct task *task)
 	};
 	info->network = task->network == NETWORK_HOST;
 	info->folder = task->dir;
+	info->comparable = task->comparable;
+	info->why_comparable = task->why_comparable;
 }
 
 static struct fh_task_expect tasks_expect(const struct task_expect *expect)

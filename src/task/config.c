@@ -121,6 +121,25 @@ static const struct schema expect_schema = {
 	.fields = expect_fields,
 };
 
+static const char *const answers[] = { [COMPARABLE_NO] = "no", [COMPARABLE_YES] = "yes", NULL };
+
+static const struct field published_fields[] = {
+	{ "comparable", FIELD_CHOICE, AT(published, comparable),
+			"whether scores of this task can be compared with published ones",
+			.required = true, .choices = answers },
+	{ "why", FIELD_TEXT, AT(published, why),
+			"sentences for people: what is the same, what differs", .required = true },
+	{},
+};
+
+static const struct schema published_schema = {
+	.name = "published",
+	.help = "Scores that others published for this task, such as `baseline_scores`. `fumehood task show` "
+		"and the task's page show it.",
+	.size = sizeof(struct published_config),
+	.fields = published_fields,
+};
+
 static const char *const disks[] = { [DISK_MEMORY] = "memory", [DISK_DISK] = "disk", NULL };
 
 static const struct field limits_fields[] = {
@@ -207,6 +226,9 @@ static const struct field task_fields[] = {
 	{ "baseline_scores", FIELD_NODE, AT(task, baseline_scores),
 			"published scores: numbers by metric (MLGym: a list of such mappings); they are the baseline if there is no command",
 			.takes = "mapping" },
+	{ "published", FIELD_STRUCT, AT(task, published),
+			"whether scores can be compared with published ones",
+			.schema = &published_schema },
 	{ "solution", FIELD_STRUCT, AT(task, solution), "known good answer",
 			.schema = &solution_schema },
 	{ "expect", FIELD_STRUCT, AT(task, expect), "stated scores", .schema = &expect_schema },

@@ -47,6 +47,11 @@ struct expect_config {
 	struct texts baseline, solution;
 };
 
+struct published_config {
+	enum { COMPARABLE_NO, COMPARABLE_YES } comparable;
+	const char *why;
+};
+
 struct limits_config {
 	struct sandbox_limits sandbox;
 	int64_t output_bytes;
@@ -68,6 +73,7 @@ struct task_config {
 	const char *baseline;
 	struct texts baseline_paths, baseline_files, packages;
 	const struct node *baseline_scores;
+	struct published_config published;
 	struct solution_config solution;
 	struct expect_config expect;
 	const char *demo;

@@ -233,6 +233,8 @@ static void task_fill_plain(struct task_loading *l)
 	task->network = c->network;
 	task->simulators = c->sandbox.simulators;
 	task->packages = c->packages.items;
+	task->comparable = c->published.comparable == COMPARABLE_YES;
+	task->why_comparable = c->published.why;
 }
 
 static int task_check_data_seed(const struct task_loading *l)

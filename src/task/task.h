@@ -139,6 +139,8 @@ struct task {
 	 */
 	const struct fh_metric *published;
 	size_t n_published;
+	bool comparable;            /* the task's scores can be compared with published ones */
+	const char *why_comparable; /* sentences why they can, or can't; NULL: not told */
 	/* Shell command that makes a submission known to be good; NULL: none. */
 	const char *solution_command;
 	const struct task_file *solution; /* files that solution_command needs in the workspace */

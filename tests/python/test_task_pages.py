@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
 import subprocess
@@ -12,6 +14,7 @@ import pytest
 import yaml
 from conftest import ROOT, describe_data
 
+PROGRAM = os.environ.get("FUMEHOOD", str(ROOT / "build/fumehood"))
 TASKS = sorted(path.parent for path in ROOT.glob("tasks/*/task.yaml"))
 # Finds a link to another task's page. Pages with such a link don't repeat what that page tells.
 SHORT = re.compile(r"\[(\w+)\]\(\.\./\1/README\.md\)")
@@ -45,9 +48,9 @@ def test_a_page_of_a_task_that_has_its_data_sets_beside_it(tmp_path: Path) -> No
 def test_a_page_is_complete(task: Path) -> None:
     text = page_of(task)
     assert text.startswith(f"# {task.name}\n")
-    words = ["## In numbers\n", "## Files\n"]
+    words = ["## In numbers\n", "## Files\n", "- comparable: "]
     if not SHORT.search(text):
-        words += ["baseline", "solution", "comparable: "]
+        words += ["baseline", "solution"]
         variants = yaml.safe_load((task / "task.yaml").read_text()).get("variants", {})
         words += ["leaves out"] if "micro" in variants else []
     assert not [word for word in words if word not in text]
@@ -64,3 +67,18 @@ def test_what_a_page_names_exists(task: Path) -> None:
             assert (task / path).exists() or (ROOT / path).exists(), path
     for name in re.findall(r"fumehood data fetch (\w[\w-]*)", text):
         assert name == task.name or "fetch" in describe_data(name), name
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda path: path.name)
+def test_a_page_and_task_show_say_the_same_of_published_scores(task: Path) -> None:
+    """Both come from task.yaml. A page states no published score beside the written part."""
+    own, written = re.split(r"<!-- from task\.yaml.*?-->", page_of(task), maxsplit=1)
+    assert not re.search(r"[Pp]ublished(:| is) -?\d|comparable: ", own)
+    words = " ".join(written.split())
+    for variant in ("full", "micro"):
+        command = [PROGRAM, "task", "show", f"{task.name}:{variant}", "--json"]
+        shown = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+        answer = "yes" if shown["published"]["comparable"] else "no"
+        assert f"- comparable: {answer} for `{variant}`. {shown['published']['why']}" in words
+        for metric, score in shown["baseline_scores"].items():
+            assert f"`{metric}` {score:,.10g}" in written
