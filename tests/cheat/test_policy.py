@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Policies of a car that are more than weights, and agents that look for the judge's car.
+"""Policies that are more than weights, and agents that look for the judge's game.
 
 Agent and judge have a simulator each, in processes of their own. A file of weights holds no code.
 """
 
+import base64
 import re
 
 import pytest
@@ -12,12 +13,22 @@ from conftest import copy_task
 pytest.importorskip("numpy")
 pytestmark = pytest.mark.xdist_group("policy")  # run in one worker, so that the data is made once
 
-# Makes a policy whose cars never move. It needs no training and scores 0.
+# Makes a policy without training. Cars never move and score 0. In other games it is random.
 STILL = """
 import numpy as np
-arrays = {"0.linear.weight": np.zeros((5, 2, 1)), "0.linear.bias": np.zeros((5, 1))}
-arrays["log_std"] = np.full(5, -20.0)
+INPUTS, OUTPUTS = %d, %d
+arrays = {"0.linear.weight": np.zeros((5, INPUTS, OUTPUTS)), "0.linear.bias": np.zeros((5, OUTPUTS))}
+if OUTPUTS == 1:
+    arrays["log_std"] = np.full(5, -20.0)
 """
+
+# For each task: inputs and outputs of a policy, and the scores that STILL may have.
+TASKS = {
+    "rlMountainCarContinuous": ((2, 1), (-1e-6, 0)),
+    "rlMountainCarContinuousReinforce": ((2, 1), (-1e-6, 0)),
+    "rlBreakoutMinAtar": ((64, 3), (0.1, 0.8)),
+    "rlMetaMazeMisc": ((16, 4), (4, 12)),
+}
 SAVE = "np.savez('policy.npz', **arrays)\n"
 
 # Adds attacks to a policy's file: code that would write a score in the judge's place if it ran.
@@ -32,17 +43,19 @@ def add(name, data):
         archive.writestr(name, data)
 def header(text, data=b""):
     return b"\\x93NUMPY\\x01\\x00" + len(text).to_bytes(2, "little") + text.encode() + data
+def lie(name, shape, data):
+    add(name, header("{'descr': '<f8', 'fortran_order': False, 'shape': %s, }\\n" % (shape,), data))
 """
-SHAPE = "{'descr': '<f8', 'fortran_order': False, 'shape': (%s), }\\n"
-LIE = "del arrays['log_std']\n" + SAVE + "add('log_std.npy', header(\"" + SHAPE + '", %s))\n'
-LENGTH = "'log_std' has another length than its header tells"
+BIAS = "0.linear.bias"
+LIE = f"del arrays['{BIAS}']\n{SAVE}lie('{BIAS}.npy', %s)\n"
+LENGTH = f"'{BIAS}' has another length than its header tells"
 NO_ARRAY = "is not an array of numbers as numpy.savez writes it"
 
 # For each trick: code that makes the policy's file, and the error message for the agent.
 FILES = {
     "a pickled object": (
-        "arrays['log_std'] = np.array([Attack()] * 5)\n" + SAVE,
-        "'log_std' has the type |O; convert it with .astype('float32')",
+        f"arrays['{BIAS}'] = np.array([Attack()] * 5)\n" + SAVE,
+        f"'{BIAS}' has the type |O",
     ),
     "a pickle": (
         "open('policy.npz', 'wb').write(pickle.dumps(Attack()))\n",
@@ -63,23 +76,42 @@ FILES = {
         "'drivers.py' " + NO_ARRAY,
     ),
     "code in a header": (
-        "del arrays['log_std']\n"
-        + SAVE
-        + "add('log_std.npy', header(\"__import__('os').write(3, b'{}')\\n\"))\n",
-        "'log_std' " + NO_ARRAY,
+        f"del arrays['{BIAS}']\n{SAVE}"
+        f"add('{BIAS}.npy', header(\"__import__('os').write(3, b'{{}}')\\n\"))\n",
+        f"'{BIAS}' " + NO_ARRAY,
     ),
     "a seed": (
         "arrays['seed'] = np.zeros(1)\n" + SAVE,
         "the array 'seed' belongs to no layer",
     ),
-    "more numbers than it says": (LIE % ("5,", "bytes(48)"), LENGTH),
-    "fewer numbers than it says": (LIE % ("5,", "bytes(32)"), LENGTH),
-    "a giant": (LIE % ("99999999999, 99999999999", "bytes(40)"), LENGTH),
+    "more numbers than it says": (LIE % "(5, OUTPUTS), bytes(40 * OUTPUTS + 8)", LENGTH),
+    "fewer numbers than it says": (LIE % "(5, OUTPUTS), bytes(40 * OUTPUTS - 8)", LENGTH),
+    "a giant": (LIE % "(99999999999, 99999999999), bytes(40)", LENGTH),
     "sizes whose product is right": (
-        LIE % ("0, 99999999999", ""),
-        "'log_std' has the shape [0, 99999999999]; expected [5]",
+        LIE % "(0, 99999999999), b''",
+        f"'{BIAS}' has the shape [0, 99999999999]; expected [5, ",
     ),
-    "negative sizes": (LIE % ("-5, -1", "bytes(40)"), "'log_std' " + NO_ARRAY),
+    "negative sizes": (LIE % "(-5, -1), bytes(40)", f"'{BIAS}' " + NO_ARRAY),
+    "NaN": (f"arrays['{BIAS}'][2] = np.nan\n" + SAVE, f"'{BIAS}' has "),
+    "infinity": (f"arrays['{BIAS}'][2] = -np.inf\n" + SAVE, f"'{BIAS}' has "),
+    "numbers that overflow": (f"arrays['{BIAS}'] += 1e300\n" + SAVE, f"'{BIAS}' has "),
+    "one checkpoint": (
+        "arrays = {name: array[0] for name, array in arrays.items()}\n" + SAVE,
+        "has the shape [",
+    ),
+    "another game's inputs": (
+        "arrays['0.linear.weight'] = np.zeros((5, 15, OUTPUTS))\n" + SAVE,
+        "'0.linear.weight' has the shape [5, 15, ",
+    ),
+    "too many weights": (
+        "arrays['0.linear.weight'] = np.zeros((5, INPUTS, 40000 // INPUTS))\n"
+        "np.savez_compressed('policy.npz', **arrays)\n",
+        "it unpacks to more than 32 arrays or ",
+    ),
+    "too many layers": (
+        "arrays.update({f'{i}.linear.bias': np.zeros((5, 1)) for i in range(9)})\n" + SAVE,
+        "count 1 to 8 layers from 0",
+    ),
 }
 
 # Patches the simulator in the agent's own memory. During a validate, it lists all processes and
@@ -122,32 +154,48 @@ print(*sorted(seen), sep="\\n")
 
 
 @pytest.fixture
-def agent(begin, tmp_path):
-    change = (
-        "    baseline: ~\n    baseline_paths: [baseline.py]",
-        "    baseline: python3 still.py",
-    )
-    copy = copy_task(tmp_path, "rlMountainCarContinuous", {"task.yaml": change})
-    (copy / "starter/micro/still.py").write_text(STILL + SAVE)
-    return begin("rlMountainCarContinuous:micro", copy)
+def play(begin, tmp_path):
+    """A function that begins an episode of a task, whose baseline is the policy STILL."""
+
+    def one(task: str):
+        still = base64.b64encode((STILL % TASKS[task][0] + SAVE).encode()).decode()
+        change = (
+            "    baseline: ~\n    baseline_paths: [baseline.py]",
+            f"    baseline: echo {still} | base64 -d | python3",
+        )
+        copy = copy_task(tmp_path, task, {"task.yaml": change})
+        return begin(f"{task}:micro", copy)
+
+    return one
+
+
+@pytest.fixture
+def agent(play):
+    return play("rlMountainCarContinuous")
 
 
 def make(agent, *how: str) -> None:
     """Makes policy0.npz and so on. The last one is policy.npz, too."""
     rename = "os.rename('policy.npz', 'policy{}.npz')\n"
-    files = [STILL + text + rename.format(i) for i, text in enumerate(how)]
+    still = STILL % TASKS[agent.game.task.partition(":")[0]][0]
+    files = [still + text + rename.format(i) for i, text in enumerate(how)]
     agent.put("make.py", ATTACK + "".join(files))
     assert agent.sh(f"python3 make.py && cp policy{len(how) - 1}.npz policy.npz") == ""
 
 
-def test_files_that_are_no_policies(agent):
+@pytest.mark.parametrize(
+    "task", [pytest.param(t, marks=pytest.mark.long) if "Reinforce" in t else t for t in TASKS]
+)
+def test_files_that_are_no_policies(play, task):
     """No code runs, nothing is read past its end, and a sentence says what is wrong."""
+    agent = play(task)
     make(agent, *(how for how, _ in FILES.values()), SAVE)
-    assert -1e-6 < agent.validate()["info"]["score"]["Reward Mean"] <= 0
+    least, most = TASKS[task][1]
+    assert least <= agent.validate()["info"]["score"]["Reward Mean"] <= most
     for i, (trick, (_, told)) in enumerate(FILES.items()):
-        agent.sh(f"cp policy{i}.npz policy.npz")
-        answer = agent.validate()
-        assert f"Not scored: policy.npz: {told}" in answer["observation"], (trick, answer)
+        answer = agent.step(f"cp policy{i}.npz policy.npz; validate")
+        seen = answer["observation"]
+        assert "Not scored: policy.npz: " in seen and told in seen, (trick, answer)
         assert "score" not in answer["info"] and answer["reward"] == 0, (trick, answer)
 
 

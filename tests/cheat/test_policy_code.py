@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Policies of a car that are code (`full`), and that do something else than to drive it."""
 
+import base64
+
 import pytest
 from conftest import OURS, copy_task
 
@@ -84,3 +86,44 @@ def test_writing_over_shared_memory_gains_nothing(agent):
     """The judge has the game, and copies each output once."""
     score = validate(agent, SCRIBBLE)["info"]["score"]["Reward Mean"]
     assert score < 95.9
+
+
+# --- the other games ------------------------------------------------------------------------------
+
+# For each task: its game, the number of its actions, and the scores that random actions may have.
+OTHERS = {"rlBreakoutMinAtar": ("Breakout", 3, (0.1, 1)), "rlMetaMazeMisc": ("MetaMaze", 4, (4, 12))}
+RANDOM = """
+import numpy as np
+class Policy:
+    def __init__(self, checkpoint, episodes):
+        pass
+    def __call__(self, seen):
+        return np.zeros((len(seen), %d), np.float32)
+"""
+
+
+@pytest.fixture(params=OTHERS)
+def other(request, begin, tmp_path):
+    """An episode of another game, whose baseline draws actions at random."""
+    game, actions, _ = OTHERS[request.param]
+    policy = base64.b64encode((RANDOM % actions).encode()).decode()
+    baseline = f"baseline: echo {policy} | base64 -d >policy.py; {PACK}"
+    change = (f"baseline: python3 baseline.py {game}", baseline)
+    copy = copy_task(tmp_path, request.param, {"task.yaml": change})
+    text = (copy / "task.yaml").read_text()
+    (copy / "task.yaml").write_text(text.replace(f'[{game}, "1280"]', f'[{game}, "64"]'))
+    return begin(f"{request.param}:full", f"{copy}:full")
+
+
+def test_what_is_refused_in_other_games(other):
+    _, actions, (least, most) = OTHERS[other.game.task.partition(":")[0]]
+    for trick in ("a wrong shape", "no array", "NaN", "an answer in excess", "a report", "ends"):
+        text, told, tampering = REFUSED[trick]
+        other.put("policy.py", RANDOM % actions + text)
+        answer = other.step(f"{PACK}; validate")
+        told = told.replace("[64, 2]", f"[64, {actions}]")
+        assert "score" not in answer["info"] and told in answer["observation"], (trick, answer)
+        assert ("integrity" in answer["info"]) == tampering, (trick, answer)
+    other.put("policy.py", RANDOM % actions)
+    score = other.step(f"{PACK}; validate")["info"]["score"]["Reward Mean"]
+    assert least < score < most
