@@ -70,7 +70,10 @@ int baseline_say_failed(const char *command, const struct fh_step *step, struct 
 	static const char lacks[] = "ModuleNotFoundError: No module named '";
 	const char *module = strstr(step->observation, lacks);
 	const char *tail = baseline_tail(step->observation);
+	int n_tail = (int)strlen(tail);
 
+	while (n_tail && tail[n_tail - 1] == '\n')
+		n_tail--;
 	if (module)
 		return error_say_kind(err, FH_ERROR_INTERNAL, EIO,
 				"`%.200s` needs the Python module '%.*s': install it, or give an "
@@ -79,10 +82,10 @@ int baseline_say_failed(const char *command, const struct fh_step *step, struct 
 				module + strlen(lacks));
 	if (step->outcome == FH_OUTCOME_OK)
 		return error_say_kind(err, FH_ERROR_INTERNAL, EIO,
-				"`%.200s` ended with status %d: %s", command, step->exit_code,
-				tail);
-	return error_say_kind(err, FH_ERROR_INTERNAL, EIO, "`%.200s` ended with %s: %s", command,
-			fh_outcome_name(step->outcome), tail);
+				"`%.200s` ended with status %d: %.*s", command, step->exit_code,
+				n_tail, tail);
+	return error_say_kind(err, FH_ERROR_INTERNAL, EIO, "`%.200s` ended with %s: %.*s", command,
+			fh_outcome_name(step->outcome), n_tail, tail);
 }
 
 static int baseline_play(struct fh_env *env, const struct task *task, struct score *out,

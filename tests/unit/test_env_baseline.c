@@ -115,6 +115,7 @@ static void test_failures(void **state)
 	assert_true(fh_env_open(gym, &options, &env, &error) < 0);
 	assert_has(error.message, "the baseline of rows: ");
 	assert_has(error.message, "`cp nothing.csv submission.csv` ended with status 1");
+	assert_null(strchr(error.message, '\n'));
 	assert_has(error.message, "cannot stat 'nothing.csv'");
 	/* An option that can never work is refused before the baseline is played. */
 	options.memory = true;
