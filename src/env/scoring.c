@@ -55,6 +55,9 @@ void scoring_take(struct env_scoring *s, const struct grade_result *result, stru
 	}
 	if (result->verdict == GRADE_BROKEN && *result->grader_log)
 		buf_printf(error, "\n%s", result->grader_log);
+	/* A validate that told nothing about hidden answers does not count. */
+	if (result->form_only && str_eq(s->reason, REASON_VALIDATE))
+		s->episode->n_validated--;
 	env_result_note_integrity(s->result, result->integrity);
 	observe_grade(text, result, s->spec->submission, s->baseline);
 }

@@ -32,11 +32,24 @@ static void grade_conclude(struct grade *g, enum grade_verdict verdict, const ch
 	buf_add_str(&g->text, text);
 }
 
+/*
+ * Returns true if the grading says nothing about hidden answers. Then no program has run, or the
+ * csv grader has refused the file's form. Other programs may tell in a sentence what they saw.
+ * Code of the agent in a duel may, too.
+ */
+static bool grade_is_form_only(const struct grade *g)
+{
+	if (g->result.verdict == GRADE_SCORED || g->integrity)
+		return false;
+	return !g->n_programs || (g->kind == &grade_csv && g->result.verdict == GRADE_REJECTED);
+}
+
 /* Stops the grader's programs and fills in the grading's result. */
 static void grade_finish(struct grade *g)
 {
 	struct grade_result *r = &g->result;
 
+	r->form_only = grade_is_form_only(g);
 	if (r->verdict == GRADE_REJECTED && g->kind->explain)
 		g->kind->explain(g, &g->text);
 	if (g->n_programs)

@@ -49,7 +49,10 @@ struct grade_result {
 	const struct score *score; /* metrics, including the task's own; NULL unless scored */
 	/* reason for the agent why there is no score; "" if there is one */
 	const char *text;
-	const char *integrity;  /* description of detected tampering; NULL: none */
+	const char *integrity; /* description of detected tampering; NULL: none */
+	/* There is no score, and the reason depends on the submission's form alone. So it tells
+	 * nothing about hidden answers. */
+	bool form_only;
 	const char *grader_log; /* last part of the grader's output, for people; "": no output */
 };
 

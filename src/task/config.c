@@ -41,8 +41,9 @@ static const struct field grader_fields[] = {
 	{ "timeout", FIELD_DURATION, AT(grader, timeout_ms), "timeout of one scoring",
 			.preset = "60s", .min = 100, .max = 86400e3 },
 	{ "validations", FIELD_INT, AT(grader, validations),
-			"how often an episode may `validate`; 0: no limit", .preset = "0",
-			.max = 1000000 },
+			"how often an episode may `validate`; 0: no limit. Files that are refused for "
+			"their form don't count: [graders.md](graders.md)",
+			.preset = "0", .max = 1000000 },
 	{ "final", FIELD_BOOL, AT(grader, final),
 			"whether the end of an episode is scored by other hidden answers than its "
 			"validates: [Final scores](#final-scores)",

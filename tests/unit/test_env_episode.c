@@ -372,6 +372,12 @@ static void test_validations(void **state)
 	struct fh_env *env = open_episode("rows:limited");
 
 	assert_has(step.observation, "You can `validate` 2 times.");
+	for (int i = 0; i < 3; i++) { /* a submission without the right form does not count */
+		act(env, "validate");
+		assert_has(step.observation, "There is no file");
+		act(env, "echo no >submission.csv; validate; rm submission.csv");
+		assert_null(step.score);
+	}
 	act(env, "cp zeros.csv submission.csv");
 	act(env, "validate");
 	assert_non_null(step.score);

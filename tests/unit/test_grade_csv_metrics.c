@@ -150,7 +150,7 @@ static void test_faults_are_the_predictions_and_name_their_line(void **state)
 		{ "log_loss", { { "1", "-0.1" } },
 				"line 2: -0.1 is not a probability from 0 to 1 (column y)" },
 		{ "r2", { { "1", "1e308" }, { "2", "1" } },
-				"the predictions are too large to be scored" },
+				"line 2: the number is too large to be scored (column y)" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

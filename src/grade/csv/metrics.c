@@ -15,6 +15,8 @@
 
 #define NUMBER_CHARS_MAX 64
 #define LOG_LOSS_CLIP 1e-15L
+/* Largest prediction. No metric overflows then, so a refusal depends on predictions alone. */
+#define PREDICTION_MAX 1e100
 
 static int metric_add_value(struct metric_values *out, const char *name, long double value,
 		struct fh_error *err)
@@ -59,9 +61,13 @@ static int metric_to_pair(
 {
 	if (!metric_to_double(&s->rows[i].truth, &out->truth))
 		return error_say(err, EBADMSG, "a value of column %s is not a number", s->column);
-	if (metric_to_double(&s->rows[i].prediction, &out->prediction))
-		return 0;
-	return metric_no_number(s, i, err);
+	if (!metric_to_double(&s->rows[i].prediction, &out->prediction))
+		return metric_no_number(s, i, err);
+	if (fabs(out->prediction) > PREDICTION_MAX)
+		return error_say(err, EINVAL,
+				"line %zu: the number is too large to be scored (column %s)",
+				s->rows[i].line, s->column);
+	return 0;
 }
 
 /* Converts predictions and true values of all rows to numbers: a heap array of s->n pairs. */
