@@ -88,12 +88,16 @@ def _parse_array(name: str, data: bytes) -> Array:
     if not header:
         raise Unfit(f"{name} is not an array of numbers as numpy.savez writes it")
     if header[1] not in ("<f4", "<f8"):
+        if header[1].startswith("|O"):
+            raise Unfit(f"{name} holds objects; write numbers: an array whose rows have one length")
         raise Unfit(f"{name} has the type {header[1]}; convert it with .astype('float32')")
     shape = [int(size) for size in header[3].replace(",", " ").split()]
     if math.prod(shape) * int(header[1][2]) != len(data) - end:
         raise Unfit(f"{name} has another length than its header tells")
     numbers = np.frombuffer(data, header[1], offset=end).astype(float)
-    if not np.all(np.abs(numbers) <= WEIGHT_MAX):  # false for NaN too
+    if not np.all(np.isfinite(numbers)):
+        raise Unfit(f"{name} has NaN or infinity; write finite numbers")
+    if not np.all(np.abs(numbers) <= WEIGHT_MAX):
         raise Unfit(f"{name} has a number that is not from -{WEIGHT_MAX:g} to {WEIGHT_MAX:g}")
     return numbers.reshape(shape, order="F" if header[2] == "True" else "C")
 

@@ -73,17 +73,17 @@ REFUSED = {
     ),
     "a wrong shape": (
         "def logits(tokens):\n    return LOGS[tokens][:, 1:]\n",
-        "ValueError: logits() returned the shape [2, 127, 64], expected [2, 128, 64]",
+        "model.zip: logits() returned the shape [2, 127, 64], expected [2, 128, 64]",
         False,
     ),
     "a wrong shape later": (
         "def logits(tokens):\n    return LOGS[tokens[:2]]\n",
-        "logits raised ValueError (practice.py shows all of it)",
+        "logits returned no array of the wanted shape (practice.py shows all of it)",
         False,
     ),
     "no numbers": (
         "def logits(tokens):\n    return [[['a'] * 64] * 128] * 2\n",
-        "TypeError: logits() returned list, expected an array",
+        "model.zip: logits() returned list, expected an array",
         False,
     ),
     "hangs": ("import time\nwhile True: time.sleep(1)\n", "no answer within 10 s", False),
@@ -135,7 +135,7 @@ def test_a_model_that_unpacks_to_too_much(agent):
         "python3 -c \"from baseline import pack; pack('model.py', 'zeros')\""
     )
     answer = agent.validate()
-    told = r"model.zip unpacks to 3145728\d\d bytes, and there is room for \d+"
+    told = r"model.zip: it unpacks to 3145728\d\d bytes, and there is room for \d+"
     assert "score" not in answer["info"] and re.search(told, answer["observation"]), answer
 
 

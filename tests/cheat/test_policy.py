@@ -55,7 +55,7 @@ NO_ARRAY = "is not an array of numbers as numpy.savez writes it"
 FILES = {
     "a pickled object": (
         f"arrays['{BIAS}'] = np.array([Attack()] * 5)\n" + SAVE,
-        f"'{BIAS}' has the type |O",
+        f"'{BIAS}' holds objects; write numbers: an array whose rows have one length",
     ),
     "a pickle": (
         "open('policy.npz', 'wb').write(pickle.dumps(Attack()))\n",
@@ -92,9 +92,12 @@ FILES = {
         f"'{BIAS}' has the shape [0, 99999999999]; expected [5, ",
     ),
     "negative sizes": (LIE % "(-5, -1), bytes(40)", f"'{BIAS}' " + NO_ARRAY),
-    "NaN": (f"arrays['{BIAS}'][2] = np.nan\n" + SAVE, f"'{BIAS}' has "),
-    "infinity": (f"arrays['{BIAS}'][2] = -np.inf\n" + SAVE, f"'{BIAS}' has "),
-    "numbers that overflow": (f"arrays['{BIAS}'] += 1e300\n" + SAVE, f"'{BIAS}' has "),
+    "NaN": (f"arrays['{BIAS}'][2] = np.nan\n" + SAVE, f"'{BIAS}' has NaN or infinity"),
+    "infinity": (f"arrays['{BIAS}'][2] = -np.inf\n" + SAVE, f"'{BIAS}' has NaN or infinity"),
+    "numbers that overflow": (
+        f"arrays['{BIAS}'] += 1e300\n" + SAVE,
+        f"'{BIAS}' has a number that is not from -1e+06 to 1e+06",
+    ),
     "one checkpoint": (
         "arrays = {name: array[0] for name, array in arrays.items()}\n" + SAVE,
         "has the shape [",

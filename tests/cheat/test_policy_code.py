@@ -17,10 +17,10 @@ CALL = "honest = Policy.__call__\ndef call(self, seen):\n    %s\nPolicy.__call__
 REFUSED = {
     "a wrong shape": (
         CALL % "return honest(self, seen)[:, 0]",
-        "ValueError: Policy() returned the shape [64], expected [64, 2]",
+        "policy.zip: Policy() returned the shape [64], expected [64, 2]",
         False,
     ),
-    "no array": (CALL % "return 0.5", "TypeError: Policy() returned float, expected", False),
+    "no array": (CALL % "return 0.5", "policy.zip: Policy() returned float, expected", False),
     "NaN": (CALL % "return honest(self, seen) * np.nan", "a number that is not from -1e+09", False),
     "huge": (CALL % "return honest(self, seen) * 1e8", "a force that is not from -1e+06", False),
     "an exception": (CALL % "return 1 / 0", "policy.py line 15: ZeroDivisionError", False),
@@ -78,7 +78,7 @@ def test_what_is_refused(agent):
         assert "score" not in answer["info"] and told in answer["observation"], (trick, answer)
         assert ("integrity" in answer["info"]) == tampering, (trick, answer)
     agent.sh("echo no >policy.zip")
-    assert "policy.zip is not a zip file" in agent.validate()["observation"]
+    assert "policy.zip: it is not a zip file" in agent.validate()["observation"]
     assert validate(agent, CLOSE)["info"]["score"]["Reward Mean"] == pytest.approx(95.55, abs=0.2)
 
 

@@ -50,15 +50,15 @@ CAPTIONS = {
 
 MODELS = {
     "rm -f model.zip": "There is no file /home/agent/workspace/model.zip, which is what is scored",
-    ": > model.zip": "model.zip: ValueError: model.zip is not a zip file",
+    ": > model.zip": "model.zip: it is not a zip file",
     "python3 -m zipfile -c model.zip practice.py": (
-        "model.zip: ValueError: model.zip has no file model.py at its top"
+        "model.zip: it has no file model.py at its top"
     ),
     "python3 -m zipfile -c model.zip model.py": (
         "model.zip: model.py line 7: FileNotFoundError: [Errno 2] No such file or directory"
     ),
     "sed -i s/logits/logit/ model.py; python3 baseline.py": (
-        "model.zip: LookupError: model.py has no function logits"
+        "model.zip: model.py has no function logits"
     ),
     "truncate -s 33M model.zip": (
         "'model.zip' has 34603008 bytes, more than the 33554432 that are allowed"

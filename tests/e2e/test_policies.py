@@ -27,10 +27,10 @@ TOLD = {
     "truncate -s 2M policy.npz; validate": "policy.npz",
     WRITE % "{'log_std': np.zeros(3)}": "policy.npz: 'log_std' has the shape [3]; expected [5]",
     WRITE % "{'log_std': np.full(5, np.nan)}": (
-        "policy.npz: 'log_std' has a number that is not from -1e+06 to 1e+06"
+        "policy.npz: 'log_std' has NaN or infinity; write finite numbers"
     ),
     WRITE % "{'log_std': np.array([Attack()] * 5)}": (
-        "policy.npz: 'log_std' has the type |O; convert it with .astype('float32')"
+        "policy.npz: 'log_std' holds objects; write numbers: an array whose rows have one length"
     ),
     # Breaking the agent's copy of the simulator changes no score: the judge has its own. This
     # policy stands still.

@@ -77,7 +77,7 @@ PARTS = {
         "modulo by zero"
     },
     COUNTED + "    while calls == 11: pass\n    return 1": {
-        "error": "round 2: move: no answer within 1 s"
+        "error": "round 2: move: no answer within 1 s: it is too slow, or loops"
     },
     # A forged early answer is taken as the answer to the current question, and has too few moves.
     COUNTED + "    import os\n    calls == 11 and os.write(4, b'[0,0,0]\\n')\n    return 1": {

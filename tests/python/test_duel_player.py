@@ -101,7 +101,8 @@ def test_player_calls_no_other_function(tmp_path: Path) -> None:
     pid, questions, answers = start_player(file, "other")
     os.write(questions, QUESTION)
     assert json.loads(os.read(answers, 1000)) == {
-        "raised": "LookupError: move is none of this player's functions"
+        "raised": "move is none of this player's functions",
+        "unfit": True,
     }
     os.close(questions)
     os.waitpid(pid, 0)

@@ -85,6 +85,7 @@ def with_value(value: float) -> bytes:
 
 
 BAD_NUMBER = "'0.tanh.weight' has a number that is not from -1e+06 to 1e+06"
+NOT_FINITE = "'0.tanh.weight' has NaN or infinity; write finite numbers"
 NO_ZIP = "it is not a .npz file; write it with numpy.savez"
 NO_ARRAY = "'log_std' is not an array of numbers as numpy.savez writes it"
 TOO_LARGE = "it unpacks to more than 32 arrays or 232768 bytes"
@@ -96,14 +97,14 @@ WRONG = {
     "a .npy file": (zipfile.ZipFile(io.BytesIO(saved())).read("log_std.npy"), NO_ZIP),
     "a pickled object": (
         saved(log_std=np.array([Attack()] * 5, object)),
-        "'log_std' has the type |O; convert it with .astype('float32')",
+        "'log_std' holds objects; write numbers: an array whose rows have one length",
     ),
     "integers": (
         saved(log_std=np.zeros(5, int)),
         "'log_std' has the type <i8; convert it with .astype('float32')",
     ),
-    "NaN": (with_value(np.nan), BAD_NUMBER),
-    "infinity": (with_value(-np.inf), BAD_NUMBER),
+    "NaN": (with_value(np.nan), NOT_FINITE),
+    "infinity": (with_value(-np.inf), NOT_FINITE),
     "a huge number": (with_value(1e300), BAD_NUMBER),
     "nothing": (zipped("readme.txt", b""), "'readme.txt' is not an array of numbers"),
     "no arrays": (b"PK\5\6" + bytes(18), "its layers are []; count 1 to 8 layers from 0"),

@@ -149,7 +149,7 @@ WRONG = {
     "a deviation": ({"log_std": np.zeros(5)}, "the array 'log_std' belongs to no layer"),
     "NaN": (
         {"0.conv.bias": np.full((5, 2), np.nan)},
-        "'0.conv.bias' has a number that is not from -1e+06 to 1e+06",
+        "'0.conv.bias' has NaN or infinity; write finite numbers",
     ),
 }
 

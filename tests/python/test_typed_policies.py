@@ -93,7 +93,7 @@ def best(folder: Path, rule: Rule, orders: Orders) -> tuple[float, float]:
 
 
 # For each task: its rule, and the orders that its actions may have. The rule itself exceeds the
-# first score, and its weights stay below the second. Baselines score 4 and -20, solutions 19 and 95.
+# first score, and its weights stay below the second. Baselines have 4 and -20, solutions 19 and 95.
 RULES = {
     ("rlBreakoutMinAtar", "wiredBreakout-micro"): (
         follow_the_ball,

@@ -38,6 +38,7 @@ from typing import Any, NoReturn
 
 RESULTS_FD, TO_PLAYER_FD, FROM_PLAYER_FD = 3, 4, 5
 ANSWER_SECONDS = 30.0
+MICRO_SECONDS = 10.0  # for variants whose rounds are short
 MOVE_BYTES = 64  # limit of an answer, per game
 CHUNK_BYTES = 1 << 16
 SHOWN_CHARS = 60  # limit for a value that is shown to the agent
@@ -193,7 +194,7 @@ class Player:
     def _wait(self, reads: list[int], writes: list[int], deadline: float) -> None:
         left = deadline - time.monotonic()
         if left <= 0 or not any(select.select(reads, writes, [], left)):
-            raise Fault(f"no answer within {self._seconds:g} s")
+            raise Fault(f"no answer within {self._seconds:g} s: it is too slow, or loops")
 
     @staticmethod
     def _ended() -> NoReturn:
@@ -303,7 +304,8 @@ class Table:
             where = self._place(games[at])
         if is_int(line, 1 << 31):
             where += f", line {line}"
-        raise Fault(f"{where}: {self._function} raised {printable(text)}")
+        raised = "" if answer.get("unfit") is True else f"{self._function} raised "
+        raise Fault(f"{where}: {raised}{printable(text)}")
 
     def _place(self, game: int) -> str:
         return f"{self._noun} {game + 1}, round {self._round_of(game)}"

@@ -38,6 +38,10 @@ Strategy = Callable[[list[tuple[Any, Any]]], Any]
 Loader = Callable[[str], ModuleType]
 
 
+class Unfit(Exception):
+    """A fault of the submission. The text is a sentence for the agent."""
+
+
 class Table:
     """Games played side by side, each with its history of (own move, the other's reply)."""
 
@@ -77,7 +81,7 @@ def load(path: str) -> ModuleType:
     name = os.path.splitext(os.path.basename(path))[0]
     spec = importlib.util.spec_from_file_location(name, path)
     if not spec or not spec.loader:
-        raise ImportError(f"{path} is not a Python file")
+        raise Unfit(f"{os.path.basename(path)} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
@@ -112,8 +116,9 @@ def print_traceback(path: str, error: BaseException) -> None:
 
 def encode(value: Any, games: int = 0) -> bytes:
     line = json.dumps(value, separators=(",", ":"), default=repr).encode() + b"\n"
-    if len(line) > ANSWER_BYTES + MOVE_BYTES * games:
-        raise ValueError(f"moves of {len(line)} bytes")
+    most = ANSWER_BYTES + MOVE_BYTES * games
+    if len(line) > most:
+        raise Unfit(f"the moves of a round have {len(line)} bytes, more than {most}")
     return line
 
 
@@ -145,20 +150,23 @@ class Player:
     def strategy(self, question: dict[str, Any]) -> Strategy:
         name = question["function"]
         if name not in self.allowed:
-            raise LookupError(f"{name} is none of this player's functions")
+            raise Unfit(f"{name} is none of this player's functions")
         # Seed the agent's random numbers, so that a replay gets the same score.
         random.seed(question["seed"])
         if not self.module:
             self.module = self.load(self.path)
         function = getattr(self.module, name, None)
         if not callable(function):
-            raise LookupError(f"{os.path.basename(self.path)} has no function {name}")
+            raise Unfit(f"{os.path.basename(self.path)} has no function {name}")
         return function
 
     def complaint(self, error: BaseException) -> dict[str, Any]:
         """Returns the answer about an exception, and prints the traceback to standard error."""
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        said: dict[str, Any] = {"raised": text[:TEXT_CHARS]}
+        unfit = isinstance(error, Unfit)
+        said: dict[str, Any] = {"raised": (str(error) if unfit else text)[:TEXT_CHARS]}
+        if unfit:
+            said["unfit"] = True  # the text is a sentence of ours, without a class's name
         if line := line_of(self.path, error):
             said["line"] = line
         if self.table:
@@ -201,16 +209,15 @@ def main_packed(program: str, kind: type[Table]) -> None:
     folder = tempfile.mkdtemp()
 
     def unpack(path: str) -> ModuleType:
-        name = os.path.basename(sys.argv[1])
         if not zipfile.is_zipfile(sys.argv[1]):
-            raise ValueError(f"{name} is not a zip file")
+            raise Unfit("it is not a zip file")
         with zipfile.ZipFile(sys.argv[1]) as archive:
             if program not in archive.namelist():
-                raise ValueError(f"{name} has no file {program} at its top")
+                raise Unfit(f"it has no file {program} at its top")
             size = sum(file.file_size for file in archive.infolist())
             room = shutil.disk_usage(folder).free
             if size > room:
-                raise ValueError(f"{name} unpacks to {size} bytes, and there is room for {room}")
+                raise Unfit(f"it unpacks to {size} bytes, and there is room for {room}")
             archive.extractall(folder)
         sys.path.insert(0, folder)
         return load(path)
@@ -219,12 +226,12 @@ def main_packed(program: str, kind: type[Table]) -> None:
 
 
 def check_shape(function: str, numbers: Any, shape: tuple[int, ...]) -> None:
-    """Raises an exception unless numbers are an array, or a tensor, of that shape."""
+    """Raises Unfit unless numbers are an array, or a tensor, of that shape."""
     found = getattr(numbers, "shape", None)
     if found is None:
-        raise TypeError(f"{function}() returned {type(numbers).__name__}, expected an array")
+        raise Unfit(f"{function}() returned {type(numbers).__name__}, expected an array")
     if tuple(found) != shape:
-        raise ValueError(f"{function}() returned the shape {list(found)}, expected {list(shape)}")
+        raise Unfit(f"{function}() returned the shape {list(found)}, expected {list(shape)}")
 
 
 def copy_numbers(numbers: Any, to: Any) -> None:

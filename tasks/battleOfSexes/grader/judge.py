@@ -34,4 +34,4 @@ def payoff(moves: list[int], partner: list[int]) -> int:
 
 
 if __name__ == "__main__":
-    duel.judge(play)
+    duel.judge(play, duel.MICRO_SECONDS if len(sys.argv) > 1 else duel.ANSWER_SECONDS)

@@ -51,4 +51,4 @@ def play(player: duel.Player, numbers: duel.Numbers) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    duel.judge(play)
+    duel.judge(play, duel.MICRO_SECONDS if len(sys.argv) > 1 else duel.ANSWER_SECONDS)

@@ -140,13 +140,14 @@ class Model:
         """A text could carry hidden tokens to the agent. The name of a usual exception can't."""
         if not isinstance(answer, dict) or not isinstance(answer.get("raised"), str):
             return duel.Tampering("logits: not a row for each place")
+        told = "(practice.py shows all of it)"
+        if answer.get("unfit") is True:
+            return duel.Fault(f"model.zip: logits returned no array of the wanted shape {told}")
         name = answer["raised"].partition(":")[0]
         usual = getattr(builtins, name, None)
         if not (isinstance(usual, type) and issubclass(usual, BaseException)):
             name = "an exception"
-        return duel.Fault(
-            f"model.zip: {self._line(answer)}logits raised {name} (practice.py shows all of it)"
-        )
+        return duel.Fault(f"model.zip: {self._line(answer)}logits raised {name} {told}")
 
     @staticmethod
     def _line(answer: dict[str, Any]) -> str:
