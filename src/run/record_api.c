@@ -81,7 +81,7 @@ static int record_api_read_numbers(
 	if (r < 0)
 		return r;
 	return (*out)->kind == PYJSON_OBJECT ? 0
-					     : error_say(err, EINVAL, "numbers: no JSON object");
+					     : error_say(err, EINVAL, "numbers: not a JSON object");
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */

@@ -72,7 +72,7 @@ static void test_script(void **state)
 		{ "echo one two three kill >words.txt", FAILED, "ended by signal 9" },
 		{ "echo one two three nan >words.txt", FAILED, "can't be read" },
 		{ "echo one two three nothing >words.txt", FAILED, "no metric 'words'" },
-		{ "echo one two three rubbish >words.txt", FAILED, "no JSON object" },
+		{ "echo one two three rubbish >words.txt", FAILED, "not a JSON object" },
 		{ "echo one two three text >words.txt", FAILED, "no finite number" },
 		{ "echo one two three flood >words.txt", FAILED, "over 65536 bytes" },
 		{ "printf 'one\\377' >words.txt", FAILED, "UnicodeDecodeError" },
