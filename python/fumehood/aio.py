@@ -4,8 +4,8 @@
 import asyncio
 from typing import Any
 
-from ._core import Error, Step
-from .env import Env, Gym
+from ._core import ClosedError, Error, Step
+from .env import Env, Gym, default_gym
 
 
 class AsyncEnv:
@@ -17,82 +17,111 @@ class AsyncEnv:
         env.close()
 
     All environments of a gym belong to one event loop. If a step is cancelled, its command is
-    interrupted; the next operation waits until it has ended.
+    interrupted; the next operation waits until it has ended. If the loop ends, another one may go
+    on.
     """
 
     def __init__(self, env: Env) -> None:
         self.env = env
         env.on_end = self._end
-        self._result: asyncio.Future[Step] | None = None  # result of the operation under way
-        self._left: asyncio.Future[None] | None = None  # done when a cancelled operation has ended
+        # The result of the operation under way. It is cancelled if nobody waits for it any more.
+        self._result: asyncio.Future[Step | None] | None = None
+        self._left: asyncio.Future[None] | None = None  # done when that operation has ended
 
     @classmethod
     async def open(cls, task: str, *, gym: Gym | None = None, **options: Any) -> "AsyncEnv":
-        """Opens an environment in a thread: see Env."""
-        return cls(await asyncio.to_thread(Env, task, gym=gym, **options))
+        """Opens an environment: see Env. If this is cancelled, the opening is left at once."""
+        env = Env.__new__(Env)
+        env.gym = gym or default_gym()
+        self = cls(env)
+        env.gym.serve(asyncio.get_running_loop())
+        env.start_open(env.gym, task, **options)
+        try:
+            await self._wait()
+        except BaseException:
+            self.close()
+            raise
+        return self
 
     def _end(self, env: Env) -> None:
-        result = self._result
-        assert result
-        self._result = None
-        if result.cancelled():
-            assert self._left
-            self._left.set_result(None)
         try:
-            step = env.end()
+            self._settle(env.end())
         except Error as error:
-            if not result.cancelled():
-                result.set_exception(error)
-        else:
-            if not result.cancelled():
-                result.set_result(step)
+            self._settle(error)
+
+    def _settle(self, outcome: Step | None | Error) -> None:
+        """Gives the outcome of the operation under way to the tasks that wait for it."""
+        result, left = self._result, self._left
+        self._result = self._left = None
+        if result and _is_open(result):
+            if isinstance(outcome, Error):
+                result.set_exception(outcome)
+            else:
+                result.set_result(outcome)
+        if left and _is_open(left):
+            left.set_result(None)
 
     async def _ready(self) -> None:
         """Waits until a cancelled operation has ended. Has the loop serve the gym."""
-        while self._left and not self._left.done():
-            await asyncio.wait([self._left])
-        self.env.gym.serve(asyncio.get_running_loop())
-
-    async def _wait(self) -> Step:
         loop = asyncio.get_running_loop()
-        result = self._result = loop.create_future()
+        self.env.gym.serve(loop)
+        while self._result and (self._result.done() or self._result.get_loop() is not loop):
+            if self._result.get_loop() is not loop:
+                self.env.interrupt()  # that loop has ended
+            if self._left is None or self._left.get_loop() is not loop:
+                self._left = loop.create_future()
+            await asyncio.wait([self._left])
+
+    async def _wait(self) -> Step | None:
+        result = self._result = asyncio.get_running_loop().create_future()
         try:
             return await result
         except asyncio.CancelledError:
-            self._left = loop.create_future()
-            self.env.interrupt()
+            if self._result is result:  # else it has ended meanwhile
+                self.env.interrupt()
             raise
+
+    async def _step(self) -> Step:
+        step = await self._wait()
+        assert step
+        return step
 
     async def reset(self, seed: int = 0) -> Step:
         """Begins a new episode, and ends the last one. Returns its first Step."""
         await self._ready()
         self.env.start_reset(seed)
-        return await self._wait()
+        return await self._step()
 
     async def step(self, action: str, *, timeout_s: float = 0.0, beside_bytes: int = 0) -> Step:
         """Runs an action: see Env.step()."""
         await self._ready()
         self.env.start_step(action, timeout_s=timeout_s, beside_bytes=beside_bytes)
-        return await self._wait()
+        return await self._step()
 
     async def validate(self) -> Step:
         """Scores the submission, as the agent's `validate` does. A step."""
         await self._ready()
         self.env.start_validate()
-        return await self._wait()
+        return await self._step()
 
     async def submit(self) -> Step:
         """Scores the submission and ends the episode. A step."""
         await self._ready()
         self.env.start_submit()
-        return await self._wait()
+        return await self._step()
 
     def close(self) -> None:
         """Ends the episode and frees the environment. An operation under way fails."""
         self.env.close()
+        self._settle(ClosedError("the environment was closed"))
 
     async def __aenter__(self) -> "AsyncEnv":
         return self
 
     async def __aexit__(self, *exception: object) -> None:
         self.close()
+
+
+def _is_open(future: asyncio.Future[Any]) -> bool:
+    """Whether somebody may still wait for the future."""
+    return not future.done() and not future.get_loop().is_closed()

@@ -38,6 +38,7 @@ struct env_object {
 	 * operation holds a reference to the Env. */
 	bool started;
 	bool polled;              /* the gym polls the environment */
+	bool opening;             /* start_open() was called, and end() has not given its result */
 	bool closing;             /* close() was called while an operation was under way */
 	struct many_entry *entry; /* part of the batch under way; NULL: none */
 };
@@ -83,8 +84,12 @@ PyObject *env_go(struct env_object *self, int r, const struct fh_error *err);
 /* Notes that an operation has ended. */
 void env_leave(struct env_object *self);
 
-/* Env.__init__(). */
+/* Notes an operation as started, until end(). Returns None. */
+PyObject *env_started(struct env_object *self);
+
+/* Env.__init__(), and its form that starts. */
 int open_env(struct env_object *self, PyObject *args, PyObject *keywords);
+PyObject *open_start(struct env_object *self, PyObject *args, PyObject *keywords);
 
 /* Methods of Gym, in many.c. */
 PyObject *many_step(struct gym_object *self, PyObject *args, PyObject *keywords);

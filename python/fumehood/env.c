@@ -86,7 +86,7 @@ static void env_dealloc(struct env_object *self)
 /* Forgets an operation of start_step() or such. May free self. */
 static void env_unstart(struct env_object *self)
 {
-	self->busy = self->started = false;
+	self->busy = self->started = self->opening = false;
 	self->gym->n_started--;
 	Py_DECREF((PyObject *)self);
 }
@@ -161,8 +161,7 @@ static PyObject *env_finish(struct env_object *self)
 	return result;
 }
 
-/* Notes an operation as started, until end(). */
-static PyObject *env_started(struct env_object *self)
+PyObject *env_started(struct env_object *self)
 {
 	self->busy = self->started = true;
 	self->gym->n_started++;
@@ -281,11 +280,17 @@ static PyObject *env_end(struct env_object *self, PyObject *unused)
 	}
 	if (!gym_check_polls(self->gym))
 		return NULL;
-	r = fh_env_end(self->env, &step, &err);
-	if (r == -EBUSY)
+	r = fh_env_end(self->env, self->opening ? NULL : &step, &err);
+	/* An opening may fail with -EBUSY, too. */
+	if (r == -EBUSY && fh_env_set_polled(self->env, true, NULL) == -EBUSY)
 		return errors_raise(&err);
-	result = r < 0 ? errors_raise(&err) : step_new(&step);
-	env_unstart(self);
+	if (r < 0)
+		result = errors_raise(&err);
+	else
+		result = self->opening ? Py_NewRef(Py_None) : step_new(&step);
+	if (r < 0 && self->opening)
+		env_drop(self);
+	env_unstart(self); /* the caller holds another reference */
 	return result;
 }
 
@@ -302,8 +307,8 @@ static PyObject *env_info(struct env_object *self, void *unused)
 {
 	struct fh_env_info i;
 
-	if (!self->env) {
-		PyErr_SetString(closed_error, "the environment is closed");
+	if (!self->env || self->opening) {
+		PyErr_SetString(closed_error, "the environment is not open");
 		return NULL;
 	}
 	fh_env_info(self->env, &i);
@@ -320,7 +325,8 @@ static PyObject *env_info(struct env_object *self, void *unused)
 
 static PyObject *env_get_warning(struct env_object *self, void *unused)
 {
-	return self->env ? step_text(fh_env_warning(self->env)) : Py_NewRef(Py_None);
+	return self->env && !self->opening ? step_text(fh_env_warning(self->env))
+					   : Py_NewRef(Py_None);
 }
 
 static PyObject *env_get_closed(struct env_object *self, void *unused)
@@ -349,6 +355,10 @@ static PyMethodDef env_methods[] = {
 	{ "interrupt", (PyCFunction)env_interrupt, METH_NOARGS,
 			"interrupt()\n--\n\nEnds the running command or scoring. Any thread may "
 			"call it." },
+	{ "start_open", WITH_KEYWORDS(open_start),
+			"start_open(gym, task, **options)\n--\n\n"
+			"Starts an opening in place of __init__(): Gym.wait() tells when it has\n"
+			"ended. Then end() returns None, or raises its error. close() leaves it." },
 	{ "start_reset", WITH_KEYWORDS(env_start_reset),
 			"start_reset(seed=0)\n--\n\nStarts a reset: Gym.wait() tells when it has "
 			"ended." },
@@ -361,8 +371,8 @@ static PyMethodDef env_methods[] = {
 	{ "start_submit", (PyCFunction)env_start_submit, METH_NOARGS,
 			"start_submit()\n--\n\nStarts a submit: Gym.wait() tells when it has ended." },
 	{ "end", (PyCFunction)env_end, METH_NOARGS,
-			"end()\n--\n\nReturns the Step of what was started. BusyError: it has not "
-			"ended." },
+			"end()\n--\n\nReturns the Step of what was started, None for an opening. "
+			"BusyError: it\nhas not ended." },
 	{ "close", (PyCFunction)env_close, METH_NOARGS,
 			"close()\n--\n\nEnds the episode and frees the environment. A step under "
 			"way in\nanother thread is interrupted first." },

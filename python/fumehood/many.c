@@ -261,7 +261,7 @@ static int many_wait_some(struct gym_object *self, double timeout_s, struct fh_e
 		self->polled = false;
 		if (n < 0)
 			errors_raise(&err);
-		else if (PyErr_CheckSignals() < 0)
+		else if (n == 0 && PyErr_CheckSignals() < 0) /* after n > 0 Python looks itself */
 			n = -1;
 		left_ms -= SIGNALS_MS;
 	} while (n == 0 && left_ms > 0);

@@ -74,7 +74,19 @@ static struct fh_env *open_wait(struct fh_gym *gym, const struct fh_env_options 
 	return NULL;
 }
 
-int open_env(struct env_object *self, PyObject *args, PyObject *keywords)
+/* Starts an opening that the gym polls. Returns NULL with an exception if it can't begin. */
+static struct fh_env *open_polled(struct fh_gym *gym, struct fh_env_options *options)
+{
+	struct fh_error err = FH_ERROR_INIT;
+	struct fh_env *env = NULL;
+
+	options->polled = true;
+	if (fh_env_open_start(gym, options, &env, &err) < 0)
+		errors_raise(&err);
+	return env;
+}
+
+static int open_any(struct env_object *self, PyObject *args, PyObject *keywords, bool polled)
 {
 	static char *names[] = { "gym", "task", "variant", "reward", "max_steps", "binds", "python",
 		"memory", "memory_file", "web_hosts", "judge_salt", "max_text_bytes", "gpus",
@@ -98,7 +110,7 @@ int open_env(struct env_object *self, PyObject *args, PyObject *keywords)
 		PyErr_SetString(state_error, "the environment is open");
 		return -1;
 	}
-	if (!gym_check(gym) || open_reward_kind(reward, &o.reward) < 0 ||
+	if (!(polled ? gym_check_polls(gym) : gym_check(gym)) || open_reward_kind(reward, &o.reward) < 0 ||
 			open_binds(list, &binds, &o.n_binds) < 0)
 		return -1;
 	o.binds = binds;
@@ -109,7 +121,7 @@ int open_env(struct env_object *self, PyObject *args, PyObject *keywords)
 	o.n_gpus = n_gpus < 0 ? SIZE_MAX : (size_t)n_gpus;
 	o.data_seed = data_seed;
 	gym->n_envs++; /* keeps the gym open meanwhile */
-	self->env = open_wait(gym->gym, &o);
+	self->env = polled ? open_polled(gym->gym, &o) : open_wait(gym->gym, &o);
 	free(binds);
 	if (!self->env) {
 		gym->n_envs--;
@@ -117,5 +129,16 @@ int open_env(struct env_object *self, PyObject *args, PyObject *keywords)
 	}
 	self->gym = (struct gym_object *)Py_NewRef((PyObject *)gym);
 	fh_env_set_user(self->env, self);
+	self->polled = self->opening = polled;
 	return 0;
+}
+
+int open_env(struct env_object *self, PyObject *args, PyObject *keywords)
+{
+	return open_any(self, args, keywords, false);
+}
+
+PyObject *open_start(struct env_object *self, PyObject *args, PyObject *keywords)
+{
+	return open_any(self, args, keywords, true) < 0 ? NULL : env_started(self);
 }

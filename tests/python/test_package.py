@@ -241,14 +241,24 @@ grader: {kind: script, submission: out.txt, program: judge.py}
 """
 
 
-def test_ctrl_c_ends_an_opening(tmp_path):
+@pytest.fixture
+def slow_gym(tmp_path):
+    """The expression of a gym with a task `slow`, whose baseline takes long."""
     folder = tmp_path / "tasks/slow"
     folder.mkdir(parents=True)
     (folder / "task.yaml").write_text(SLOW_TASK)
     (folder / "judge.py").write_text("")
+    return f"fumehood.Gym(tasks_dir={str(tmp_path / 'tasks')!r}, state_dir={str(tmp_path)!r})"
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["fumehood.Env('slow', gym={gym})", "asyncio.run(fumehood.AsyncEnv.open('slow', gym={gym}))"],
+)
+def test_ctrl_c_ends_an_opening(slow_gym, call):
     program = CTRL_C.replace("fumehood.EnvPool({task!r}, 2)", "fumehood.EnvPool({task!r}, 0)")
-    gym = f"fumehood.Gym(tasks_dir={str(tmp_path / 'tasks')!r}, state_dir={str(tmp_path)!r})"
-    call = f"fumehood.Env('slow', gym={gym})"
+    program = program.replace("import fumehood,", "import asyncio, fumehood,")
+    call = call.format(gym=slow_gym)
     printed = run_program(program.format(task=TASK, call=call)).stdout
     assert float(printed) < 5000  # 50 ms on an idle machine
 
@@ -469,3 +479,96 @@ def test_asyncio_cancelled(gym):
         return step.observation
 
     assert asyncio.run(main()) == "on\n"
+
+
+def test_asyncio_cancelled_opening(slow_gym):
+    async def main():
+        with eval(slow_gym) as gym:
+            begin = time.monotonic()
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(fumehood.AsyncEnv.open("slow", gym=gym), 0.5)
+            return time.monotonic() - begin
+
+    assert asyncio.run(main()) < 20  # the baseline takes 1000 s
+
+
+def test_asyncio_openings_that_fail(gym):
+    async def main():
+        with pytest.raises(fumehood.MissingError):
+            await fumehood.AsyncEnv.open("nothingLikeThis", gym=gym)
+        with pytest.raises(fumehood.InputError, match="the gym has 0"):
+            await fumehood.AsyncEnv.open(TASK, gym=gym, gpus=1)
+
+    asyncio.run(main())
+
+
+def test_asyncio_closed(gym):
+    async def main():
+        env = await fumehood.AsyncEnv.open(TASK, gym=gym)
+        await env.reset()
+        step = asyncio.create_task(env.step("sleep 30"))
+        await asyncio.sleep(0.2)
+        env.close()
+        with pytest.raises(fumehood.ClosedError):
+            await asyncio.wait_for(step, 20)
+        with pytest.raises(fumehood.ClosedError):
+            await asyncio.wait_for(env.step("true"), 20)
+
+    asyncio.run(main())
+
+
+def test_asyncio_cancelled_and_closed(gym):
+    async def main():
+        env = await fumehood.AsyncEnv.open(TASK, gym=gym)
+        await env.reset()
+        step = asyncio.create_task(env.step("trap '' INT; sleep 30"))
+        await asyncio.sleep(0.2)
+        step.cancel()
+        await asyncio.wait([step])
+        waiting = asyncio.create_task(env.step("true"))
+        await asyncio.sleep(0)
+        env.close()
+        for later in (waiting, env.step("true"), env.reset()):
+            with pytest.raises(fumehood.ClosedError):
+                await asyncio.wait_for(later, 20)
+
+    asyncio.run(main())
+
+
+def test_asyncio_goes_on_after_ctrl_c():
+    printed = run_program(
+        f"""
+        import asyncio, fumehood, os, signal, threading
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        env = fumehood.AsyncEnv(fumehood.Env({TASK!r}))
+
+        async def first():
+            await env.reset()
+            threading.Timer(0.3, lambda: os.kill(os.getpid(), 2)).start()
+            await env.step("sleep 30")
+
+        async def second():
+            print((await env.step("echo on")).observation, (await env.reset()).step)
+
+        try:
+            asyncio.run(first())
+        except KeyboardInterrupt:
+            asyncio.run(second())
+        """
+    ).stdout
+    assert printed == "on\n 0\n"
+
+
+def test_asyncio_cancelled_as_it_ends(gym):
+    async def main():
+        async with await fumehood.AsyncEnv.open(TASK, gym=gym, max_steps=100) as env:
+            await env.reset()
+            for delay in range(40):
+                step = asyncio.create_task(env.step("echo off"))
+                await asyncio.sleep(delay * 1e-4)
+                step.cancel()
+                await asyncio.wait([step])
+                after = await asyncio.wait_for(env.step("echo on"), 20)
+                assert (after.observation, after.outcome) == ("on\n", "ok")
+
+    asyncio.run(main())
