@@ -69,6 +69,10 @@ PyObject *step_metrics(const struct fh_metric *metrics, size_t n);
  * surrogate, or another type than str raises an exception and gives NULL. */
 const char *env_text(PyObject *text);
 
+/* Sets the action's text, and checks that the environment can run the action. Returns false with an
+ * exception if not. */
+bool env_check_action(const struct env_object *self, PyObject *text, struct fh_action *action);
+
 /* Return false, with an exception, if the object is closed, or the environment is in use. */
 bool gym_check(const struct gym_object *self);
 bool env_check(const struct env_object *self);

@@ -2,6 +2,8 @@
 /* Env: an agent's task as an episode of steps. */
 #include "core.h"
 
+#include "env/step.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -50,6 +52,18 @@ const char *env_text(PyObject *text)
 		return NULL;
 	}
 	return s;
+}
+
+bool env_check_action(const struct env_object *self, PyObject *text, struct fh_action *action)
+{
+	struct fh_error err = FH_ERROR_INIT;
+
+	action->text = env_text(text);
+	if (!action->text || !env_check(self))
+		return false;
+	if (step_check_action(self->env, action, &err) < 0)
+		errors_raise(&err);
+	return err.code == 0;
 }
 
 /* --- closing --------------------------------------------------------------------- */
@@ -219,6 +233,17 @@ static PyObject *env_any_step(
 	return env_go(self, fh_env_step_start(self->env, &action, &err), &err);
 }
 
+static PyObject *env_check_step(struct env_object *self, PyObject *args)
+{
+	struct fh_action action = FH_ACTION();
+	PyObject *text;
+
+	if (!PyArg_ParseTuple(args, "Ud:check_step", &text, &action.timeout_s) ||
+			!env_check_action(self, text, &action))
+		return NULL;
+	Py_RETURN_NONE;
+}
+
 static PyObject *env_any_score(struct env_object *self,
 		int (*start)(struct fh_env *env, struct fh_error *err), bool polled)
 {
@@ -334,6 +359,11 @@ static PyObject *env_get_closed(struct env_object *self, void *unused)
 	return PyBool_FromLong(!self->env || self->closing);
 }
 
+static PyObject *env_get_started(struct env_object *self, void *unused)
+{
+	return PyBool_FromLong(self->started);
+}
+
 /* --- the type -------------------------------------------------------------------------------- */
 
 static PyMethodDef env_methods[] = {
@@ -365,6 +395,9 @@ static PyMethodDef env_methods[] = {
 	{ "start_step", WITH_KEYWORDS(env_start_step),
 			"start_step(action, *, timeout_s=0.0, beside_bytes=0)\n--\n\nStarts a step: Gym.wait() tells "
 			"when it has ended." },
+	{ "check_step", (PyCFunction)env_check_step, METH_VARARGS,
+			"check_step(action, timeout_s)\n--\n\n"
+			"Raises the error with which start_step() would refuse the action." },
 	{ "start_validate", (PyCFunction)env_start_validate, METH_NOARGS,
 			"start_validate()\n--\n\nStarts a validate: Gym.wait() tells when it has "
 			"ended." },
@@ -386,6 +419,8 @@ static PyGetSetDef env_getset[] = {
 	{ "warning", (getter)env_get_warning, NULL,
 			"A sentence about a likely failure of the episodes, or None.", NULL },
 	{ "closed", (getter)env_get_closed, NULL, "True after close().", NULL },
+	{ "started", (getter)env_get_started, NULL,
+			"True from start_step() and others to end() or close().", NULL },
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 

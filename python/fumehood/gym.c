@@ -110,7 +110,7 @@ static PyMethodDef gym_methods[] = {
 			"step_many(envs, actions, *, timeout_s=0.0)\n--\n\n"
 			"Runs an action in each environment, all at once. Returns a list of Steps\n"
 			"in the order of envs, a list as long as actions. If an action can't run,\n"
-			"those before it still end; then its error is raised." },
+			"its error is raised, and none runs." },
 	{ "reset_many", WITH_KEYWORDS(many_reset),
 			"reset_many(envs, seeds)\n--\n\n"
 			"Begins a new episode in each environment, all at once. Returns a list of\n"

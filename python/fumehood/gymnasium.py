@@ -32,14 +32,19 @@ HARMLESS = ("ls", "pwd")
 
 
 class Prose(Text):
-    """All strings of at most max_length characters. A sample is a harmless command."""
+    """All texts of at most max_length bytes in UTF-8, without NUL. A sample is a harmless command."""
 
     def __init__(self, max_length: int, seed: int | np.random.Generator | None = None) -> None:
         super().__init__(max_length, min_length=0, seed=seed)
 
     def contains(self, x: Any) -> bool:
-        """Returns whether x is a string that is short enough."""
-        return isinstance(x, str) and len(x) <= self.max_length
+        """Returns whether x is a str that Env.step() takes: without NUL and lone surrogates."""
+        if not isinstance(x, str) or "\0" in x:
+            return False
+        try:
+            return len(x.encode()) <= self.max_length
+        except UnicodeEncodeError:
+            return False
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:
         """Returns a command that changes nothing, drawn at random."""
@@ -171,15 +176,19 @@ class FumehoodVectorEnv(VectorEnv):
         """Steps or resets the environments that have an action or a seed. Returns their indices."""
         steps = [i for i, action in enumerate(actions) if action is not None]
         resets = [i for i, seed in enumerate(seeds) if seed is not None]
-        self.pool.send_resets([seeds[i] or 0 for i in resets], resets)
-        self.pool.send([actions[i] or "" for i in steps], steps)
-        for i in steps + resets:
-            self._actions[i] = actions[i] or ""
-        left = len(steps) + len(resets)
-        while left:
-            for i, step in self.pool.recv():
-                self.last[i] = step
-                left -= 1
+        try:
+            self.pool.send([actions[i] or "" for i in steps], steps)
+            self.pool.send_resets([seeds[i] or 0 for i in resets], resets)
+            for i in steps + resets:
+                self._actions[i] = actions[i] or ""
+            left = len(steps) + len(resets)
+            while left:
+                for i, step in self.pool.recv():
+                    self.last[i] = step
+                    left -= 1
+        except BaseException:
+            self.pool.drain()
+            raise
         return sorted(steps + resets)
 
     def _observations(self) -> tuple[str, ...]:
@@ -192,6 +201,7 @@ class FumehoodVectorEnv(VectorEnv):
         options: dict[str, Any] | None = None,
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
         """Resets all environments, or those of options["reset_mask"]."""
+        self.pool.drain()  # a second Ctrl-C may have left something
         super().reset(seed=seed if isinstance(seed, int) else None)
         if isinstance(seed, list) and len(seed) != self.num_envs:
             raise ValueError(f"{self.num_envs} environments, but {len(seed)} seeds")

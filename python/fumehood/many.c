@@ -186,8 +186,8 @@ static PyObject *many_play(struct many *m)
 
 static int many_set_action(struct many_entry *e, PyObject *action, double timeout_s)
 {
-	e->action = FH_ACTION(.text = env_text(action), .timeout_s = timeout_s);
-	return e->action.text ? 0 : -1;
+	e->action = FH_ACTION(.timeout_s = timeout_s);
+	return env_check_action(e->env, action, &e->action) ? 0 : -1;
 }
 
 static int many_set_seed(struct many_entry *e, PyObject *seed)

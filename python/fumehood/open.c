@@ -110,7 +110,8 @@ static int open_any(struct env_object *self, PyObject *args, PyObject *keywords,
 		PyErr_SetString(state_error, "the environment is open");
 		return -1;
 	}
-	if (!(polled ? gym_check_polls(gym) : gym_check(gym)) || open_reward_kind(reward, &o.reward) < 0 ||
+	if (!(polled ? gym_check_polls(gym) : gym_check(gym)) ||
+			open_reward_kind(reward, &o.reward) < 0 ||
 			open_binds(list, &binds, &o.n_binds) < 0)
 		return -1;
 	o.binds = binds;

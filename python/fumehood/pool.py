@@ -2,10 +2,12 @@
 """EnvPool: many environments, stepped at once by one thread."""
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from ._core import Step
+from ._core import Error, Step
 from .env import Env, Gym, default_gym
 
 
@@ -69,34 +71,75 @@ class EnvPool:
     def step_many(
         self, actions: Sequence[str], ids: Iterable[int] | None = None, *, timeout_s: float = 0.0
     ) -> list[Step]:
-        """Runs an action in each environment of `ids` (None: all). Returns the Steps, in order."""
+        """Runs an action in each environment of `ids` (None: all). Returns the Steps, in order.
+
+        If an action can't run, its error is raised, and none runs.
+        """
         envs = [self.envs[i] for i in self._chosen(ids)]
         return self.gym.step_many(envs, list(actions), timeout_s=timeout_s)
 
     def send(
         self, actions: Sequence[str], ids: Iterable[int] | None = None, *, timeout_s: float = 0.0
     ) -> None:
-        """Starts a step in each environment of `ids` (None: all), for recv()."""
-        for i, action in zip(self._chosen(ids), actions, strict=True):
-            self.envs[i].start_step(action, timeout_s=timeout_s)
+        """Starts a step in each environment of `ids` (None: all), for recv().
+
+        If an action can't run, its error is raised, and nothing is started.
+        """
+        pairs = list(zip(self._chosen(ids), actions, strict=True))
+        for i, action in pairs:
+            self.envs[i].check_step(action, timeout_s)
+        self._send(
+            [(i, partial(self.envs[i].start_step, a, timeout_s=timeout_s)) for i, a in pairs]
+        )
 
     def send_resets(self, seeds: Sequence[int], ids: Iterable[int] | None = None) -> None:
         """Starts a reset in each environment of `ids` (None: all), for recv()."""
-        for i, seed in zip(self._chosen(ids), seeds, strict=True):
-            self.envs[i].start_reset(seed)
+        pairs = zip(self._chosen(ids), seeds, strict=True)
+        self._send([(i, partial(self.envs[i].start_reset, seed)) for i, seed in pairs])
+
+    def _send(self, starts: list[tuple[int, Callable[[], None]]]) -> None:
+        """Starts operations. If one fails, none is left under way."""
+        sent: list[int] = []
+        try:
+            for i, start in starts:
+                start()
+                sent.append(i)
+        except BaseException:
+            self.drain(sent)
+            raise
 
     def recv(self, timeout_s: float = -1.0) -> list[tuple[int, Step]]:
         """Waits until something that was sent has ended. Returns pairs (index, Step).
 
-        The list is empty after timeout_s seconds, which a negative one never reaches.
+        The list is empty after timeout_s seconds, which a negative one never reaches. If Ctrl-C
+        ends the waiting, all that was sent is interrupted, and its Steps are dropped.
         """
-        if not self._ended:
-            self.gym.dispatch(timeout_s)
         ended = []
-        while self._ended:
-            i = self._ended.popleft()
-            ended.append((i, self.envs[i].end()))
+        try:
+            if not self._ended:
+                self.gym.dispatch(timeout_s)
+            while self._ended:
+                i = self._ended.popleft()
+                ended.append((i, self.envs[i].end()))
+        except Error:
+            raise
+        except BaseException:
+            self.drain()
+            raise
         return ended
+
+    def drain(self, ids: Iterable[int] | None = None) -> None:
+        """Interrupts what was sent, waits until it has ended, and drops its Steps."""
+        left = [self.envs[i] for i in self._chosen(ids) if self.envs[i].started]
+        for env in left:
+            env.interrupt()
+        while left:
+            self.gym.dispatch(0.05)
+            for env in left:
+                with suppress(Error):  # BusyError: it has not ended yet
+                    env.end()
+            left = [env for env in left if env.started]
+        self._ended = deque(i for i in self._ended if self.envs[i].started)
 
     def close(self) -> None:
         """Ends all episodes and frees the environments."""

@@ -341,14 +341,19 @@ static void step_count(struct fh_env *env, const char *text, int requests)
 	env->episode.late_requests = 0;
 }
 
+int step_check_action(
+		const struct fh_env *env, const struct fh_action *action, struct fh_error *err)
+{
+	int r = step_check(env, err);
+
+	return r < 0 ? r : action_check(action, err);
+}
+
 int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_error *err)
 {
 	const char *word = NULL;
-	int r = step_check(env, err);
+	int r = step_check_action(env, action, err);
 
-	if (r < 0)
-		return r;
-	r = action_check(action, err);
 	if (r < 0)
 		return r;
 	step_count(env, action->text, 0);

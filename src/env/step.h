@@ -18,6 +18,9 @@
  * - The command asked to validate: the submission is scored, if validations are left.
  */
 int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_error *err);
+/* Returns the error that step_begin() would return, or 0. */
+int step_check_action(
+		const struct fh_env *env, const struct fh_action *action, struct fh_error *err);
 
 /*
  * Begins a step without a command. `request` is a REQUEST_* bit, which the agent's command would

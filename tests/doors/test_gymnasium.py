@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gymnasium's own checks and wrappers over our environments."""
 
+import os
+import signal
+import threading
 import warnings
 
 import gymnasium
@@ -55,8 +58,10 @@ def test_actions_outside_the_space():
     assert env.action_space.contains("echo é\n\t漢") and not env.action_space.contains(3)
     assert env.action_space.sample() in ("ls", "pwd")
     env.reset()
-    with pytest.raises(ValueError):
-        env.step("\0")
+    for action in ("\0", "\ud800", "é" * (1 << 20)):
+        assert not env.action_space.contains(action)
+        with pytest.raises(ValueError):
+            env.step(action)
     env.close()
 
 
@@ -111,6 +116,30 @@ def test_autoreset_disabled():
     _, infos = envs.reset(options={"reset_mask": np.array([False, True, False])})
     assert list(infos["_step"]) == [False, True, False]
     envs.step(("true",) * 3)
+    envs.close()
+
+
+def test_an_error_leaves_a_vector_usable():
+    envs = make_vec("NextStep")
+    envs.reset(seed=1)
+    for action in ("a\0", "x" * (2 << 20)):
+        with pytest.raises(ValueError):
+            envs.step(("echo $((++n))", "echo $((++n))", action))
+    observations, *_, infos = envs.step(("echo $((++n))",) * 3)
+    assert observations == ("1\n",) * 3 and list(infos["step"]) == [1, 1, 1]
+    envs.close()
+
+
+def test_ctrl_c_leaves_a_vector_usable():
+    envs = make_vec("NextStep")
+    envs.reset(seed=1)
+    old = signal.signal(signal.SIGINT, signal.default_int_handler)
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        envs.step(("sleep 30", "true", "sleep 30"))
+    signal.signal(signal.SIGINT, old)
+    assert envs.step(("echo on",) * 3)[0] == ("on\n",) * 3
+    assert list(envs.reset(seed=2)[1]["step"]) == [0, 0, 0]
     envs.close()
 
 

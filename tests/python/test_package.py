@@ -437,6 +437,42 @@ def test_send_and_recv(gym):
         assert pool.recv(timeout_s=0) == []
 
 
+@pytest.mark.parametrize("action", ["\0", "\ud800", "x" * (2 << 20)])
+@pytest.mark.parametrize("call", ["send", "step_many"])
+def test_nothing_is_started_with_an_action_that_can_not_run(gym, action, call):
+    with fumehood.EnvPool(TASK, 2, gym=gym) as pool:
+        pool.reset_many()
+        with pytest.raises(ValueError):
+            getattr(pool, call)(["echo $((++n))", action])
+        steps = pool.step_many(["echo $((++n))"] * 2)
+        assert [(step.observation, step.step) for step in steps] == [("1\n", 1)] * 2
+        pool.envs[1].submit()
+        with pytest.raises(fumehood.StateError, match="has ended"):
+            getattr(pool, call)(["echo $((++n))"] * 2)
+        assert pool.envs[0].step("echo $((++n))").observation == "2\n"
+
+
+def test_ctrl_c_in_recv_interrupts_what_was_sent():
+    printed = run_program(
+        f"""
+        import fumehood, os, signal, threading
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with fumehood.EnvPool({TASK!r}, 2) as pool:
+            pool.reset_many()
+            pool.send(["sleep 30", "echo ended"])
+            while not pool._ended:
+                pool.gym.dispatch(1)
+            pool.recv()
+            threading.Timer(0.3, lambda: os.kill(os.getpid(), 2)).start()
+            try:
+                pool.recv()
+            except KeyboardInterrupt:
+                print([step.observation for step in pool.step_many(["echo on"] * 2)])
+        """
+    ).stdout
+    assert printed == "['on\\n', 'on\\n']\n"
+
+
 def test_asyncio(gym):
     async def play(i):
         async with await fumehood.AsyncEnv.open(TASK, gym=gym) as env:
