@@ -113,11 +113,14 @@ class Chat(_core.Chat):
     def reply(self, reply: str | Mapping[str, Any]) -> Decision:
         """Takes the model's reply: its text, or a message in OpenAI's form (with tool calls).
 
+        A text that no action can have, with a NUL or a lone surrogate, has a format fault.
         StateError: no turn waits for a reply. InputError: the message is malformed.
         """
-        if isinstance(reply, str):
-            return _decision(super().reply(reply))
-        return _decision(self.reply_json(json.dumps(reply)))
+        text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
+        data = text.encode("utf-8", "surrogatepass").replace(b"\0", b"\xff")
+        if isinstance(reply, str) or not _is_utf8(data):
+            return _decision(self.reply_text(data))
+        return _decision(self.reply_json(text))
 
     def act(self, action: str, text: str = "") -> Decision:  # type: ignore[override]
         """Ends the turn with an action of the caller's choice, such as "exit_context".
@@ -131,6 +134,14 @@ class Chat(_core.Chat):
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _decision(fields: tuple[Any, ...]) -> Decision:

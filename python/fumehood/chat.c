@@ -119,13 +119,13 @@ static PyObject *chat_decision(int r, const struct fh_decision *d, const struct 
 			step_text(d->complaint), (long long)d->beside_bytes);
 }
 
-static PyObject *chat_reply(struct chat_object *self, PyObject *text)
+static PyObject *chat_reply_text(struct chat_object *self, PyObject *args)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	struct fh_decision decision;
-	const char *content = env_text(text);
+	const char *content;
 
-	if (!content || !chat_check(self))
+	if (!PyArg_ParseTuple(args, "y:reply_text", &content) || !chat_check(self))
 		return NULL;
 	return chat_decision(
 			fh_chat_reply(self->chat, &FH_REPLY(.content = content), &decision, &err),
@@ -161,7 +161,9 @@ static PyMethodDef chat_methods[] = {
 	{ "json", (PyCFunction)chat_json, METH_NOARGS, "json()\n--\n\nMessages to send." },
 	{ "history_json", (PyCFunction)chat_history_json, METH_NOARGS,
 			"history_json()\n--\n\nAll messages." },
-	{ "reply", (PyCFunction)chat_reply, METH_O, "reply(text)\n--\n\nTakes a reply." },
+	{ "reply_text", (PyCFunction)chat_reply_text, METH_VARARGS,
+			"reply_text(text)\n--\n\n"
+			"Takes a reply as bytes. It has a format fault if they are no UTF-8." },
 	{ "reply_json", (PyCFunction)chat_reply_json, METH_O,
 			"reply_json(json)\n--\n\nTakes a reply in OpenAI's form." },
 	{ "act", (PyCFunction)chat_act, METH_VARARGS,

@@ -79,6 +79,11 @@ def _texts(field: Any) -> list[str]:
     return [text for item in field for text in _texts(item)]
 
 
+def _plain(text: str) -> str:
+    """Returns a text without lone surrogates, which no tokenizer takes."""
+    return text.encode(errors="backslashreplace").decode()
+
+
 class _Slot:
     """An environment of the batch: its episode, and the conversation as the policy sees it."""
 
@@ -342,16 +347,16 @@ class MLGymEnv(EnvBase):
         if self.input_mode == "text":
             full = _texts(tensordict["text"][i].full)[-1]
             reply = self._strip(full.removeprefix(slot.text))
-            message = History(role="assistant", content=reply)
+            message = History(role="assistant", content=_plain(reply))
             slot.prompt = slot.prompt.append(message, inplace=False)
             return reply
         full = tensordict["history"].full[i]
         contents = _texts(full.content)
         reply = self._strip(contents[-1])
-        if len(contents) > 1:
+        if len(contents) > 1 and _plain(reply) == reply:
             slot.prompt = full
         else:
-            message = History(role="assistant", content=reply)
+            message = History(role="assistant", content=_plain(reply))
             slot.prompt = slot.prompt.append(message, inplace=False)
         return reply
 

@@ -208,16 +208,26 @@ const char *fh_chat_history_json(struct fh_chat *chat)
 
 /* --- replies ---------------------------------------------------------------------------------- */
 
-static int chat_check_text(const char *text, size_t *bytes, struct fh_error *err)
+static int chat_check_size(const char *text, size_t *bytes, struct fh_error *err)
 {
-	size_t n = strlen(text);
-
-	*bytes += n;
+	*bytes += strlen(text);
 	if (*bytes > REPLY_BYTES_MAX)
 		return error_say(err, E2BIG, "a reply of more than %ld MiB", REPLY_BYTES_MAX >> 20);
-	if (str_utf8_invalid(text, n) >= 0)
+	return 0;
+}
+
+static int chat_check_utf8(const char *text, struct fh_error *err)
+{
+	if (str_utf8_invalid(text, strlen(text)) >= 0)
 		return error_say(err, EINVAL, "the reply is not UTF-8");
 	return 0;
+}
+
+static int chat_check_text(const char *text, size_t *bytes, struct fh_error *err)
+{
+	int r = chat_check_size(text, bytes, err);
+
+	return r < 0 ? r : chat_check_utf8(text, err);
 }
 
 static int chat_check_use(const struct chat_use *use, size_t *bytes, struct fh_error *err)
@@ -240,7 +250,8 @@ static int chat_read_reply(struct arena *a, const struct fh_reply *reply, int tu
 	struct chat_use *uses = arena_array(a, reply->n_calls + 1, sizeof(*uses));
 	const char *content = reply->content ? reply->content : "";
 	size_t bytes = 0;
-	int r = chat_check_text(content, &bytes, err);
+	/* A content that is not UTF-8 is the model's fault, which the conversation finds. */
+	int r = chat_check_size(content, &bytes, err);
 
 	if (r < 0)
 		return r;
@@ -398,6 +409,9 @@ int fh_reply_parse(const char *name, const struct fh_reply *reply, struct fh_par
 	if (!parser)
 		return -EINVAL;
 	r = chat_read_reply(&arena, &read, 0, &own, err);
+	if (r < 0)
+		return r;
+	r = chat_check_utf8(own.content, err);
 	if (r < 0)
 		return r;
 	r = output_parse(parser, &arena, &own, &none, &parsed, err);

@@ -413,6 +413,20 @@ static int conversation_complain(struct conversation *c, const struct template *
 	return 0;
 }
 
+/* Copies a reply's text. A byte that is not UTF-8 becomes \xNN, so that the reply can be shown and
+ * recorded. Returns false if there was one. */
+static bool conversation_copy_content(struct conversation *c, const char *content)
+{
+	size_t n = strlen(content);
+	auto_buf struct buf text = BUF_INIT(4 * n + 1);
+	bool valid = str_utf8_invalid(content, n) < 0;
+
+	if (!valid)
+		str_add_utf8(&text, content, n);
+	c->reply.content = arena_strdup(&c->turn_arena, valid ? content : buf_str(&text));
+	return valid;
+}
+
 int conversation_reply(struct conversation *c, const struct chat_reply *reply,
 		struct conversation_verdict *out, struct fh_error *err)
 {
@@ -420,11 +434,15 @@ int conversation_reply(struct conversation *c, const struct chat_reply *reply,
 	struct arena *arena = &c->turn_arena;
 	struct fh_error why;
 	const char *name;
+	bool valid;
 
 	*out = (struct conversation_verdict){ FH_DECISION_ACTION, FH_FAULT_NONE, NULL };
 	c->reply = *reply;
-	c->reply.content = arena_strdup(arena, reply->content);
+	valid = conversation_copy_content(c, reply->content);
 	c->reply.uses = history_copy_uses(arena, reply->uses, reply->n_uses);
+	if (!valid)
+		return conversation_complain(c, &k->format_error, "why",
+				"the reply has bytes that are no text", out, err);
 	if (output_parse(k->parser, arena, &c->reply, &k->commands, &c->parsed, &why) < 0)
 		return conversation_complain(c, &k->format_error, "why", why.message, out, err);
 	if (strlen(c->parsed.action) > FH_ACTION_BYTES_MAX) {

@@ -104,12 +104,13 @@ def test_an_episode():
     env.close()
 
 
-def test_three_wrong_replies_end_the_episode():
+@pytest.mark.parametrize("text", ["?", "```\necho \0\n```", "```\necho \ud800\n```"])
+def test_three_wrong_replies_end_the_episode(text):
     env = make()
     data = env.reset()
     for _ in range(3):
         full = (
-            data["history"].prompt[0].append(History(role="assistant", content="?"), inplace=False)
+            data["history"].prompt[0].append(History(role="assistant", content=text), inplace=False)
         )
         data["history"].full = lazy_stack([full])
         result = env.step(data)

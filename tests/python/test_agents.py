@@ -139,6 +139,23 @@ def test_the_third_bad_reply_gives_up(env, agent):
             chat.reply("```\nls\n```")
 
 
+BAD_TEXTS = ["```\necho \0\n```", "```\necho \ud800\n```"]
+
+
+@pytest.mark.parametrize("reply", [*BAD_TEXTS, {"role": "assistant", "content": BAD_TEXTS[1]}])
+def test_a_reply_that_is_no_text_has_a_format_fault(env, agent, reply, tmp_path):
+    with (
+        fumehood.Recorder(env, out=tmp_path, agent=agent) as recorder,
+        agent.chat(env, recorder) as chat,
+    ):
+        step = env.reset()
+        recorder.reset(step)
+        chat.observe(step)
+        kinds = [(d.kind, d.fault) for d in [chat.reply(reply) for _ in range(3)]]
+        assert kinds == [*[("ask_again", "format")] * 2, ("give_up", "format")]
+        assert "\\x" in chat.history[-1]["content"]
+
+
 def test_an_action_without_a_reply(env, agent):
     with agent.chat(env) as chat:
         chat.observe(env.reset())
