@@ -4,6 +4,7 @@
 import asyncio
 from typing import Any
 
+from . import _core
 from ._core import ClosedError, Error, Step
 from .env import Env, Gym, default_gym
 
@@ -25,7 +26,7 @@ class AsyncEnv:
         self.env = env
         env.on_end = self._end
         # The result of the operation under way. It is cancelled if nobody waits for it any more.
-        self._result: asyncio.Future[Step | None] | None = None
+        self._result: asyncio.Future[Any] | None = None
         self._left: asyncio.Future[None] | None = None  # done when that operation has ended
 
     @classmethod
@@ -49,7 +50,7 @@ class AsyncEnv:
         except Error as error:
             self._settle(error)
 
-    def _settle(self, outcome: Step | None | Error) -> None:
+    def _settle(self, outcome: Step | bytes | None | Error) -> None:
         """Gives the outcome of the operation under way to the tasks that wait for it."""
         result, left = self._result, self._left
         self._result = self._left = None
@@ -72,7 +73,7 @@ class AsyncEnv:
                 self._left = loop.create_future()
             await asyncio.wait([self._left])
 
-    async def _wait(self) -> Step | None:
+    async def _wait(self) -> Any:
         result = self._result = asyncio.get_running_loop().create_future()
         try:
             return await result
@@ -82,14 +83,13 @@ class AsyncEnv:
             raise
 
     async def _step(self) -> Step:
-        step = await self._wait()
-        assert step
+        step: Step = await self._wait()
         return step
 
-    async def reset(self, seed: int = 0) -> Step:
+    async def reset(self, seed: int = 0, *, judge_salt: int = 0) -> Step:
         """Begins a new episode, and ends the last one. Returns its first Step."""
         await self._ready()
-        self.env.start_reset(seed)
+        self.env.start_reset(seed, judge_salt=judge_salt)
         return await self._step()
 
     async def step(self, action: str, *, timeout_s: float = 0.0, beside_bytes: int = 0) -> Step:
@@ -109,6 +109,25 @@ class AsyncEnv:
         await self._ready()
         self.env.start_submit()
         return await self._step()
+
+    async def aside(self, command: str, *, timeout_s: float = 0.0) -> Step:
+        """Runs a command that is no step: see Env.aside()."""
+        await self._ready()
+        _core.start_aside(self.env, command, timeout_s)
+        return await self._step()
+
+    async def put_file(self, path: str, data: bytes, mode: int = 0) -> None:
+        """Writes a file into the episode's sandbox: see Env.put_file()."""
+        await self._ready()
+        _core.start_put_file(self.env, path, data, mode)
+        await self._wait()
+
+    async def get_file(self, path: str, *, max_bytes: int = 0) -> bytes:
+        """Reads a file of the episode's sandbox: see Env.get_file()."""
+        await self._ready()
+        _core.start_get_file(self.env, path, max_bytes)
+        data: bytes = await self._wait()
+        return data
 
     def close(self) -> None:
         """Ends the episode and frees the environment. An operation under way fails."""

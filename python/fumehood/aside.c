@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work in an episode's sandbox that is not a step: commands, and files put in. */
+/* Work in an episode's sandbox that is not a step: commands, and files put in and taken out. */
 #include "core.h"
 
 #include <fumehood/aside.h>
 
-PyObject *aside_run(PyObject *module, PyObject *args)
+static PyObject *aside_any_run(PyObject *args, bool polled)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	struct fh_action action = FH_ACTION();
@@ -14,32 +14,70 @@ PyObject *aside_run(PyObject *module, PyObject *args)
 	if (!PyArg_ParseTuple(args, "O!Ud:aside", env_type, &env, &text, &action.timeout_s))
 		return NULL;
 	action.text = env_text(text);
-	if (!action.text || !env_prepare(env, false))
+	if (!action.text || !env_prepare(env, polled))
 		return NULL;
 	return env_go(env, fh_env_aside_start(env->env, &action, &err), &err);
 }
 
-PyObject *aside_put_file(PyObject *module, PyObject *args)
+static PyObject *aside_any_put_file(PyObject *args, bool polled)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	struct fh_file file = FH_FILE();
 	struct env_object *env;
 	Py_ssize_t n_bytes;
 	const char *data;
-	int r;
 
 	if (!PyArg_ParseTuple(args, "O!sy#i:put_file", env_type, &env, &file.path, &data, &n_bytes,
 			    &file.mode) ||
-			!env_prepare(env, false))
+			!env_prepare(env, polled))
 		return NULL;
 	file.data = data;
 	file.n_bytes = (size_t)n_bytes;
-	env->busy = true;
-	Py_BEGIN_ALLOW_THREADS;
-	r = fh_env_put_file(env->env, &file, &err);
-	Py_END_ALLOW_THREADS;
-	env_leave(env);
-	if (r < 0)
-		return errors_raise(&err);
-	Py_RETURN_NONE;
+	env->gives = ENV_GIVES_NOTHING;
+	return env_go(env, fh_env_put_file_start(env->env, &file, &err), &err);
+}
+
+static PyObject *aside_any_get_file(PyObject *args, bool polled)
+{
+	struct fh_error err = FH_ERROR_INIT;
+	unsigned long long max_bytes;
+	struct env_object *env;
+	const char *path;
+
+	if (!PyArg_ParseTuple(args, "O!sO&:get_file", env_type, &env, &path, env_number,
+			    &max_bytes) ||
+			!env_prepare(env, polled))
+		return NULL;
+	env->gives = ENV_GIVES_FILE;
+	return env_go(env, fh_env_get_file_start(env->env, path, max_bytes, &err), &err);
+}
+
+PyObject *aside_run(PyObject *module, PyObject *args)
+{
+	return aside_any_run(args, false);
+}
+
+PyObject *aside_start(PyObject *module, PyObject *args)
+{
+	return aside_any_run(args, true);
+}
+
+PyObject *aside_put_file(PyObject *module, PyObject *args)
+{
+	return aside_any_put_file(args, false);
+}
+
+PyObject *aside_start_put_file(PyObject *module, PyObject *args)
+{
+	return aside_any_put_file(args, true);
+}
+
+PyObject *aside_get_file(PyObject *module, PyObject *args)
+{
+	return aside_any_get_file(args, false);
+}
+
+PyObject *aside_start_get_file(PyObject *module, PyObject *args)
+{
+	return aside_any_get_file(args, true);
 }

@@ -29,6 +29,9 @@ struct gym_object {
 	bool polled;          /* a thread waits for polled environments */
 };
 
+/* Kind of an operation's result. */
+enum env_gives { ENV_GIVES_STEP, ENV_GIVES_NOTHING, ENV_GIVES_FILE };
+
 /* An Env. It is the user pointer of its fh_env. */
 struct env_object {
 	PyObject_HEAD struct gym_object *gym;
@@ -40,6 +43,7 @@ struct env_object {
 	bool polled;              /* the gym polls the environment */
 	bool opening;             /* start_open() was called, and end() has not given its result */
 	bool closing;             /* close() was called while an operation was under way */
+	enum env_gives gives;     /* result of the operation under way */
 	struct many_entry *entry; /* part of the batch under way; NULL: none */
 };
 
@@ -69,6 +73,10 @@ PyObject *step_metrics(const struct fh_metric *metrics, size_t n);
  * surrogate, or another type than str raises an exception and gives NULL. */
 const char *env_text(PyObject *text);
 
+/* Converters of PyArg_Parse() for integers, of numpy too: to an unsigned long long. One that is
+ * out of range is an InputError. */
+int env_number(PyObject *value, void *out);
+
 /* Sets the action's text, and checks that the environment can run the action. Returns false with an
  * exception if not. */
 bool env_check_action(const struct env_object *self, PyObject *text, struct fh_action *action);
@@ -81,7 +89,8 @@ bool gym_check_polls(const struct gym_object *self);
 /* Lets the gym poll the environment, or its caller wait for it alone. Returns 0, or -1 with an
  * exception. */
 int env_set_polled(struct env_object *self, bool polled);
-/* Returns false, with an exception, if no operation can begin. */
+/* Returns false, with an exception, if no operation can begin. Its result will be a Step, unless the
+ * caller sets `gives` afterwards. */
 bool env_prepare(struct env_object *self, bool polled);
 /* Gives the result of a method that has started an operation: waits for it unless `polled`. */
 PyObject *env_go(struct env_object *self, int r, const struct fh_error *err);
@@ -103,7 +112,11 @@ PyObject *many_fileno(struct gym_object *self, PyObject *unused);
 
 /* Functions of the module, in aside.c. */
 PyObject *aside_run(PyObject *module, PyObject *args);
+PyObject *aside_start(PyObject *module, PyObject *args);
 PyObject *aside_put_file(PyObject *module, PyObject *args);
+PyObject *aside_start_put_file(PyObject *module, PyObject *args);
+PyObject *aside_get_file(PyObject *module, PyObject *args);
+PyObject *aside_start_get_file(PyObject *module, PyObject *args);
 
 /* Functions of the module, in task.c. */
 PyObject *task_tasks(PyObject *module, PyObject *args, PyObject *keywords);

@@ -4,6 +4,8 @@
 
 #include "env/step.h"
 
+#include <fumehood/aside.h>
+
 #include <errno.h>
 #include <string.h>
 
@@ -34,6 +36,23 @@ int env_set_polled(struct env_object *self, bool polled)
 		return -1;
 	}
 	self->polled = polled;
+	return 0;
+}
+
+int env_number(PyObject *value, void *out)
+{
+	PyObject *index = PyNumber_Index(value);
+	unsigned long long number = index ? PyLong_AsUnsignedLongLong(index) : 0;
+
+	Py_XDECREF(index);
+	if (!PyErr_Occurred()) {
+		*(unsigned long long *)out = number;
+		return 1;
+	}
+	if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
+		PyErr_Clear();
+		PyErr_Format(input_error, "%R is not from 0 to 2^64 - 1", value);
+	}
 	return 0;
 }
 
@@ -142,8 +161,26 @@ static PyObject *env_exit(struct env_object *self, PyObject *args)
 
 /* --- steps ----------------------------------------------------------------------------------- */
 
+/* Returns the result of an operation that has succeeded. `step` is only set if that is a Step. */
+static PyObject *env_result(const struct env_object *self, const struct fh_step *step)
+{
+	const void *data;
+	size_t n;
+
+	switch (self->gives) {
+	case ENV_GIVES_STEP:
+		return step_new(step);
+	case ENV_GIVES_NOTHING:
+		return Py_NewRef(Py_None);
+	case ENV_GIVES_FILE:
+		data = fh_env_file(self->env, &n);
+		return PyBytes_FromStringAndSize(data, (Py_ssize_t)n);
+	}
+	return NULL;
+}
+
 /*
- * Waits until what was started has ended, and returns its Step. If a signal's handler raises, the
+ * Waits until what was started has ended, and returns its result. If a signal's handler raises, the
  * operation is interrupted, its result is dropped and the exception goes on.
  */
 static PyObject *env_finish(struct env_object *self)
@@ -169,7 +206,7 @@ static PyObject *env_finish(struct env_object *self)
 		PyErr_Restore(type, value, trace);
 		result = NULL;
 	} else {
-		result = r < 0 ? errors_raise(&err) : step_new(&step);
+		result = r < 0 ? errors_raise(&err) : env_result(self, &step);
 	}
 	env_leave(self);
 	return result;
@@ -194,24 +231,25 @@ bool env_prepare(struct env_object *self, bool polled)
 {
 	if (!env_check(self) || (polled && !gym_check_polls(self->gym)))
 		return false;
+	self->gives = ENV_GIVES_STEP;
 	return env_set_polled(self, polled) == 0;
 }
 
 static PyObject *env_any_reset(
 		struct env_object *self, PyObject *args, PyObject *keywords, bool polled)
 {
-	static char *names[] = { "seed", NULL };
+	static char *names[] = { "seed", "judge_salt", NULL };
 	struct fh_error err = FH_ERROR_INIT;
-	PyObject *number = NULL;
-	uint64_t seed = 0;
+	unsigned long long seed = 0, salt = 0;
 
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O!:reset", names, &PyLong_Type, &number))
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O&$O&:reset", names, env_number, &seed,
+			    env_number, &salt) ||
+			!env_prepare(self, polled))
 		return NULL;
-	if (number)
-		seed = PyLong_AsUnsignedLongLong(number);
-	if (PyErr_Occurred() || !env_prepare(self, polled))
-		return NULL;
-	return env_go(self, fh_env_reset_start(self->env, &FH_RESET(.seed = seed), &err), &err);
+	return env_go(self,
+			fh_env_reset_start(self->env, &FH_RESET(.seed = seed, .judge_salt = salt),
+					&err),
+			&err);
 }
 
 static PyObject *env_any_step(
@@ -309,10 +347,7 @@ static PyObject *env_end(struct env_object *self, PyObject *unused)
 	/* An opening may fail with -EBUSY, too. */
 	if (r == -EBUSY && fh_env_set_polled(self->env, true, NULL) == -EBUSY)
 		return errors_raise(&err);
-	if (r < 0)
-		result = errors_raise(&err);
-	else
-		result = self->opening ? Py_NewRef(Py_None) : step_new(&step);
+	result = r < 0 ? errors_raise(&err) : env_result(self, &step);
 	if (r < 0 && self->opening)
 		env_drop(self);
 	env_unstart(self); /* the caller holds another reference */
@@ -368,8 +403,10 @@ static PyObject *env_get_started(struct env_object *self, void *unused)
 
 static PyMethodDef env_methods[] = {
 	{ "reset", WITH_KEYWORDS(env_reset),
-			"reset(seed=0)\n--\n\n"
-			"Begins a new episode, and ends the last one. Returns its first Step." },
+			"reset(seed=0, *, judge_salt=0)\n--\n\n"
+			"Begins a new episode, and ends the last one. Returns its first Step.\n\n"
+			"judge_salt: salt of the judges' random numbers in this episode, as a Step\n"
+			"recorded it; 0 takes that of the environment." },
 	{ "step", WITH_KEYWORDS(env_step),
 			"step(action, *, timeout_s=0.0, beside_bytes=0)\n--\n\n"
 			"Runs an action: a shell command, or lines of commands. Returns a Step.\n\n"
@@ -390,7 +427,7 @@ static PyMethodDef env_methods[] = {
 			"Starts an opening in place of __init__(): Gym.wait() tells when it has\n"
 			"ended. Then end() returns None, or raises its error. close() leaves it." },
 	{ "start_reset", WITH_KEYWORDS(env_start_reset),
-			"start_reset(seed=0)\n--\n\nStarts a reset: Gym.wait() tells when it has "
+			"start_reset(seed=0, *, judge_salt=0)\n--\n\nStarts a reset: Gym.wait() tells when it has "
 			"ended." },
 	{ "start_step", WITH_KEYWORDS(env_start_step),
 			"start_step(action, *, timeout_s=0.0, beside_bytes=0)\n--\n\nStarts a step: Gym.wait() tells "
@@ -404,8 +441,9 @@ static PyMethodDef env_methods[] = {
 	{ "start_submit", (PyCFunction)env_start_submit, METH_NOARGS,
 			"start_submit()\n--\n\nStarts a submit: Gym.wait() tells when it has ended." },
 	{ "end", (PyCFunction)env_end, METH_NOARGS,
-			"end()\n--\n\nReturns the Step of what was started, None for an opening. "
-			"BusyError: it\nhas not ended." },
+			"end()\n--\n\n"
+			"Returns the result of what was started: a Step, bytes of a file, or None for\n"
+			"an opening or a file that was put. BusyError: it has not ended." },
 	{ "close", (PyCFunction)env_close, METH_NOARGS,
 			"close()\n--\n\nEnds the episode and frees the environment. A step under "
 			"way in\nanother thread is interrupted first." },

@@ -93,7 +93,8 @@ class Env(_core.Env):
         options: variant, reward ("delta", "improvement" or "none"), max_steps, binds (pairs of
             source and target), python (folder of a Python environment), memory, memory_file,
             web_hosts, judge_salt, max_text_bytes, output_bytes (most bytes of a step's output
-            that its observation shows), gpus, data_seed. docs/env.md tells of each.
+            that its observation shows), gpus, data_seed, variables (a dict for the episode's
+            shells). docs/env.md tells of each.
 
     Opening blocks while the task's data is made and its baseline is scored, the first time on a
     machine. Threads may each play an environment. Any thread may call `interrupt()` and `close()`.
@@ -109,7 +110,7 @@ class Env(_core.Env):
     def aside(self, command: str, *, timeout_s: float = 0.0) -> _core.Step:
         """Runs a command in the episode's shell that is not a step: not counted or recorded.
 
-        Needs a reset. Ctrl-C waits for it. timeout_s: 0 is the task's short timeout.
+        Needs a reset. Ctrl-C interrupts it. timeout_s: 0 is the task's short timeout.
         """
         return _core.aside(self, command, timeout_s)
 
@@ -120,3 +121,11 @@ class Env(_core.Env):
         mode: permissions; 0 is 0o644.
         """
         _core.put_file(self, path, data, mode)
+
+    def get_file(self, path: str, *, max_bytes: int = 0) -> bytes:
+        """Reads a regular file of the episode's sandbox.
+
+        path: as for put_file(). max_bytes: most bytes that the file may have; 0 is 1 GiB.
+        MissingError: there is no such file. InputError: it is no regular file, or too large.
+        """
+        return _core.get_file(self, path, max_bytes)

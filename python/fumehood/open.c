@@ -74,6 +74,43 @@ static struct fh_env *open_wait(struct fh_gym *gym, const struct fh_env_options 
 	return NULL;
 }
 
+/*
+ * Variables "NAME=VALUE" of a mapping. Sets *out_texts, a list that holds the texts; NULL: there are
+ * none.
+ */
+static int open_variables(PyObject *mapping, PyObject **out_texts, const char ***out, size_t *out_n)
+{
+	PyObject *items = mapping == Py_None ? PyList_New(0) : PyMapping_Items(mapping);
+	Py_ssize_t n = items ? PyList_Size(items) : 0;
+	PyObject *texts = PyList_New(0);
+	const char **variables = calloc((size_t)n + 1, sizeof(*variables));
+
+	if (!variables)
+		PyErr_NoMemory();
+	for (Py_ssize_t i = 0; texts && variables && i < n && !PyErr_Occurred(); i++) {
+		PyObject *name, *value, *text = NULL;
+
+		if (PyArg_ParseTuple(PyList_GetItem(items, i), "UU:variables", &name, &value) &&
+				PyUnicode_FindChar(name, '=', 0, PyUnicode_GetLength(name), 1) >= 0)
+			PyErr_Format(input_error, "the variable %R has a '=' in its name", name);
+		else if (!PyErr_Occurred())
+			text = PyUnicode_FromFormat("%U=%U", name, value);
+		if (text && PyList_Append(texts, text) == 0)
+			variables[i] = env_text(text);
+		Py_XDECREF(text);
+	}
+	Py_XDECREF(items);
+	if (PyErr_Occurred()) {
+		Py_XDECREF(texts);
+		free(variables);
+		return -1;
+	}
+	*out_texts = texts;
+	*out = variables;
+	*out_n = (size_t)n;
+	return 0;
+}
+
 /* Starts an opening that the gym polls. Returns NULL with an exception if it can't begin. */
 static struct fh_env *open_polled(struct fh_gym *gym, struct fh_env_options *options)
 {
@@ -90,21 +127,22 @@ static int open_any(struct env_object *self, PyObject *args, PyObject *keywords,
 {
 	static char *names[] = { "gym", "task", "variant", "reward", "max_steps", "binds", "python",
 		"memory", "memory_file", "web_hosts", "judge_salt", "max_text_bytes", "gpus",
-		"data_seed", "output_bytes", NULL };
+		"data_seed", "output_bytes", "variables", NULL };
 	struct fh_env_options o = FH_ENV_OPTIONS();
 	unsigned long long salt = 0, data_seed = 0;
 	long long text_bytes = 0, output_bytes = 0;
 	const char *reward = "delta";
 	struct fh_bind *binds = NULL;
-	PyObject *list = Py_None;
+	PyObject *list = Py_None, *mapping = Py_None, *texts = NULL;
+	const char **variables = NULL;
 	struct gym_object *gym;
 	Py_ssize_t n_gpus = 0;
 	int memory = 0;
 
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!s|$zsiOzpzzKLnKL:Env", names, gym_type,
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!s|$zsiOzpzzKLnKLO:Env", names, gym_type,
 			    &gym, &o.task, &o.variant, &reward, &o.max_steps, &list, &o.python,
 			    &memory, &o.memory_file, &o.web_hosts, &salt, &text_bytes, &n_gpus,
-			    &data_seed, &output_bytes))
+			    &data_seed, &output_bytes, &mapping))
 		return -1;
 	if (self->env) {
 		PyErr_SetString(state_error, "the environment is open");
@@ -114,7 +152,12 @@ static int open_any(struct env_object *self, PyObject *args, PyObject *keywords,
 			open_reward_kind(reward, &o.reward) < 0 ||
 			open_binds(list, &binds, &o.n_binds) < 0)
 		return -1;
+	if (open_variables(mapping, &texts, &variables, &o.n_variables) < 0) {
+		free(binds);
+		return -1;
+	}
 	o.binds = binds;
+	o.variables = variables;
 	o.memory = memory;
 	o.judge_salt = salt;
 	o.max_text_bytes = text_bytes;
@@ -124,6 +167,8 @@ static int open_any(struct env_object *self, PyObject *args, PyObject *keywords,
 	gym->n_envs++; /* keeps the gym open meanwhile */
 	self->env = polled ? open_polled(gym->gym, &o) : open_wait(gym->gym, &o);
 	free(binds);
+	free(variables);
+	Py_DECREF(texts);
 	if (!self->env) {
 		gym->n_envs--;
 		return -1;
@@ -131,6 +176,7 @@ static int open_any(struct env_object *self, PyObject *args, PyObject *keywords,
 	self->gym = (struct gym_object *)Py_NewRef((PyObject *)gym);
 	fh_env_set_user(self->env, self);
 	self->polled = self->opening = polled;
+	self->gives = ENV_GIVES_NOTHING;
 	return 0;
 }
 

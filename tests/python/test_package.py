@@ -377,6 +377,38 @@ def test_asides_are_no_steps(env):
         env.aside("\0")
 
 
+def test_a_file_is_taken_out(env):
+    env.step("printf 'a\\0b' >out.bin")
+    assert env.get_file("out.bin") == b"a\0b"
+    assert env.get_file("/home/agent/workspace/out.bin", max_bytes=3) == b"a\0b"
+    with pytest.raises(fumehood.InputError):
+        env.get_file("out.bin", max_bytes=2)
+    with pytest.raises(fumehood.MissingError):
+        env.get_file("none")
+    env.aside("ln -s /etc/passwd link")
+    with pytest.raises(fumehood.InputError):
+        env.get_file("link")
+
+
+def test_variables_of_an_episode(gym, tmp_path):
+    (tmp_path / "hello").write_text("#!/bin/sh\necho $GREETING\n")
+    for path in (tmp_path, tmp_path / "hello"):
+        path.chmod(0o755)
+    variables = {"PATH": "/data/tools:$PATH", "GREETING": "good = day"}
+    binds = [(str(tmp_path), "/data/tools")]
+    with fumehood.Env(TASK, gym=gym, variables=variables, binds=binds) as env:
+        env.reset()
+        assert env.step("hello").observation == "good = day\n"
+    for wrong, error in [({"a=b": "c"}, fumehood.InputError), ({"A": 1}, TypeError)]:
+        with pytest.raises(error):
+            fumehood.Env(TASK, gym=gym, variables=wrong)
+
+
+def test_a_salt_of_an_episode(env):
+    assert env.reset(1, judge_salt=77).judge_salt == 77
+    assert env.reset(1).judge_salt != 77
+
+
 def test_step_many(gym):
     with fumehood.EnvPool(TASK, 4, gym=gym) as pool:
         assert [step.step for step in pool.reset_many(10)] == [0] * 4
@@ -486,6 +518,20 @@ def test_asyncio(gym):
         return await asyncio.gather(*(play(i) for i in range(4)))
 
     assert asyncio.run(main()) == [(f"{i}\n", True, True) for i in range(4)]
+
+
+def test_asyncio_asides(gym):
+    async def main():
+        async with await fumehood.AsyncEnv.open(TASK, gym=gym) as env:
+            assert (await env.reset(judge_salt=5)).judge_salt == 5
+            await env.put_file("/tmp/in", b"\0\xff")
+            done = await env.aside("cp /tmp/in out; echo copied")
+            assert (done.observation, done.step) == ("copied\n", 0)
+            with pytest.raises(fumehood.MissingError):
+                await env.get_file("none")
+            return await env.get_file("out")
+
+    assert asyncio.run(main()) == b"\0\xff"
 
 
 def test_asyncio_in_another_loop(gym):
