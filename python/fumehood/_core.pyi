@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, SupportsIndex
 
 from typing_extensions import Self  # noqa: UP035 (Python 3.10)
 
@@ -65,7 +65,7 @@ def describe(
     tasks_dir: str | None = None,
     state_dir: str | None = None,
     mlgym_root: str | None = None,
-    data_seed: int = 0,
+    data_seed: SupportsIndex = 0,
 ) -> list[dict[str, Any]]: ...
 def parse_reply(parser: str, text: str, /) -> tuple[str, str]: ...
 def read_record(path: str, /) -> tuple[str, str, str | None]: ...
@@ -77,7 +77,7 @@ class Gym:
         tasks_dir: str | None = None,
         state_dir: str | None = None,
         mlgym_root: str | None = None,
-        gpus: int = 0,
+        gpus: SupportsIndex = 0,
     ) -> None: ...
     @property
     def warning(self) -> str | None: ...
@@ -87,7 +87,7 @@ class Gym:
     def step_many(
         self, envs: list[Any], actions: list[str], *, timeout_s: float = 0.0
     ) -> list[Step]: ...
-    def reset_many(self, envs: list[Any], seeds: list[int]) -> list[Step]: ...
+    def reset_many(self, envs: list[Any], seeds: list[SupportsIndex]) -> list[Step]: ...
     def wait(self, timeout_s: float = -1.0, /) -> list[Env]: ...
     def fileno(self) -> int: ...
     def close(self) -> None: ...
@@ -108,17 +108,17 @@ class Env:
         *,
         variant: str | None = None,
         reward: Literal["delta", "improvement", "none"] = "delta",
-        max_steps: int = 0,
+        max_steps: SupportsIndex = 0,
         binds: Sequence[tuple[str, str]] | None = None,
         python: str | None = None,
         memory: bool = False,
         memory_file: str | None = None,
         web_hosts: str | None = None,
-        judge_salt: int = 0,
-        max_text_bytes: int = 0,
-        gpus: int = 0,
-        data_seed: int = 0,
-        output_bytes: int = 0,
+        judge_salt: SupportsIndex = 0,
+        max_text_bytes: SupportsIndex = 0,
+        gpus: SupportsIndex = 0,
+        data_seed: SupportsIndex = 0,
+        output_bytes: SupportsIndex = 0,
         variables: Mapping[str, str] | None = None,
     ) -> None: ...
     @property
@@ -129,7 +129,7 @@ class Env:
     def closed(self) -> bool: ...
     @property
     def started(self) -> bool: ...
-    def reset(self, seed: int = 0, *, judge_salt: int = 0) -> Step: ...
+    def reset(self, seed: SupportsIndex = 0, *, judge_salt: SupportsIndex = 0) -> Step: ...
     def step(self, action: str, *, timeout_s: float = 0.0, beside_bytes: int = 0) -> Step: ...
     def validate(self) -> Step: ...
     def submit(self) -> Step: ...
@@ -141,20 +141,20 @@ class Env:
         *,
         variant: str | None = None,
         reward: Literal["delta", "improvement", "none"] = "delta",
-        max_steps: int = 0,
+        max_steps: SupportsIndex = 0,
         binds: Sequence[tuple[str, str]] | None = None,
         python: str | None = None,
         memory: bool = False,
         memory_file: str | None = None,
         web_hosts: str | None = None,
-        judge_salt: int = 0,
-        max_text_bytes: int = 0,
-        gpus: int = 0,
-        data_seed: int = 0,
-        output_bytes: int = 0,
+        judge_salt: SupportsIndex = 0,
+        max_text_bytes: SupportsIndex = 0,
+        gpus: SupportsIndex = 0,
+        data_seed: SupportsIndex = 0,
+        output_bytes: SupportsIndex = 0,
         variables: Mapping[str, str] | None = None,
     ) -> None: ...
-    def start_reset(self, seed: int = 0, *, judge_salt: int = 0) -> None: ...
+    def start_reset(self, seed: SupportsIndex = 0, *, judge_salt: SupportsIndex = 0) -> None: ...
     def start_step(self, action: str, *, timeout_s: float = 0.0, beside_bytes: int = 0) -> None: ...
     def check_step(self, action: str, timeout_s: float, /) -> None: ...
     def start_validate(self) -> None: ...
@@ -197,7 +197,7 @@ class Recorder:
     def __init__(
         self,
         env: Env,
-        seed: int = 0,
+        seed: SupportsIndex = 0,
         *,
         out: str | None = None,
         model: str | None = None,
@@ -205,7 +205,7 @@ class Recorder:
         temperature: float = 0.0,
         top_p: float = 0.0,
         suffix: str | None = None,
-        policy_step: int | None = None,
+        policy_step: SupportsIndex | None = None,
     ) -> None: ...
     @property
     def folder(self) -> str: ...

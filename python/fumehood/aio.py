@@ -2,7 +2,7 @@
 """AsyncEnv: an environment under asyncio."""
 
 import asyncio
-from typing import Any
+from typing import Any, SupportsIndex
 
 from . import _core
 from ._core import ClosedError, Error, Step
@@ -86,7 +86,7 @@ class AsyncEnv:
         step: Step = await self._wait()
         return step
 
-    async def reset(self, seed: int = 0, *, judge_salt: int = 0) -> Step:
+    async def reset(self, seed: SupportsIndex = 0, *, judge_salt: SupportsIndex = 0) -> Step:
         """Begins a new episode, and ends the last one. Returns its first Step."""
         await self._ready()
         self.env.start_reset(seed, judge_salt=judge_salt)

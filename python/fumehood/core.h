@@ -73,9 +73,11 @@ PyObject *step_metrics(const struct fh_metric *metrics, size_t n);
  * surrogate, or another type than str raises an exception and gives NULL. */
 const char *env_text(PyObject *text);
 
-/* Converters of PyArg_Parse() for integers, of numpy too: to an unsigned long long. One that is
- * out of range is an InputError. */
+/* Converters for PyArg_ParseTuple(), which take integers of numpy, too: to an unsigned long long, a
+ * long long, an int. A number out of range is an InputError. */
 int env_number(PyObject *value, void *out);
+int env_integer(PyObject *value, void *out);
+int env_int(PyObject *value, void *out);
 
 /* Sets the action's text, and checks that the environment can run the action. Returns false with an
  * exception if not. */

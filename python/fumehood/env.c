@@ -7,6 +7,7 @@
 #include <fumehood/aside.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 PyTypeObject *env_type;
@@ -39,21 +40,47 @@ int env_set_polled(struct env_object *self, bool polled)
 	return 0;
 }
 
+/* Raises an InputError in place of an OverflowError. Returns what a converter returns. */
+static int env_converted(PyObject *value, const char *range)
+{
+	if (!PyErr_Occurred())
+		return 1;
+	if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
+		PyErr_Clear();
+		PyErr_Format(input_error, "%R is not from %s", value, range);
+	}
+	return 0;
+}
+
 int env_number(PyObject *value, void *out)
 {
 	PyObject *index = PyNumber_Index(value);
 	unsigned long long number = index ? PyLong_AsUnsignedLongLong(index) : 0;
 
 	Py_XDECREF(index);
-	if (!PyErr_Occurred()) {
+	if (!PyErr_Occurred())
 		*(unsigned long long *)out = number;
-		return 1;
-	}
-	if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
-		PyErr_Clear();
-		PyErr_Format(input_error, "%R is not from 0 to 2^64 - 1", value);
-	}
-	return 0;
+	return env_converted(value, "0 to 2^64 - 1");
+}
+
+int env_integer(PyObject *value, void *out)
+{
+	long long number = PyLong_AsLongLong(value); /* calls __index__() */
+
+	if (!PyErr_Occurred())
+		*(long long *)out = number;
+	return env_converted(value, "-2^63 to 2^63 - 1");
+}
+
+int env_int(PyObject *value, void *out)
+{
+	long long number = PyLong_AsLongLong(value);
+
+	if (!PyErr_Occurred() && (number < INT_MIN || number > INT_MAX))
+		PyErr_SetNone(PyExc_OverflowError);
+	if (!PyErr_Occurred())
+		*(int *)out = (int)number;
+	return env_converted(value, "-2^31 to 2^31 - 1");
 }
 
 const char *env_text(PyObject *text)
@@ -261,8 +288,8 @@ static PyObject *env_any_step(
 	long long beside = 0;
 	PyObject *text;
 
-	if (!PyArg_ParseTupleAndKeywords(
-			    args, keywords, "U|$dL:step", names, &text, &action.timeout_s, &beside))
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "U|$dO&:step", names, &text,
+			    &action.timeout_s, env_integer, &beside))
 		return NULL;
 	action.text = env_text(text);
 	action.beside_bytes = beside;

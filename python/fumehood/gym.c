@@ -23,11 +23,11 @@ static int gym_init(struct gym_object *self, PyObject *args, PyObject *keywords)
 	static char *names[] = { "tasks_dir", "state_dir", "mlgym_root", "gpus", NULL };
 	struct fh_gym_options o = FH_GYM_OPTIONS();
 	struct fh_error err = FH_ERROR_INIT;
-	Py_ssize_t n_gpus = 0;
+	long long n_gpus = 0;
 	int r;
 
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$zzzn:Gym", names, &o.tasks_dir,
-			    &o.state_dir, &o.mlgym_root, &n_gpus))
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$zzzO&:Gym", names, &o.tasks_dir,
+			    &o.state_dir, &o.mlgym_root, env_integer, &n_gpus))
 		return -1;
 	if (self->gym || n_gpus < 0) {
 		PyErr_SetString(input_error, self->gym ? "the gym is open" : "gpus is negative");

@@ -192,8 +192,12 @@ static int many_set_action(struct many_entry *e, PyObject *action, double timeou
 
 static int many_set_seed(struct many_entry *e, PyObject *seed)
 {
-	e->seed = PyLong_AsUnsignedLongLong(seed);
-	return PyErr_Occurred() ? -1 : 0;
+	unsigned long long number;
+
+	if (!env_number(seed, &number))
+		return -1;
+	e->seed = number;
+	return 0;
 }
 
 /* Plays a batch: `values` are the actions, or the seeds if `resets`. */

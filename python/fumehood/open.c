@@ -130,19 +130,19 @@ static int open_any(struct env_object *self, PyObject *args, PyObject *keywords,
 		"data_seed", "output_bytes", "variables", NULL };
 	struct fh_env_options o = FH_ENV_OPTIONS();
 	unsigned long long salt = 0, data_seed = 0;
-	long long text_bytes = 0, output_bytes = 0;
+	long long text_bytes = 0, output_bytes = 0, n_gpus = 0;
 	const char *reward = "delta";
 	struct fh_bind *binds = NULL;
 	PyObject *list = Py_None, *mapping = Py_None, *texts = NULL;
 	const char **variables = NULL;
 	struct gym_object *gym;
-	Py_ssize_t n_gpus = 0;
 	int memory = 0;
 
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!s|$zsiOzpzzKLnKLO:Env", names, gym_type,
-			    &gym, &o.task, &o.variant, &reward, &o.max_steps, &list, &o.python,
-			    &memory, &o.memory_file, &o.web_hosts, &salt, &text_bytes, &n_gpus,
-			    &data_seed, &output_bytes, &mapping))
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!s|$zsO&OzpzzO&O&O&O&O&O:Env", names,
+			    gym_type, &gym, &o.task, &o.variant, &reward, env_int, &o.max_steps,
+			    &list, &o.python, &memory, &o.memory_file, &o.web_hosts, env_number,
+			    &salt, env_integer, &text_bytes, env_integer, &n_gpus, env_number,
+			    &data_seed, env_integer, &output_bytes, &mapping))
 		return -1;
 	if (self->env) {
 		PyErr_SetString(state_error, "the environment is open");

@@ -5,7 +5,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from operator import index
+from typing import Any, SupportsIndex
 
 from ._core import Error, Step
 from .env import Env, Gym, default_gym
@@ -57,15 +58,18 @@ class EnvPool:
         return list(range(len(self.envs))) if ids is None else list(ids)
 
     def reset_many(
-        self, seeds: int | Sequence[int] = 0, ids: Iterable[int] | None = None
+        self,
+        seeds: SupportsIndex | Iterable[SupportsIndex] = 0,
+        ids: Iterable[int] | None = None,
     ) -> list[Step]:
         """Begins a new episode in each environment of `ids` (None: all), all at once.
 
         seeds: a seed for each; an int s gives s, s + 1, ... Returns the first Steps, in order.
         """
         chosen = self._chosen(ids)
-        if isinstance(seeds, int):
-            seeds = range(seeds, seeds + len(chosen))
+        if not isinstance(seeds, Iterable):
+            first = index(seeds)
+            seeds = range(first, first + len(chosen))
         return self.gym.reset_many([self.envs[i] for i in chosen], list(seeds))
 
     def step_many(
@@ -92,7 +96,7 @@ class EnvPool:
             [(i, partial(self.envs[i].start_step, a, timeout_s=timeout_s)) for i, a in pairs]
         )
 
-    def send_resets(self, seeds: Sequence[int], ids: Iterable[int] | None = None) -> None:
+    def send_resets(self, seeds: Iterable[SupportsIndex], ids: Iterable[int] | None = None) -> None:
         """Starts a reset in each environment of `ids` (None: all), for recv()."""
         pairs = zip(self._chosen(ids), seeds, strict=True)
         self._send([(i, partial(self.envs[i].start_reset, seed)) for i, seed in pairs])

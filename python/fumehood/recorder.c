@@ -24,21 +24,23 @@ static int recorder_init(struct recorder_object *self, PyObject *args, PyObject 
 	struct fh_error err = FH_ERROR_INIT;
 	PyObject *agent = Py_None, *policy_step = Py_None;
 	unsigned long long seed = 0;
+	long long number = 0;
 	struct env_object *env;
 	int r;
 
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|K$zzOddzO:Recorder", names, env_type,
-			    &env, &seed, &o.out, &o.model, &agent, &o.temperature, &o.top_p,
-			    &o.suffix, &policy_step))
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|O&$zzOddzO:Recorder", names, env_type,
+			    &env, env_number, &seed, &o.out, &o.model, &agent, &o.temperature,
+			    &o.top_p, &o.suffix, &policy_step))
 		return -1;
 	if (agent != Py_None && !PyObject_TypeCheck(agent, agent_type)) {
 		PyErr_SetString(PyExc_TypeError, "agent is not an Agent");
 		return -1;
 	}
 	o.has_policy_step = policy_step != Py_None;
-	if (o.has_policy_step)
-		o.policy_step = PyLong_AsLongLong(policy_step);
-	if (PyErr_Occurred() || !env_check(env))
+	if (o.has_policy_step && !env_integer(policy_step, &number))
+		return -1;
+	o.policy_step = number;
+	if (!env_check(env))
 		return -1;
 	if (self->recorder || self->closed) {
 		PyErr_SetString(state_error, "the recorder is open");
@@ -154,8 +156,9 @@ static PyObject *recorder_end(struct recorder_object *self, PyObject *args)
 	long long calls, sent, received;
 	int r;
 
-	if (!PyArg_ParseTuple(args, "zzzLLLd:end", &end.exit_status, &end.error, &end.numbers,
-			    &calls, &sent, &received, &end.cost) ||
+	if (!PyArg_ParseTuple(args, "zzzO&O&O&d:end", &end.exit_status, &end.error, &end.numbers,
+			    env_integer, &calls, env_integer, &sent, env_integer, &received,
+			    &end.cost) ||
 			!recorder_check(self))
 		return NULL;
 	end.calls = calls;

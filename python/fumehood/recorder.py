@@ -4,7 +4,7 @@
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, SupportsIndex
 
 from . import _core
 from .agent import Agent, Decision
@@ -52,7 +52,7 @@ class Recorder(_core.Recorder):
     def __init__(
         self,
         env: "_core.Env | AsyncEnv",
-        seed: int = 0,
+        seed: SupportsIndex = 0,
         *,
         out: str | os.PathLike[str] | None = None,
         model: str = "policy",
@@ -60,7 +60,7 @@ class Recorder(_core.Recorder):
         temperature: float = 0.0,
         top_p: float = 0.0,
         suffix: str | None = None,
-        policy_step: int | None = None,
+        policy_step: SupportsIndex | None = None,
     ) -> None:
         self._ended = False
         super().__init__(

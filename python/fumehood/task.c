@@ -94,8 +94,9 @@ PyObject *task_describe(PyObject *module, PyObject *args, PyObject *keywords)
 	unsigned long long data_seed = 0;
 	int r;
 
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|$zzzzK:describe", names, &env.task,
-			    &env.variant, &o.tasks_dir, &o.state_dir, &o.mlgym_root, &data_seed))
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|$zzzzO&:describe", names, &env.task,
+			    &env.variant, &o.tasks_dir, &o.state_dir, &o.mlgym_root, env_number,
+			    &data_seed))
 		return NULL;
 	env.data_seed = data_seed;
 	Py_BEGIN_ALLOW_THREADS;

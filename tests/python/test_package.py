@@ -11,6 +11,7 @@ import threading
 import time
 import uuid
 
+import numpy as np
 import pytest
 
 pytest.importorskip("fumehood._core", reason="the build has no Python extension")
@@ -89,6 +90,43 @@ def test_the_last_step_is_truncated(gym):
 def test_wrong_options(gym, call, error):
     with pytest.raises(error):
         call(gym)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda env: env.reset(-1),
+        lambda env: env.reset(2**64),
+        lambda env: env.reset(0, judge_salt=-1),
+        lambda env: env.step("true", beside_bytes=2**63),
+        lambda env: env.gym.reset_many([env], [-1]),
+        lambda env: fumehood.Env(TASK, gym=env.gym, max_steps=2**40),
+        lambda env: fumehood.Env(TASK, gym=env.gym, data_seed=-1),
+        lambda env: fumehood.Env(TASK, gym=env.gym, judge_salt=2**64),
+        lambda env: fumehood.Env(TASK, gym=env.gym, gpus=2**70),
+        lambda env: fumehood.Gym(gpus=2**70),
+        lambda env: fumehood.Recorder(env, -1),
+        lambda env: fumehood.describe(TASK, data_seed=-1),
+    ],
+)
+def test_numbers_out_of_range(env, call):
+    with pytest.raises(fumehood.InputError, match=" is not from "):
+        call(env)
+
+
+def test_integers_of_numpy(gym):
+    five = np.int64(5)
+    with fumehood.EnvPool(TASK, 2, gym=gym, max_steps=five, judge_salt=five) as pool:
+        assert pool.envs[0].info["max_steps"] == 5
+        assert pool.envs[0].reset(seed=five).judge_salt == 5
+        steps = [pool.reset_many(seeds) for seeds in (five, [5, 6], np.arange(5, 7))]
+        assert [step.step for batch in steps for step in batch] == [0] * 6
+        seen = [pool.step_many(["echo $RANDOM"] * 2)[0].observation]
+        pool.reset_many(np.uint8(5))
+        assert [pool.step_many(["echo $RANDOM"] * 2)[0].observation] == seen
+    for wrong in (5.0, "5", None):
+        with pytest.raises(TypeError):
+            pool.envs[0].reset(wrong)
 
 
 @pytest.mark.parametrize(
