@@ -100,7 +100,8 @@ class Chat(_core.Chat):
     @property
     def messages(self) -> list[Message]:
         """The messages to send to the model now, as the history processor shortens them."""
-        return json.loads(self.json())
+        messages: list[Message] = json.loads(self.json())
+        return messages
 
     @property
     def history(self) -> list[Message]:
@@ -108,7 +109,8 @@ class Chat(_core.Chat):
 
         Replies also have `thought` and `action`; messages of demonstrations have `is_demo`.
         """
-        return json.loads(self.history_json())
+        messages: list[Message] = json.loads(self.history_json())
+        return messages
 
     def reply(self, reply: str | Mapping[str, Any]) -> Decision:
         """Takes the model's reply: its text, or a message in OpenAI's form (with tool calls).

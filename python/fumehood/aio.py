@@ -2,11 +2,14 @@
 """AsyncEnv: an environment under asyncio."""
 
 import asyncio
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from . import _core
 from ._core import ClosedError, Error, Step
-from .env import Env, Gym, default_gym
+from .env import Env, EnvOptions, Gym, default_gym
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class AsyncEnv:
@@ -30,7 +33,9 @@ class AsyncEnv:
         self._left: asyncio.Future[None] | None = None  # done when that operation has ended
 
     @classmethod
-    async def open(cls, task: str, *, gym: Gym | None = None, **options: Any) -> "AsyncEnv":
+    async def open(
+        cls, task: str, *, gym: Gym | None = None, **options: "Unpack[EnvOptions]"
+    ) -> "AsyncEnv":
         """Opens an environment: see Env. If this is cancelled, the opening is left at once."""
         env = Env.__new__(Env)
         env.gym = gym or default_gym()
@@ -68,7 +73,7 @@ class AsyncEnv:
         self.env.gym.serve(loop)
         while self._result and (self._result.done() or self._result.get_loop() is not loop):
             if self._result.get_loop() is not loop:
-                self.env.interrupt()  # that loop has ended
+                self.env.interrupt()  # the other loop has ended
             if self._left is None or self._left.get_loop() is not loop:
                 self._left = loop.create_future()
             await asyncio.wait([self._left])

@@ -13,7 +13,7 @@ static PyObject *aside_any_run(PyObject *args, bool polled)
 
 	if (!PyArg_ParseTuple(args, "O!Ud:aside", env_type, &env, &text, &action.timeout_s))
 		return NULL;
-	action.text = env_text(text);
+	action.text = convert_text(text);
 	if (!action.text || !env_prepare(env, polled))
 		return NULL;
 	return env_go(env, fh_env_aside_start(env->env, &action, &err), &err);
@@ -44,7 +44,7 @@ static PyObject *aside_any_get_file(PyObject *args, bool polled)
 	struct env_object *env;
 	const char *path;
 
-	if (!PyArg_ParseTuple(args, "O!sO&:get_file", env_type, &env, &path, env_number,
+	if (!PyArg_ParseTuple(args, "O!sO&:get_file", env_type, &env, &path, convert_u64,
 			    &max_bytes) ||
 			!env_prepare(env, polled))
 		return NULL;

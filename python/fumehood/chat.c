@@ -136,7 +136,7 @@ static PyObject *chat_reply_json(struct chat_object *self, PyObject *json)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	struct fh_decision decision;
-	const char *text = env_text(json);
+	const char *text = convert_text(json);
 
 	if (!text || !chat_check(self))
 		return NULL;

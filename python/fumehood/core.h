@@ -69,16 +69,17 @@ PyObject *step_metrics(const struct fh_metric *metrics, size_t n);
 /* For a PyMethodDef: a method with keyword arguments. */
 #define WITH_KEYWORDS(f) ((PyCFunction)(void (*)(void))(f)), METH_VARARGS | METH_KEYWORDS
 
+/* --- convert.c ------------------------------------------------------------------------------ */
 /* Returns the text of a str for the C API. It is valid while `text` lives. A NUL in it, a lone
  * surrogate, or another type than str raises an exception and gives NULL. */
-const char *env_text(PyObject *text);
-
+const char *convert_text(PyObject *text);
 /* Converters for PyArg_ParseTuple(), which take integers of numpy, too: to an unsigned long long, a
  * long long, an int. A number out of range is an InputError. */
-int env_number(PyObject *value, void *out);
-int env_integer(PyObject *value, void *out);
-int env_int(PyObject *value, void *out);
+int convert_u64(PyObject *value, void *out);
+int convert_i64(PyObject *value, void *out);
+int convert_int(PyObject *value, void *out);
 
+/* --- gym.c, env.c ---------------------------------------------------------------------------- */
 /* Sets the action's text, and checks that the environment can run the action. Returns false with an
  * exception if not. */
 bool env_check_action(const struct env_object *self, PyObject *text, struct fh_action *action);
@@ -91,8 +92,8 @@ bool gym_check_polls(const struct gym_object *self);
 /* Lets the gym poll the environment, or its caller wait for it alone. Returns 0, or -1 with an
  * exception. */
 int env_set_polled(struct env_object *self, bool polled);
-/* Returns false, with an exception, if no operation can begin. Its result will be a Step, unless the
- * caller sets `gives` afterwards. */
+/* Returns false, with an exception, if no operation can begin. Sets `gives` to a Step: set
+ * another kind afterwards. */
 bool env_prepare(struct env_object *self, bool polled);
 /* Gives the result of a method that has started an operation: waits for it unless `polled`. */
 PyObject *env_go(struct env_object *self, int r, const struct fh_error *err);

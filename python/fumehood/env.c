@@ -7,7 +7,6 @@
 #include <fumehood/aside.h>
 
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 
 PyTypeObject *env_type;
@@ -40,71 +39,11 @@ int env_set_polled(struct env_object *self, bool polled)
 	return 0;
 }
 
-/* Raises an InputError in place of an OverflowError. Returns what a converter returns. */
-static int env_converted(PyObject *value, const char *range)
-{
-	if (!PyErr_Occurred())
-		return 1;
-	if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
-		PyErr_Clear();
-		PyErr_Format(input_error, "%R is not from %s", value, range);
-	}
-	return 0;
-}
-
-int env_number(PyObject *value, void *out)
-{
-	PyObject *index = PyNumber_Index(value);
-	unsigned long long number = index ? PyLong_AsUnsignedLongLong(index) : 0;
-
-	Py_XDECREF(index);
-	if (!PyErr_Occurred())
-		*(unsigned long long *)out = number;
-	return env_converted(value, "0 to 2^64 - 1");
-}
-
-int env_integer(PyObject *value, void *out)
-{
-	long long number = PyLong_AsLongLong(value); /* calls __index__() */
-
-	if (!PyErr_Occurred())
-		*(long long *)out = number;
-	return env_converted(value, "-2^63 to 2^63 - 1");
-}
-
-int env_int(PyObject *value, void *out)
-{
-	long long number = PyLong_AsLongLong(value);
-
-	if (!PyErr_Occurred() && (number < INT_MIN || number > INT_MAX))
-		PyErr_SetNone(PyExc_OverflowError);
-	if (!PyErr_Occurred())
-		*(int *)out = (int)number;
-	return env_converted(value, "-2^31 to 2^31 - 1");
-}
-
-const char *env_text(PyObject *text)
-{
-	Py_ssize_t n;
-	const char *s;
-
-	if (!PyUnicode_Check(text)) {
-		PyErr_Format(PyExc_TypeError, "expected str, not %R", (PyObject *)Py_TYPE(text));
-		return NULL;
-	}
-	s = PyUnicode_AsUTF8AndSize(text, &n);
-	if (s && strlen(s) != (size_t)n) {
-		PyErr_SetString(PyExc_ValueError, "the text holds a NUL character");
-		return NULL;
-	}
-	return s;
-}
-
 bool env_check_action(const struct env_object *self, PyObject *text, struct fh_action *action)
 {
 	struct fh_error err = FH_ERROR_INIT;
 
-	action->text = env_text(text);
+	action->text = convert_text(text);
 	if (!action->text || !env_check(self))
 		return false;
 	if (step_check_action(self->env, action, &err) < 0)
@@ -269,8 +208,8 @@ static PyObject *env_any_reset(
 	struct fh_error err = FH_ERROR_INIT;
 	unsigned long long seed = 0, salt = 0;
 
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O&$O&:reset", names, env_number, &seed,
-			    env_number, &salt) ||
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O&$O&:reset", names, convert_u64, &seed,
+			    convert_u64, &salt) ||
 			!env_prepare(self, polled))
 		return NULL;
 	return env_go(self,
@@ -289,9 +228,9 @@ static PyObject *env_any_step(
 	PyObject *text;
 
 	if (!PyArg_ParseTupleAndKeywords(args, keywords, "U|$dO&:step", names, &text,
-			    &action.timeout_s, env_integer, &beside))
+			    &action.timeout_s, convert_i64, &beside))
 		return NULL;
-	action.text = env_text(text);
+	action.text = convert_text(text);
 	action.beside_bytes = beside;
 	if (!action.text || !env_prepare(self, polled))
 		return NULL;

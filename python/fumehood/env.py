@@ -4,10 +4,13 @@
 import asyncio
 import os
 import threading
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, SupportsIndex, TypedDict
 
 from . import _core
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Gym(_core.Gym):
@@ -84,6 +87,25 @@ def default_gym() -> Gym:
         return _default.gym
 
 
+class EnvOptions(TypedDict, total=False):
+    """Options of Env: docs/env.md tells of each."""
+
+    variant: str | None
+    reward: Literal["delta", "improvement", "none"]
+    max_steps: SupportsIndex
+    binds: Sequence[tuple[str, str]] | None
+    python: str | None
+    memory: bool
+    memory_file: str | None
+    web_hosts: str | None
+    judge_salt: SupportsIndex
+    max_text_bytes: SupportsIndex
+    gpus: SupportsIndex
+    data_seed: SupportsIndex
+    output_bytes: SupportsIndex
+    variables: Mapping[str, str] | None
+
+
 class Env(_core.Env):
     """An agent's task as an episode of steps.
 
@@ -103,7 +125,9 @@ class Env(_core.Env):
 
     on_end: Callable[["Env"], None] | None = None  # called by Gym.dispatch()
 
-    def __init__(self, task: str, *, gym: Gym | None = None, **options: Any) -> None:
+    def __init__(
+        self, task: str, *, gym: Gym | None = None, **options: "Unpack[EnvOptions]"
+    ) -> None:
         self.gym = gym or default_gym()
         super().__init__(self.gym, task, **options)
 

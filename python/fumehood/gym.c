@@ -27,7 +27,7 @@ static int gym_init(struct gym_object *self, PyObject *args, PyObject *keywords)
 	int r;
 
 	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$zzzO&:Gym", names, &o.tasks_dir,
-			    &o.state_dir, &o.mlgym_root, env_integer, &n_gpus))
+			    &o.state_dir, &o.mlgym_root, convert_i64, &n_gpus))
 		return -1;
 	if (self->gym || n_gpus < 0) {
 		PyErr_SetString(input_error, self->gym ? "the gym is open" : "gpus is negative");
@@ -82,7 +82,7 @@ static void gym_dealloc(struct gym_object *self)
 
 static PyObject *gym_hide(struct gym_object *self, PyObject *folder)
 {
-	const char *path = env_text(folder);
+	const char *path = convert_text(folder);
 	struct fh_error err = FH_ERROR_INIT;
 
 	if (!path || !gym_check(self))

@@ -13,7 +13,7 @@ a vector at once.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
@@ -22,9 +22,12 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from ._core import Step
-from .env import Env, Gym
+from .env import Env, EnvOptions, Gym
 from .pool import EnvPool
 from .tasks import tasks
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 ACTION_MAX = 1 << 20  # FH_ACTION_BYTES_MAX
 OBSERVATION_MAX = 1 << 26
@@ -32,7 +35,7 @@ HARMLESS = ("ls", "pwd")
 
 
 class Prose(Text):
-    """All texts of at most max_length bytes in UTF-8, without NUL. A sample is a harmless command."""
+    """All texts without NUL of at most max_length bytes. A sample is a harmless command."""
 
     def __init__(self, max_length: int, seed: int | np.random.Generator | None = None) -> None:
         super().__init__(max_length, min_length=0, seed=seed)
@@ -42,7 +45,7 @@ class Prose(Text):
         if not isinstance(x, str) or "\0" in x:
             return False
         try:
-            return len(x.encode()) <= self.max_length
+            return len(x.encode()) <= int(self.max_length)
         except UnicodeEncodeError:
             return False
 
@@ -97,7 +100,7 @@ class FumehoodEnv(gymnasium.Env[str, str]):
         task: str,
         render_mode: str | None = None,
         gym: Gym | None = None,
-        **options: Any,
+        **options: "Unpack[EnvOptions]",
     ) -> None:
         self.env = Env(task, gym=gym, **options)
         self.render_mode = render_mode
@@ -150,7 +153,7 @@ class FumehoodVectorEnv(VectorEnv):
         render_mode: str | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         gym: Gym | None = None,
-        **options: Any,
+        **options: "Unpack[EnvOptions]",
     ) -> None:
         super().__init__()
         self.num_envs = num_envs
@@ -218,7 +221,8 @@ class FumehoodVectorEnv(VectorEnv):
     def _add_step(self, infos: dict[str, Any], i: int) -> dict[str, Any]:
         step = self.last[i]
         assert step
-        return self._add_info(infos, _info(step), i)
+        added: dict[str, Any] = self._add_info(infos, _info(step), i)
+        return added
 
     def step(
         self, actions: Sequence[str]

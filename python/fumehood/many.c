@@ -194,7 +194,7 @@ static int many_set_seed(struct many_entry *e, PyObject *seed)
 {
 	unsigned long long number;
 
-	if (!env_number(seed, &number))
+	if (!convert_u64(seed, &number))
 		return -1;
 	e->seed = number;
 	return 0;

@@ -74,10 +74,7 @@ static struct fh_env *open_wait(struct fh_gym *gym, const struct fh_env_options 
 	return NULL;
 }
 
-/*
- * Variables "NAME=VALUE" of a mapping. Sets *out_texts, a list that holds the texts; NULL: there are
- * none.
- */
+/* Variables "NAME=VALUE" of a mapping. They live as long as *out_texts, a list. */
 static int open_variables(PyObject *mapping, PyObject **out_texts, const char ***out, size_t *out_n)
 {
 	PyObject *items = mapping == Py_None ? PyList_New(0) : PyMapping_Items(mapping);
@@ -96,7 +93,7 @@ static int open_variables(PyObject *mapping, PyObject **out_texts, const char **
 		else if (!PyErr_Occurred())
 			text = PyUnicode_FromFormat("%U=%U", name, value);
 		if (text && PyList_Append(texts, text) == 0)
-			variables[i] = env_text(text);
+			variables[i] = convert_text(text);
 		Py_XDECREF(text);
 	}
 	Py_XDECREF(items);
@@ -139,10 +136,10 @@ static int open_any(struct env_object *self, PyObject *args, PyObject *keywords,
 	int memory = 0;
 
 	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!s|$zsO&OzpzzO&O&O&O&O&O:Env", names,
-			    gym_type, &gym, &o.task, &o.variant, &reward, env_int, &o.max_steps,
-			    &list, &o.python, &memory, &o.memory_file, &o.web_hosts, env_number,
-			    &salt, env_integer, &text_bytes, env_integer, &n_gpus, env_number,
-			    &data_seed, env_integer, &output_bytes, &mapping))
+			    gym_type, &gym, &o.task, &o.variant, &reward, convert_int, &o.max_steps,
+			    &list, &o.python, &memory, &o.memory_file, &o.web_hosts, convert_u64,
+			    &salt, convert_i64, &text_bytes, convert_i64, &n_gpus, convert_u64,
+			    &data_seed, convert_i64, &output_bytes, &mapping))
 		return -1;
 	if (self->env) {
 		PyErr_SetString(state_error, "the environment is open");

@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from operator import index
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 from ._core import Error, Step
-from .env import Env, Gym, default_gym
+from .env import Env, EnvOptions, Gym, default_gym
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class EnvPool:
@@ -31,7 +34,7 @@ class EnvPool:
         num_envs: int = 1,
         *,
         gym: Gym | None = None,
-        **options: Any,
+        **options: "Unpack[EnvOptions]",
     ) -> None:
         tasks = [task] * num_envs if isinstance(task, str) else list(task)
         self.gym = gym or default_gym()

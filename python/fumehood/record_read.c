@@ -62,7 +62,7 @@ PyObject *record_read(PyObject *module, PyObject *path)
 	struct record_text text = { .traj = BUF_INIT(TRAJ_BYTES_MAX),
 		.run = BUF_INIT(EXPORT_EVENTS_BYTES_MAX) };
 	struct fh_error err = FH_ERROR_INIT;
-	const char *name = env_text(path);
+	const char *name = convert_text(path);
 	PyObject *result = NULL;
 	int r;
 

@@ -29,7 +29,7 @@ static int recorder_init(struct recorder_object *self, PyObject *args, PyObject 
 	int r;
 
 	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|O&$zzOddzO:Recorder", names, env_type,
-			    &env, env_number, &seed, &o.out, &o.model, &agent, &o.temperature,
+			    &env, convert_u64, &seed, &o.out, &o.model, &agent, &o.temperature,
 			    &o.top_p, &o.suffix, &policy_step))
 		return -1;
 	if (agent != Py_None && !PyObject_TypeCheck(agent, agent_type)) {
@@ -37,7 +37,7 @@ static int recorder_init(struct recorder_object *self, PyObject *args, PyObject 
 		return -1;
 	}
 	o.has_policy_step = policy_step != Py_None;
-	if (o.has_policy_step && !env_integer(policy_step, &number))
+	if (o.has_policy_step && !convert_i64(policy_step, &number))
 		return -1;
 	o.policy_step = number;
 	if (!env_check(env))
@@ -157,7 +157,7 @@ static PyObject *recorder_end(struct recorder_object *self, PyObject *args)
 	int r;
 
 	if (!PyArg_ParseTuple(args, "zzzO&O&O&d:end", &end.exit_status, &end.error, &end.numbers,
-			    env_integer, &calls, env_integer, &sent, env_integer, &received,
+			    convert_i64, &calls, convert_i64, &sent, convert_i64, &received,
 			    &end.cost) ||
 			!recorder_check(self))
 		return NULL;

@@ -28,7 +28,7 @@ static const char *reader_text(const struct step_reader *r, const char *name)
 {
 	PyObject *value = reader_get(r, name);
 
-	return value ? env_text(value) : NULL;
+	return value ? convert_text(value) : NULL;
 }
 
 static bool reader_flag(const struct step_reader *r, const char *name)
@@ -86,7 +86,7 @@ static const struct fh_metric *reader_score(struct step_reader *r, const char *n
 	}
 	while (PyDict_Next(dict, &at, &key, &value) && r->n_metrics < METRICS_MAX) {
 		r->metrics[r->n_metrics++] = (struct fh_metric){
-			.name = env_text(key),
+			.name = convert_text(key),
 			.value = PyFloat_AsDouble(value),
 			.whole = PyLong_Check(value),
 		};

@@ -95,7 +95,7 @@ PyObject *task_describe(PyObject *module, PyObject *args, PyObject *keywords)
 	int r;
 
 	if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|$zzzzO&:describe", names, &env.task,
-			    &env.variant, &o.tasks_dir, &o.state_dir, &o.mlgym_root, env_number,
+			    &env.variant, &o.tasks_dir, &o.state_dir, &o.mlgym_root, convert_u64,
 			    &data_seed))
 		return NULL;
 	env.data_seed = data_seed;

@@ -14,7 +14,7 @@ and `repair()`.
 import json
 import random
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from tensordict import (
@@ -32,8 +32,11 @@ from torchrl.modules.llm.policies.common import ChatHistory, Text, Tokens
 
 from ._core import Step
 from .agent import Agent, Chat
-from .env import Env, Gym, default_gym
+from .env import Env, EnvOptions, Gym, default_gym
 from .torchrl_repair import repair
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["MLGymEnv", "repair"]
 
@@ -99,7 +102,7 @@ class _Slot:
         self.retry = False
         self.reward = 0.0
 
-    def open(self, task: str, agent: Agent, gym: Gym, options: dict[str, Any]) -> None:
+    def open(self, task: str, agent: Agent, gym: Gym, options: EnvOptions) -> None:
         """Opens the task, unless it is open."""
         if self.env and self.task == task:
             return
@@ -203,7 +206,7 @@ class MLGymEnv(EnvBase):
         seed: int | None = None,
         gym: Gym | None = None,
         device: torch.device | str | None = None,
-        **options: Any,
+        **options: "Unpack[EnvOptions]",
     ) -> None:
         shape = torch.Size([batch_size] if isinstance(batch_size, int) else batch_size)
         if len(shape) != 1:

@@ -94,10 +94,10 @@ def _keep_replies_of_any_template() -> None:
 
     def template(self: Any) -> str:
         if self.chat_template_name:
-            return _CHAT_TEMPLATES[self.chat_template_name]
+            return str(_CHAT_TEMPLATES[self.chat_template_name])
         if not self.tokenizer.chat_template:
             raise ValueError("the tokenizer has no chat template: give chat_template_name")
-        return self.tokenizer.chat_template
+        return str(self.tokenizer.chat_template)
 
     def take_reply(self: Any, td: TensorDictBase) -> TensorDictBase:
         if not self.in_keys_inv:

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 import yaml
+from package_programs import SLOW_TASK
 
 ROOT = Path(__file__).resolve().parents[2]
 DATASETS = ROOT / "datasets"
@@ -107,6 +108,16 @@ def check_climb(climb: Callable[[int], list[float]], ends: tuple[float, float]) 
         assert means[-1] - means[0] > 5 * max(deviations[0], deviations[-1]), worlds
         for i in range(len(means) - 2):
             assert means[i + 1] - means[i] > max(deviations[i : i + 2]), worlds
+
+
+@pytest.fixture
+def slow_gym(tmp_path: Path) -> str:
+    """The expression of a gym with a task `slow`, whose baseline takes long."""
+    folder = tmp_path / "tasks/slow"
+    folder.mkdir(parents=True)
+    (folder / "task.yaml").write_text(SLOW_TASK)
+    (folder / "judge.py").write_text("")
+    return f"fumehood.Gym(tasks_dir={str(tmp_path / 'tasks')!r}, state_dir={str(tmp_path)!r})"
 
 
 # --- tasks whose submission is a policy -----------------------------------------------------------

@@ -136,6 +136,7 @@ async def play(command: Command) -> Played:
         result["turns"] = _turns(Path(trajectory)) if Path(trajectory).exists() else []
     info = fumehood.describe(command.task)
     baseline = (result["baseline"] or {}).get(info.metric)
+    assert info.metric  # it was played
     account = Account(info.metric, info.maximize, baseline)
     account.scores = [score[info.metric] for score in result["scores"] if info.metric in score]
     account.steps = max(result["api_calls"], 1)

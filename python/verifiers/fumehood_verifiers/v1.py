@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import fumehood
 import httpx
@@ -27,7 +27,7 @@ from .schemes import Schemes
 
 INFO = "fumehood"  # key of trace.info
 
-Trace = vf.Trace[Any, Any, Any]
+Trace: TypeAlias = vf.Trace[Any, Any, Any]
 
 
 class FumehoodData(vf.TaskData):
