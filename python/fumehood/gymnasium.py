@@ -12,13 +12,16 @@ Importing this module registers every task: "fumehood/T" for a task's default va
 a vector at once.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from operator import index
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import gymnasium
 import numpy as np
+from gymnasium.error import CustomSpaceError
 from gymnasium.spaces import Text, Tuple
 from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import create_shared_memory
 from numpy.typing import NDArray
 
 from ._core import Step
@@ -55,6 +58,13 @@ class Prose(Text):
 
     def __repr__(self) -> str:
         return f"Prose({self.max_length})"
+
+
+@create_shared_memory.register(Prose)
+def _(space: Prose, *_: Any, **__: Any) -> None:
+    raise CustomSpaceError(
+        "texts have no shared memory: give vector_kwargs={'shared_memory': False}"
+    )
 
 
 INFO_FIELDS = (
@@ -166,10 +176,12 @@ class FumehoodVectorEnv(VectorEnv):
         self.observation_space = Tuple([self.single_observation_space] * num_envs)
         self.pool = EnvPool(task, num_envs, gym=gym, **options)
         self.last: list[Step | None] = [None] * num_envs
+        # Each environment draws the seeds of its resets itself, as in Gymnasium's own vectors.
+        self._random = [np.random.default_rng() for _ in range(num_envs)]
         self._actions = [""] * num_envs
 
-    def _draw_seed(self) -> int:
-        return int(self.np_random.integers(1 << 53))
+    def _draw_seed(self, i: int) -> int:
+        return int(self._random[i].integers(1 << 53))
 
     def _ended(self, i: int) -> bool:
         step = self.last[i]
@@ -200,19 +212,25 @@ class FumehoodVectorEnv(VectorEnv):
     def reset(
         self,
         *,
-        seed: int | list[int | None] | None = None,
+        seed: SupportsIndex | Iterable[SupportsIndex | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
         """Resets all environments, or those of options["reset_mask"]."""
         self.pool.drain()  # a second Ctrl-C may have left something
-        super().reset(seed=seed if isinstance(seed, int) else None)
-        if isinstance(seed, list) and len(seed) != self.num_envs:
-            raise ValueError(f"{self.num_envs} environments, but {len(seed)} seeds")
+        if seed is None or not isinstance(seed, Iterable):
+            super().reset(seed=seed)
+            given = [None if seed is None else index(seed) + i for i in range(self.num_envs)]
+        else:
+            given = [None if one is None else index(one) for one in seed]
+        if len(given) != self.num_envs:
+            raise ValueError(f"{self.num_envs} environments, but {len(given)} seeds")
         mask = (options or {}).get("reset_mask", np.ones(self.num_envs, dtype=np.bool_))
-        seeds: list[int | None] = []
-        for i in range(self.num_envs):
-            given = seed[i] if isinstance(seed, list) else None if seed is None else seed + i
-            seeds.append((self._draw_seed() if given is None else given) if mask[i] else None)
+        seeds: list[int | None] = [None] * self.num_envs
+        for i in np.flatnonzero(mask).tolist():
+            one = given[i]
+            if one is not None:
+                self._random[i] = np.random.default_rng(one)
+            seeds[i] = self._draw_seed(i) if one is None else one
         infos: dict[str, Any] = {}
         for i in self._play([None] * self.num_envs, seeds):
             infos = self._add_step(infos, i)
@@ -240,7 +258,7 @@ class FumehoodVectorEnv(VectorEnv):
             raise gymnasium.error.ResetNeeded("episodes have ended: reset them first")
         self._play(
             [None if over[i] else actions[i] for i in range(n)],
-            [self._draw_seed() if over[i] else None for i in range(n)],
+            [self._draw_seed(i) if over[i] else None for i in range(n)],
         )
         played = [step for step in self.last if step]
         rewards = np.array([step.reward for step in played], dtype=np.float64)
@@ -261,7 +279,7 @@ class FumehoodVectorEnv(VectorEnv):
                 infos = self._add_info(infos, final, i)
         self._play(
             [None] * self.num_envs,
-            [self._draw_seed() if self._ended(i) else None for i in range(self.num_envs)],
+            [self._draw_seed(i) if self._ended(i) else None for i in range(self.num_envs)],
         )
         return infos
 

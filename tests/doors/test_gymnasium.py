@@ -119,6 +119,24 @@ def test_autoreset_disabled():
     envs.close()
 
 
+@pytest.mark.parametrize("seed", [3, [3, 4, 5], np.arange(3, 6)])
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_an_equal_seed_gives_equal_autoresets(seed, mode):
+    envs = make_vec(mode)
+    played = []
+    for _ in range(2):
+        envs.reset(seed=seed)
+        numbers = []
+        for _ in range(3):
+            numbers += envs.step(("echo $RANDOM",) * 3)[0]
+            envs.step(("skip",) * 3)  # ends the episodes
+            if mode == "NextStep":
+                envs.step(("true",) * 3)
+        played.append(numbers)
+    assert played[0] == played[1] and len(set(played[0])) > 6
+    envs.close()
+
+
 def test_an_error_leaves_a_vector_usable():
     envs = make_vec("NextStep")
     envs.reset(seed=1)
@@ -148,6 +166,16 @@ def test_gymnasiums_own_vectors():
     envs.reset(seed=0)
     observations, *_ = envs.step(("echo a", "echo b"))
     assert tuple(observations) == ("a\n", "b\n")
+    envs.close()
+
+
+def test_gymnasiums_own_processes():
+    with pytest.raises(ValueError, match="shared_memory=False"):
+        gymnasium.make_vec(GAME, num_envs=2, vectorization_mode="async")
+    options = {"shared_memory": False}
+    envs = gymnasium.make_vec(GAME, num_envs=2, vectorization_mode="async", vector_kwargs=options)
+    envs.reset(seed=0)
+    assert tuple(envs.step(("echo a", "echo b"))[0]) == ("a\n", "b\n")
     envs.close()
 
 
