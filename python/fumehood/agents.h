@@ -15,8 +15,9 @@ struct agent_object {
 
 struct recorder_object {
 	PyObject_HEAD struct fh_recorder *recorder; /* NULL: closed, and no chat is open */
-	struct env_object *env; /* environment of the episode; NULL: its reset is recorded */
-	Py_ssize_t n_chats;     /* number of open chats that record into it */
+	struct env_object *env;  /* environment of the episode; NULL: its reset is recorded */
+	Py_ssize_t n_chats;      /* number of open chats that record into it */
+	PyObject *folder, *traj; /* paths of a closed record; NULL: it is open */
 	bool closed;
 	bool busy; /* a thread without the GIL writes */
 };

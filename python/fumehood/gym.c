@@ -2,6 +2,11 @@
 /* Gym: what the environments of a process share. */
 #include "core.h"
 
+#include "base/error.h"
+#include "base/path.h"
+
+#include <errno.h>
+
 PyTypeObject *gym_type;
 
 bool gym_check(const struct gym_object *self)
@@ -16,6 +21,18 @@ bool gym_check_polls(const struct gym_object *self)
 	if (self->polled)
 		PyErr_SetString(state_error, "another thread waits for this gym's environments");
 	return !self->polled && gym_check(self);
+}
+
+/* Checks the folder of more tasks, which is first read when a task is opened. */
+static int gym_check_folder(const char *tasks_dir)
+{
+	struct fh_error err = FH_ERROR_INIT;
+
+	if (!tasks_dir || path_is_dir(tasks_dir))
+		return 0;
+	error_say(&err, ENOENT, "there is no folder '%s' of tasks", tasks_dir);
+	errors_raise(&err);
+	return -1;
 }
 
 static int gym_init(struct gym_object *self, PyObject *args, PyObject *keywords)
@@ -33,6 +50,8 @@ static int gym_init(struct gym_object *self, PyObject *args, PyObject *keywords)
 		PyErr_SetString(input_error, self->gym ? "the gym is open" : "gpus is negative");
 		return -1;
 	}
+	if (gym_check_folder(o.tasks_dir) < 0)
+		return -1;
 	o.n_gpus = (size_t)n_gpus;
 	Py_BEGIN_ALLOW_THREADS;
 	r = fh_gym_open(&o, &self->gym, &err);

@@ -8,7 +8,7 @@ from functools import partial
 from operator import index
 from typing import TYPE_CHECKING, SupportsIndex
 
-from ._core import Error, Step
+from ._core import Error, InputError, Step
 from .env import Env, EnvOptions, Gym, default_gym
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class EnvPool:
         gym: Gym | None = None,
         **options: "Unpack[EnvOptions]",
     ) -> None:
+        if num_envs < 0:
+            raise InputError(f"num_envs is {num_envs}, but a number of environments")
         tasks = [task] * num_envs if isinstance(task, str) else list(task)
         self.gym = gym or default_gym()
         self.envs: list[Env] = []
@@ -83,7 +85,7 @@ class EnvPool:
         If an action can't run, its error is raised, and none runs.
         """
         envs = [self.envs[i] for i in self._chosen(ids)]
-        return self.gym.step_many(envs, list(actions), timeout_s=timeout_s)
+        return self.gym.step_many(envs, _listed(actions), timeout_s=timeout_s)
 
     def send(
         self, actions: Sequence[str], ids: Iterable[int] | None = None, *, timeout_s: float = 0.0
@@ -92,7 +94,7 @@ class EnvPool:
 
         If an action can't run, its error is raised, and nothing is started.
         """
-        pairs = list(zip(self._chosen(ids), actions, strict=True))
+        pairs = list(zip(self._chosen(ids), _listed(actions), strict=True))
         for i, action in pairs:
             self.envs[i].check_step(action, timeout_s)
         self._send(
@@ -158,3 +160,9 @@ class EnvPool:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def _listed(actions: Sequence[str]) -> list[str]:
+    if isinstance(actions, str):
+        raise TypeError("expected a list with an action for each environment, not a str")
+    return list(actions)

@@ -85,6 +85,8 @@ static void recorder_dealloc(struct recorder_object *self)
 
 	recorder_free(self);
 	Py_XDECREF((PyObject *)self->env);
+	Py_XDECREF(self->folder);
+	Py_XDECREF(self->traj);
 	((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
 	Py_DECREF((PyObject *)type);
 }
@@ -95,6 +97,10 @@ static PyObject *recorder_close(struct recorder_object *self, PyObject *unused)
 		Py_RETURN_NONE;
 	if (self->recorder && !recorder_check(self))
 		return NULL;
+	if (self->recorder) {
+		self->folder = step_text(fh_recorder_folder(self->recorder));
+		self->traj = step_text(fh_recorder_traj(self->recorder));
+	}
 	self->closed = true;
 	if (self->n_chats == 0)
 		recorder_free(self);
@@ -174,11 +180,15 @@ static PyObject *recorder_end(struct recorder_object *self, PyObject *args)
 
 static PyObject *recorder_get_folder(struct recorder_object *self, void *unused)
 {
+	if (self->folder)
+		return Py_NewRef(self->folder);
 	return recorder_check(self) ? step_text(fh_recorder_folder(self->recorder)) : NULL;
 }
 
 static PyObject *recorder_get_traj(struct recorder_object *self, void *unused)
 {
+	if (self->traj)
+		return Py_NewRef(self->traj);
 	return recorder_check(self) ? step_text(fh_recorder_traj(self->recorder)) : NULL;
 }
 

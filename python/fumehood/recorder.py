@@ -15,6 +15,8 @@ RECORD_TEXT_BYTES = 64 << 20  # FH_RECORD_TEXT_BYTES
 
 def _plain(value: Any) -> Any:
     """Gives numbers and arrays of numpy and torch to json."""
+    if not hasattr(value, "tolist"):
+        raise _core.InputError(f"numbers have a {type(value).__name__}, which JSON can't hold")
     return value.tolist()
 
 
@@ -93,7 +95,7 @@ class Recorder(_core.Recorder):
             numbers: the caller's own, such as values and log probabilities. As JSON they have at
                 most 64 KiB. Values may be of numpy or torch.
 
-        StateError: no reset was recorded. InputError: the numbers are too large.
+        StateError: no reset was recorded. InputError: the numbers are too large, or no JSON.
         """
         if isinstance(action, Decision):
             response, thought = action.response, action.thought

@@ -33,6 +33,7 @@ from torchrl.modules.llm.policies.common import ChatHistory, Text, Tokens
 from ._core import Step
 from .agent import Agent, Chat
 from .env import Env, EnvOptions, Gym, default_gym
+from .tasks import describe
 from .torchrl_repair import repair
 
 if TYPE_CHECKING:
@@ -209,14 +210,16 @@ class MLGymEnv(EnvBase):
         **options: "Unpack[EnvOptions]",
     ) -> None:
         shape = torch.Size([batch_size] if isinstance(batch_size, int) else batch_size)
-        if len(shape) != 1:
-            raise ValueError("batch_size is a number of episodes, or a tuple with one")
+        if len(shape) != 1 or shape[0] < 1:
+            raise ValueError("batch_size is a number of episodes from 1, or a tuple with one")
         if input_mode not in ("history", "text"):
             raise ValueError(f"no input_mode {input_mode!r}: there are 'history' and 'text'")
         if (input_mode == "text" or tokenize) and tokenizer is None:
             raise ValueError("input_mode 'text' and tokenize need a tokenizer")
         super().__init__(batch_size=shape, device=device)
         self.tasks = [task] if isinstance(task, str) else list(task)
+        for name in self.tasks if gym is None else []:
+            describe(name, options.get("variant"))  # MissingError: there is no such task
         self.agent = Agent(agent) if isinstance(agent, str) else agent
         if self.agent.info["tools"]:
             raise ValueError("agents with tool calls are not supported: replies are texts")

@@ -431,6 +431,7 @@ int pyjson_complain(const char *name, const struct pyjson *at, struct fh_error *
 	vsnprintf(err->message + n, sizeof(err->message) - (size_t)n, format, ap);
 	va_end(ap);
 	err->code = -EINVAL;
+	err->kind = FH_ERROR_INPUT;
 	return -EINVAL;
 }
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import fumehood
 import pytest
 import torch
 from fumehood.torchrl import MLGymEnv, repair
@@ -148,6 +149,14 @@ def test_tasks():
     assert data["task"][0] == "titanicSurvival:micro"
     assert "titanic" in data["history"].prompt[0].content[-1].lower()
     env.close()
+
+
+def test_wrong_arguments():
+    with pytest.raises(fumehood.MissingError):
+        MLGymEnv("nothing")
+    for batch_size in (0, (2, 3)):
+        with pytest.raises(ValueError, match="batch_size"):
+            make(batch_size=batch_size)
 
 
 def test_text_mode():

@@ -206,7 +206,7 @@ def test_states_of_a_recorder(env, tmp_path):
     recorder.reset(step)
     step = env.step("true")
     for numbers in ({"x": "y" * (65 << 10)}, {"x": {1}}):
-        with pytest.raises((fumehood.InputError, AttributeError)):
+        with pytest.raises(fumehood.InputError):
             recorder.step("true", step, numbers=numbers)
     with pytest.raises(TypeError):
         recorder.step("true", tuple(step))
@@ -216,9 +216,10 @@ def test_states_of_a_recorder(env, tmp_path):
     recorder.end()
     with pytest.raises(fumehood.StateError):
         recorder.end()
-    folder = recorder.folder
+    folder, traj = recorder.folder, recorder.traj
     recorder.close()
     recorder.close()
+    assert (recorder.folder, recorder.traj) == (folder, traj) and Path(traj).exists()
     with pytest.raises(fumehood.ClosedError):
         recorder.step("true", step)
     read = fumehood.Trajectory.read(folder)
@@ -324,4 +325,7 @@ def test_trajectories_that_can_not_be_read(tmp_path):
     path = tmp_path / "bad.traj"
     path.write_text('{"trajectory":\n 3')
     with pytest.raises(fumehood.InputError, match=r"bad.traj:2"):
+        fumehood.Trajectory.read(path)
+    path.write_text("{}")
+    with pytest.raises(fumehood.InputError, match="'environment' is missing"):
         fumehood.Trajectory.read(path)

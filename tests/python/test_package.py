@@ -67,6 +67,7 @@ def test_the_last_step_is_truncated(gym):
     ("call", "error"),
     [
         (lambda gym: fumehood.Env("nothingLikeThis", gym=gym), fumehood.MissingError),
+        (lambda gym: fumehood.Gym(tasks_dir="/nope"), fumehood.MissingError),
         (lambda gym: fumehood.Env(TASK, gym=gym, reward="gold"), fumehood.InputError),
         (lambda gym: fumehood.Env(TASK, gym=gym, binds=[("relative", "/x")]), fumehood.InputError),
         (lambda gym: fumehood.Env(TASK, gym=gym, binds=["x"]), TypeError),

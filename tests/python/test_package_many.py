@@ -38,6 +38,8 @@ def test_a_pool_limits_output(gym):
         assert (steps[0].observation, steps[0].outcome) == ("abc", "ok")
         assert steps[1].observation.startswith("abc\n(There was more output; only the first 3 by")
         assert steps[1].outcome == "output_limit"
+    with pytest.raises(fumehood.InputError, match="num_envs is -3"):
+        fumehood.EnvPool(TASK, -3, gym=gym)
     with pytest.raises(fumehood.InputError, match="output_bytes is 0 to"):
         fumehood.EnvPool(TASK, 2, gym=gym, output_bytes=-1)
 
@@ -49,6 +51,9 @@ def test_step_many_refuses(gym):
             pool.step_many(["true", "true"], ids=[0, 0])
         with pytest.raises(ValueError, match="2 environments, but 1"):
             pool.step_many(["true"])
+        for call in (pool.step_many, pool.send):
+            with pytest.raises(TypeError, match="not a str"):
+                call("ls")
         with pytest.raises(ValueError):
             pool.step_many(["true", "\0"])
         pool.envs[0].submit()
