@@ -171,7 +171,7 @@ FH_PUBLIC const char *fh_chat_history_json(struct fh_chat *chat);
 
 struct fh_reply {
 	size_t size;         /* FH_REPLY() sets it */
-	const char *content; /* text of the reply, a format fault if it is no UTF-8; NULL: "" */
+	const char *content; /* text of the reply, a format fault if it is not UTF-8; NULL: "" */
 	const struct fh_tool_call *calls; /* n_calls tool calls */
 	size_t n_calls;
 };

@@ -116,7 +116,7 @@ class AsyncEnv:
         return await self._step()
 
     async def aside(self, command: str, *, timeout_s: float = 0.0) -> Step:
-        """Runs a command that is no step: see Env.aside()."""
+        """Runs a command that is not a step: see Env.aside()."""
         await self._ready()
         _core.start_aside(self.env, command, timeout_s)
         return await self._step()

@@ -163,7 +163,7 @@ static PyMethodDef chat_methods[] = {
 			"history_json()\n--\n\nAll messages." },
 	{ "reply_text", (PyCFunction)chat_reply_text, METH_VARARGS,
 			"reply_text(text)\n--\n\n"
-			"Takes a reply as bytes. It has a format fault if they are no UTF-8." },
+			"Takes a reply as bytes. It has a format fault if they are not UTF-8." },
 	{ "reply_json", (PyCFunction)chat_reply_json, METH_O,
 			"reply_json(json)\n--\n\nTakes a reply in OpenAI's form." },
 	{ "act", (PyCFunction)chat_act, METH_VARARGS,

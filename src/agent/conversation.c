@@ -417,14 +417,11 @@ static int conversation_complain(struct conversation *c, const struct template *
  * recorded. Returns false if there was one. */
 static bool conversation_copy_content(struct conversation *c, const char *content)
 {
-	size_t n = strlen(content);
-	auto_buf struct buf text = BUF_INIT(4 * n + 1);
-	bool valid = str_utf8_invalid(content, n) < 0;
+	auto_buf struct buf text = BUF_INIT(4 * strlen(content) + 1);
 
-	if (!valid)
-		str_add_utf8(&text, content, n);
-	c->reply.content = arena_strdup(&c->turn_arena, valid ? content : buf_str(&text));
-	return valid;
+	str_add_utf8(&text, content, strlen(content));
+	c->reply.content = arena_strdup(&c->turn_arena, buf_str(&text));
+	return str_utf8_invalid(content, strlen(content)) < 0;
 }
 
 int conversation_reply(struct conversation *c, const struct chat_reply *reply,
@@ -442,7 +439,7 @@ int conversation_reply(struct conversation *c, const struct chat_reply *reply,
 	c->reply.uses = history_copy_uses(arena, reply->uses, reply->n_uses);
 	if (!valid)
 		return conversation_complain(c, &k->format_error, "why",
-				"the reply has bytes that are no text", out, err);
+				"the reply has bytes that are not text", out, err);
 	if (output_parse(k->parser, arena, &c->reply, &k->commands, &c->parsed, &why) < 0)
 		return conversation_complain(c, &k->format_error, "why", why.message, out, err);
 	if (strlen(c->parsed.action) > FH_ACTION_BYTES_MAX) {
