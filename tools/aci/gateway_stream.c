@@ -43,8 +43,7 @@ static json_t *stream_delta(json_t *message)
 }
 
 /* Adds an event with all choices: with their messages, or with the reasons for their ends. */
-static void stream_add_choices(
-		struct buf *out, json_t *chunk, const json_t *choices, bool end)
+static void stream_add_choices(struct buf *out, json_t *chunk, const json_t *choices, bool end)
 {
 	json_t *event = stream_copy(chunk), *list = json_array();
 	json_t *choice;
