@@ -91,7 +91,10 @@ def test_writing_over_shared_memory_gains_nothing(agent):
 # --- the other games ------------------------------------------------------------------------------
 
 # For each task: its game, the number of its actions, and the scores that random actions may have.
-OTHERS = {"rlBreakoutMinAtar": ("Breakout", 3, (0.1, 1)), "rlMetaMazeMisc": ("MetaMaze", 4, (4, 12))}
+OTHERS = {
+    "rlBreakoutMinAtar": ("Breakout", 3, (0.1, 1)),
+    "rlMetaMazeMisc": ("MetaMaze", 4, (4, 12)),
+}
 RANDOM = """
 import numpy as np
 class Policy:

@@ -100,7 +100,10 @@ def test_show_of_what_lacks_its_data(fumehood):
     assert "validates   10 at most\n" in shown and "baseline    python3 baseline.py\n" in shown
     assert "data        data/train.csv, data/test.csv" in shown
     shown = fumehood("task", "show", "naturalLanguageInferenceMNLI:full").stdout
-    assert re.findall(r"^missing +data set '(\w+)'", shown, re.MULTILINE) == ["mnli", "bertBaseUncased"]
+    assert re.findall(r"^missing +data set '(\w+)'", shown, re.MULTILINE) == [
+        "mnli",
+        "bertBaseUncased",
+    ]
 
 
 @pytest.mark.parametrize("variant", ["full", "micro"])
@@ -116,7 +119,9 @@ def test_show_tells_all_without_data(fumehood, task, variant):
     assert shown["published"]["comparable"] in (True, False) and shown["published"]["why"]
     assert shown["missing"] == [] or shown["missing"][0] == shown["problem"]
     text = fumehood("task", "show", f"{task}:{variant}").stdout
-    assert re.search(r"^baseline +(python3 baseline\.py|the starter's \w+\.py as it is)", text, re.MULTILINE)
+    assert re.search(
+        r"^baseline +(python3 baseline\.py|the starter's \w+\.py as it is)", text, re.MULTILINE
+    )
     assert text.count("\nmissing  ") == len(shown["missing"])
     assert re.search(r"^comparable +(yes|no)\. \w", text, re.MULTILINE)
 

@@ -15,8 +15,9 @@ import pytest
 from conftest import PolicyTask
 
 np = pytest.importorskip("numpy")
-from simulators import policies  # noqa: E402
 from simulators.games import open_world  # noqa: E402
+
+from simulators import policies  # noqa: E402
 
 COPIES = 64
 
