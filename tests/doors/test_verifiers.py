@@ -20,7 +20,6 @@ from verifiers.types import ClientConfig
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python/verifiers"))
 
 from fumehood_verifiers.episode import task_id
-from fumehood_verifiers.parser import first_command
 from fumehood_verifiers.policy import newest_broadcast
 
 GAME = "battleOfSexes:micro"
@@ -49,34 +48,11 @@ def play(script, examples=1, rollouts=1, **args):
     return results["outputs"], model.asked
 
 
-@pytest.mark.parametrize(
-    ("reply", "command"),
-    [
-        ("ls", "ls"),
-        ("<think>ls or\nvalidate?</think>\nvalidate", "validate"),
-        ("first I\nls</think>\npwd", "pwd"),
-        ("pwd\n<think>never ended", "pwd"),
-        ("I look.\n```bash\nls -la && validate\n```\nThen I submit.\nsubmit", "ls -la && validate"),
-        ("find what there is:\n```\nls\n```", "ls"),
-        ("```\nls", "ls"),
-        ("Run `ls`, or:\n`pwd`", "pwd"),
-        ("  A=0 python3 a.py\nvalidate", "A=0 python3 a.py"),
-        ("cat <<'E' >a.py\nls\nE\npython3 a.py", "cat <<'E' >a.py\nls\nE"),
-        ("cat <<-E >a\n\tx\n\tE\nls", "cat <<-E >a\n\tx\n\tE"),
-        ("edit 1:2\nx = 1\n  ls\nend_of_edit\nls", "edit 1:2\nx = 1\n  ls\nend_of_edit"),
-        ("edit 1:2 <<E\nx\nE\nls", "edit 1:2 <<E\nx\nE"),
-        ("insert 3\ny\nend_of_insert\nls", "insert 3\ny\nend_of_insert"),
-        ("python3 -c 'a\nb'\nls", "python3 -c 'a\nb'"),
-        ("cp a \\\n  b\nls", "cp a \\\n  b"),
-        ("./run.sh 3\nls", "./run.sh 3"),
-        ("ls # don't\npwd", "ls # don't"),
-        ("ls\r\npwd", "ls"),
-        ("I don't know.", None),
-        ("", None),
-    ],
-)
-def test_first_command(reply, command):
-    assert first_command(reply) == command
+def test_the_parser():
+    parser = vf.load_environment("fumehood-verifiers", task_configs=[GAME]).parser
+    assert parser.parse("<think>ls</think>\n```bash\nfor i in 1; do\n  ls\ndone\npwd\n```") == (
+        "for i in 1; do\n  ls\ndone"
+    )
 
 
 def test_newest_broadcast(tmp_path):

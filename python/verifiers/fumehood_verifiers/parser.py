@@ -3,78 +3,91 @@
 
 import re
 
+from .shell import command_end
+
 _WORDS = """
 open goto scroll_down scroll_up create edit insert search_dir search_file find_file describe
 plot memory_write memory_read literature_search parse_pdf_url validate submit
 skip exit_forfeit
-accelerate awk bash bc cat cd chmod cp cut date deepspeed df diff du echo env export false find free
-grep gunzip gzip head hostname id jq kill ln ls make mkdir mv nl nohup nvidia-smi od paste pip
-pip3 printf ps pwd python python3 rm rmdir sed seq set sh sleep sort source stat tail tar tee
-test time timeout torchrun touch tr true uniq unset unzip wc wget which xargs zcat
+accelerate awk basename bash bc cat cd chmod cp curl cut date deepspeed df diff dirname du echo
+env export false find free gcc git grep gunzip gzip head hostname id jq kill ln ls make md5sum
+mkdir mv nl nohup nvidia-smi od paste perl pip pip3 printf ps pwd python python3 readlink realpath
+rm rmdir sed seq set sh sha256sum sleep sort source sqlite3 stat tail tar tee test time timeout
+torchrun touch tr tree true uniq unset unzip wc wget which xargs zcat
 """
 COMMANDS = frozenset(_WORDS.split())
 TEXT_ENDS = {"edit": "end_of_edit", "insert": "end_of_insert"}
 
-_THOUGHT = re.compile(r"<think>.*?</think>|^.*</think>|<think>.*", re.DOTALL)
-_FENCED = re.compile(r"^```[^\n`]*\n(.*?)(?:^```|\Z)", re.DOTALL | re.MULTILINE)
-_FIRST_WORD = re.compile(r"\s*(?:[A-Za-z_]\w*=\S*\s+)*(\S+)")
-_HERE_DOCUMENT = re.compile(r"<<(-?)\s*(['\"]?)([A-Za-z_]\w*)\2")
+# Fences with one of these words, or with none, have commands of a shell.
+_SHELLS = {"", "bash", "sh", "shell", "zsh", "console", "terminal", "command"}
+
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+_FENCE = re.compile(r"([ \t]*)(`{3,})[^\w`]*(\w*)[^`]*")
+_INLINE_FENCE = re.compile(r"```(?:(?:bash|sh|shell)[ \t])?")
+_FIRST_WORD = re.compile(r"""\s*(?:[A-Za-z_]\w*=(?:'[^']*'|"[^"]*"|[^\s'"])*\s+)*(\S+)""")
+# Commands outside of fences that COMMANDS can't list: programs by path, versions of Python, loops
+# and conditions.
+_OTHER_COMMAND = re.compile(
+    r"\./|/\w[\w.-]*/\S|python\d\.\d+\s|(?:for|while|until|if)\s.*;\s*(?:do|then)\b"
+)
 
 
-def _is_open(text: str) -> bool:
-    """Returns whether a quote is not closed, or the text ends with a backslash."""
-    quote = ""
-    characters = iter(text)
-    for c in characters:
-        if c == "\\" and quote != "'":
-            if next(characters, None) is None:
-                return True
-        elif c == quote:
-            quote = ""
-        elif not quote and c in "'\"":
-            quote = c
-    return bool(quote)
+def _command_at(text: str, word: str) -> str:
+    """Returns the command at the start of a text, with the lines that belong to it."""
+    first = text.partition("\n")[0]
+    if word in TEXT_ENDS and "<<" not in first:
+        last = re.compile(rf"^{TEXT_ENDS[word]}[ \t]*$", re.MULTILINE).search(text)
+        return text[: last.end()] if last else text
+    return text[: command_end(text)].rstrip()
 
 
-def _until(lines: list[str], start: int, end: str, *, tabs: bool = False) -> int:
-    """Returns the index after the line `end`. It returns that of the last line if there is none."""
-    for i in range(start, len(lines)):
-        if (lines[i].lstrip("\t") if tabs else lines[i]).rstrip() == end:
-            return i + 1
-    return len(lines)
+def _split(reply: str) -> tuple[list[list[str]], list[str]]:
+    """Returns the lines of each fenced block with commands, and the lines outside of fences."""
+    blocks: list[list[str]] = []
+    outside: list[str] = []
+    block = outside
+    fence = indent = ""
+    for line in reply.replace("\r\n", "\n").split("\n"):
+        begins = None if fence else _FENCE.fullmatch(line)
+        if begins:
+            indent, fence, language = begins.groups()
+            block = []
+            if language.lower() in _SHELLS:
+                blocks.append(block)
+        elif fence and line.rstrip().endswith(fence):
+            block.append(line.rstrip().removesuffix(fence).removeprefix(indent))
+            block, fence, indent = outside, "", ""
+        else:
+            block.append(line.removeprefix(indent))
+    return blocks, outside
 
 
-def _command_at(lines: list[str], first: int, word: str) -> str:
-    """Returns the command that begins in a line, with the lines that belong to it."""
-    after = first + 1
-    if word in TEXT_ENDS:
-        if "<<" not in lines[first]:
-            return "\n".join(lines[first : _until(lines, after, TEXT_ENDS[word])])
-    else:
-        ends = range(after, len(lines) + 1)
-        after = next((i for i in ends if not _is_open("\n".join(lines[first:i]))), after)
-    for here in _HERE_DOCUMENT.finditer("\n".join(lines[first:after])):
-        after = _until(lines, after, here[3], tabs=bool(here[1]))
-    return "\n".join(lines[first:after])
-
-
-def _first_command(text: str) -> str | None:
-    lines = text.replace("\r\n", "\n").split("\n")
-    for i, line in enumerate(lines):
+def _first_command(lines: list[str], *, fenced: bool = False) -> str | None:
+    """Returns the first command in lines. In a fenced block any line is one, but a comment."""
+    for i, indented in enumerate(lines):
+        line = indented.lstrip().removeprefix("$ " if fenced else "")
         word = _FIRST_WORD.match(line)
-        if word and (word[1] in COMMANDS or word[1].startswith("./")):
-            return _command_at([line.strip(), *lines[i + 1 :]], 0, word[1])
+        if not word or line.startswith("#"):
+            continue
+        if fenced or word[1] in COMMANDS or _OTHER_COMMAND.match(line, word.start(1)):
+            return _command_at("\n".join([line, *lines[i + 1 :]]), word[1])
     return None
 
 
 def first_command(reply: str) -> str | None:
     """Returns the first command of a reply. None: the reply has none.
 
-    Thoughts between <think> and </think> don't count. If the reply has fenced blocks, their
-    commands come first. A command is a line whose first word is known. It includes the
-    lines of a here-document, of the text of `edit` and `insert`, and of a quoted string.
+    Thoughts between <think> and </think> don't count. The first command in a fenced block comes
+    before others. Any line of a block is a command, unless the fence names another language than
+    a shell's. Elsewhere a command is a line whose first word is known. It includes the lines
+    that bash would read for it, such as a here-document. Those of `edit` and `insert` end with
+    their text.
     """
-    reply = _THOUGHT.sub("", reply)
-    fenced = "\n".join(_FENCED.findall(reply))
-    command = _first_command(fenced) or _first_command(re.sub(r"^```.*$", "", reply, flags=re.M))
-    return command or _first_command(reply.replace("`", ""))
+    reply = _THOUGHT.sub("", reply).rpartition("</think>")[2]
+    blocks, outside = _split(reply)
+    for block in blocks:
+        command = _first_command(block, fenced=True)
+        if command:
+            return command
+    unquoted = [_INLINE_FENCE.sub("", line).replace("`", "") for line in outside]
+    return _first_command(outside) or _first_command(unquoted)
