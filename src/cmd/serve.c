@@ -122,7 +122,6 @@ static int serve_main(struct command_context *ctx)
 		return cmd_fail(&err);
 	c->serve.stop_fd = interrupt_fd();
 	c->serve.warner = &cmd_warner;
-	c->net.max_connections = c->serve.max_sessions + 256;
 	c->net.listening = serve_listening;
 	c->net.user = c;
 	if (host_open(&host, &c->serve, &err) < 0) {

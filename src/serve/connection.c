@@ -26,3 +26,27 @@ enum guard_verdict connection_guard(struct connection *c, struct guard_texts *t,
 
 	return with_token ? guard_check(g, &q) : guard_check_place(g, &q);
 }
+
+void connection_begin(struct connection *c)
+{
+	struct net *net = c->net;
+	struct connection *oldest;
+
+	c->unproven = true;
+	TAILQ_INSERT_TAIL(&net->unproven, c, link);
+	if (++net->n_unproven <= net->max_unproven)
+		return;
+	oldest = TAILQ_FIRST(&net->unproven);
+	connection_prove(oldest);
+	net->host->metrics.connections_dropped++;
+	lws_api.set_timeout(oldest->wsi, PENDING_TIMEOUT_ESTABLISH_WITH_SERVER, LWS_TO_KILL_ASYNC);
+}
+
+void connection_prove(struct connection *c)
+{
+	if (!c->unproven)
+		return;
+	c->unproven = false;
+	TAILQ_REMOVE(&c->net->unproven, c, link);
+	c->net->n_unproven--;
+}

@@ -7,6 +7,8 @@
 #include "serve/inbox.h"
 #include "web/lws.h"
 
+#include <sys/queue.h>
+
 struct net;
 
 /* room for "name=value" of a URL */
@@ -29,6 +31,8 @@ struct connection {
 	struct net *net;
 	struct lws *wsi;
 	struct connection *next, *before;
+	bool unproven;
+	TAILQ_ENTRY(connection) link; /* link in the list net.unproven */
 	enum connection_door door;
 	struct client client;
 	bool has_client;
@@ -57,6 +61,8 @@ struct connection {
 	char opened_session[SEAT_ID_BYTES]; /* header Mcp-Session-Id of the answer; "": none */
 };
 
+TAILQ_HEAD(connections, connection);
+
 struct net {
 	struct host *host;
 	struct seats seats;
@@ -64,6 +70,12 @@ struct net {
 	struct lws_context *context;
 	struct connection *connections;
 	size_t n_connections;
+	/*
+	 * Connections without an allowed request yet, the oldest first. The oldest is dropped when
+	 * there are more than max_unproven, so that clients without a token keep nobody out.
+	 */
+	struct connections unproven;
+	int n_unproven, max_unproven;
 	struct lws *stop; /* stands for the descriptor stop_fd */
 	lws_sorted_usec_list_t tick;
 	int64_t drain_end_ns; /* INT64_MAX: the server is not draining */
@@ -77,5 +89,11 @@ struct guard_texts {
 };
 enum guard_verdict connection_guard(
 		struct connection *c, struct guard_texts *texts, bool with_token);
+
+/* Adds a new connection to net.unproven, and drops the oldest if there are too many. */
+void connection_begin(struct connection *c);
+
+/* Removes a connection from net.unproven: it showed the token, or ends. */
+void connection_prove(struct connection *c);
 
 #endif

@@ -161,9 +161,10 @@ static const struct route routes[] = {
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-static bool http_has_method(const struct connection *c, int method)
+/* The library has a request's method as a header with the path. */
+static bool http_has_header(const struct connection *c, int header)
 {
-	return lws_api.hdr_total_length(c->wsi, (enum lws_token_indexes)method) > 0;
+	return lws_api.hdr_total_length(c->wsi, (enum lws_token_indexes)header) > 0;
 }
 
 /* Finds the request's route, or the status that refuses it. */
@@ -175,7 +176,7 @@ static void http_find_route(struct connection *c, const char *path)
 		if (!str_eq(routes[i].path, path))
 			continue;
 		c->refused = 405;
-		if (!http_has_method(c, routes[i].method))
+		if (!http_has_header(c, routes[i].method))
 			continue;
 		c->route = &routes[i];
 		c->refused = 0;
@@ -189,6 +190,8 @@ static void http_check(struct connection *c)
 
 	switch (connection_guard(c, &texts, !c->route || !c->route->open)) {
 	case GUARD_OK:
+		if (c->route && !c->route->open)
+			connection_prove(c);
 		return;
 	case GUARD_WRONG_TOKEN:
 		c->refused = 401;
@@ -208,7 +211,12 @@ static int64_t http_body_length(struct connection *c)
 	int64_t n;
 	int copied = lws_api.hdr_copy(c->wsi, text, sizeof(text), WSI_TOKEN_HTTP_CONTENT_LENGTH);
 
-	if (copied == 0 && !http_has_method(c, WSI_TOKEN_POST_URI))
+	/* A proxy may take the body to end elsewhere. */
+	if (copied && http_has_header(c, WSI_TOKEN_HTTP_TRANSFER_ENCODING)) {
+		c->refused = 400;
+		return -1;
+	}
+	if (copied == 0 && !http_has_header(c, WSI_TOKEN_POST_URI))
 		return 0;
 	if (copied > 0 && str_to_i64(text, &n) && n >= 0) {
 		if (n <= CLIENT_MESSAGE_BYTES_MAX)

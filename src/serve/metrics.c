@@ -50,6 +50,9 @@ void metrics_write(const struct metrics *m, const struct metrics_now *now, struc
 	metrics_write_one(out, "gauge", "sessions_max", "Most sessions at the same time.",
 			(uint64_t)now->max_sessions);
 	metrics_write_one(out, "gauge", "connections", "Open connections.", now->connections);
+	metrics_write_one(out, "counter", "connections_dropped_total",
+			"Connections dropped because too many showed no token.",
+			m->connections_dropped);
 	metrics_write_one(out, "counter", "sessions_opened_total", "Sessions opened.",
 			m->sessions_opened);
 	metrics_write_one(out, "counter", "sessions_refused_total",

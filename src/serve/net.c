@@ -19,6 +19,7 @@
 /* Descriptors that a session needs at most: of its sandbox, its record and its connection. */
 #define SESSION_FDS 12
 #define OTHER_FDS 256
+#define NET_UNPROVEN_MORE 256
 
 /* --- connections ------------------------------------------------------------------------------ */
 
@@ -60,6 +61,7 @@ static void connection_free(struct lws *wsi)
 	if (c->next)
 		c->next->before = c->before;
 	c->net->n_connections--;
+	connection_prove(c);
 	socket_release(c);
 	if (c->has_client)
 		client_release(&c->client);
@@ -132,6 +134,9 @@ static int net_callback(
 	switch (reason) {
 	case LWS_CALLBACK_RAW_RX_FILE:
 		return net_ready(net_of(wsi), wsi);
+	case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
+		connection_begin(connection_of(wsi));
+		return 0;
 	case LWS_CALLBACK_HTTP:
 		return http_take_request(connection_of(wsi), in);
 	case LWS_CALLBACK_HTTP_BODY:
@@ -164,10 +169,10 @@ static void net_log(int level, const char *line)
 }
 
 /* Raises the limit of descriptors to what the sessions need, as far as that is allowed. */
-static void net_raise_fds(const struct net *net, const struct net_options *o)
+static void net_raise_fds(const struct net *net)
 {
 	rlim_t wanted = (rlim_t)net->host->options->max_sessions * SESSION_FDS +
-			(rlim_t)o->max_connections + OTHER_FDS;
+			(rlim_t)net->max_unproven + OTHER_FDS;
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted)
@@ -195,7 +200,8 @@ static int net_open_context(struct net *net, const struct net_options *o, struct
 		.user = net,
 		.retry_and_idle_policy = &idle,
 		.max_http_header_data2 = HEADER_BYTES_MAX,
-		.max_http_header_pool2 = (unsigned)o->max_connections,
+		/* While all of these are in use, the library reads from no other connection. */
+		.max_http_header_pool2 = (unsigned)(net->max_unproven * 2),
 		.timeout_secs = NET_REQUEST_TIMEOUT_S,
 		.keepalive_timeout = KEEPALIVE_TIMEOUT_S,
 		.ka_time = 60,
@@ -232,7 +238,7 @@ static int net_open(struct net *net, const struct net_options *o, struct fh_erro
 
 	if (r < 0)
 		return r;
-	net_raise_fds(net, o);
+	net_raise_fds(net);
 	r = net_open_context(net, o, err);
 	if (r < 0)
 		return r;
@@ -272,6 +278,9 @@ int net_serve(struct host *host, const struct net_options *o, struct fh_error *e
 		.seats = { .host = host },
 		.guard = o->guard,
 		.drain_end_ns = INT64_MAX,
+		/* Clients of all sessions may connect at the same moment. */
+		.max_unproven = host->options->max_sessions + NET_UNPROVEN_MORE,
+		.unproven = TAILQ_HEAD_INITIALIZER(net.unproven),
 	};
 	int r = net_run(&net, o, err);
 

@@ -14,7 +14,6 @@ struct net_options {
 	const char *address; /* address to listen on */
 	int port;            /* 0: a free one */
 	struct guard guard;
-	int max_connections;
 	/* Called when the server listens. */
 	void (*listening)(void *user, int port);
 	void *user;

@@ -55,6 +55,7 @@ int socket_confirm(struct connection *c, const char *to)
 	}
 	if (!socket_find_door(c))
 		return http_refuse_upgrade(c, 404);
+	connection_prove(c);
 	given = lws_api.get_urlarg_by_name(c->wsi, "session_id=", argument, sizeof(argument));
 	if (given)
 		snprintf(c->session_id, sizeof(c->session_id), "%s", *given ? given : "?");

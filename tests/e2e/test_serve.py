@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -262,6 +263,47 @@ def test_half_a_handshake_takes_no_session(serve):
     assert ws.step("echo still")["observation"]["text"] == "still\n"
 
 
+@pytest.mark.parametrize("before", [b"", b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"])
+def test_half_requests_keep_nobody_out(serve, before):
+    server = serve("--max-sessions", "4", token=TOKEN)
+    own = {"Authorization": f"Bearer {TOKEN}"}
+    ws = server.socket(**own)
+    kept = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    kept.request("GET", "/schema", headers=own)
+    kept.getresponse().read()
+    halves = []
+    for _ in range(600):
+        halves.append(socket.create_connection(("127.0.0.1", server.port)))
+        if before:
+            halves[-1].sendall(before)
+            assert halves[-1].recv(4096).startswith(b"HTTP/1.1 200")
+        halves[-1].sendall(b"GET /ws HT")
+    ends = select.epoll()
+    ended = set()
+    for half in halves:
+        ends.register(half, select.EPOLLRDHUP)
+
+    def are_dropped():
+        ended.update(fd for fd, _ in ends.poll(0))
+        return len(ended) >= 340
+
+    until(are_dropped, "the oldest connections end")
+    assert halves[-1].fileno() not in ended
+    began = time.monotonic()
+    assert server.json("GET", "/health") == (200, {"status": "healthy"})
+    server.socket(**own).drop()
+    kept.request("GET", "/metrics", headers=own)
+    page = kept.getresponse().read().decode()
+    assert time.monotonic() - began < 10  # half requests end after 20 s
+    assert int(re.search(r"^fumehood_connections_dropped_total (.*)$", page, re.M)[1]) >= 340
+    ws.ask("reset")
+    assert ws.step("echo here")["observation"]["text"] == "here\n"
+    kept.close()
+    ends.close()
+    for half in halves:
+        half.close()
+
+
 def test_tokens(serve):
     server = serve(token=TOKEN)
     basic = base64.b64encode(f"anyone:{TOKEN}".encode()).decode()
@@ -345,6 +387,10 @@ def test_requests_that_http_refuses(serve):
         head = f"POST /reset HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
         chunked.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
         assert chunked.recv(100).startswith(b"HTTP/1.1 411")
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as both:
+        lengths = "Content-Length: 4\r\nTransfer-Encoding: chunked"
+        both.sendall(f"{head}{lengths}\r\n\r\n0\r\n\r\nGET".encode())
+        assert both.recv(100).startswith(b"HTTP/1.1 400")
     assert server.metric("sessions") == 0
 
 
