@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """TorchRL's own checks, batched environments, collectors and policies play our environments."""
 
+import copy
 import functools
 import math
 import os
@@ -195,6 +196,15 @@ def test_template_options():
     chatml.close()
 
 
+def test_truncation():
+    tokenizer = copy.copy(byte_tokenizer())
+    tokenizer.model_max_length = 64
+    for truncation, lengths in ((True, {64}), (False, range(65, 100_000))):
+        env = make(tokenizer=tokenizer, tokenize=True, truncation=truncation)
+        assert len(env.reset()["tokens"].prompt[0]) in lengths
+        env.close()
+
+
 def test_a_model_plays():
     """A tiny model of random weights, in TorchRL's own wrapper."""
     from transformers import GPT2Config, GPT2LMHeadModel
@@ -315,8 +325,9 @@ def test_make_mlgym_passes_check_env_specs():
     env.close()
 
 
-def test_make_mlgym_in_parallel():
-    env = ParallelEnv(2, make_mlgym, mp_start_method="fork", consolidate=False)
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_make_mlgym_in_parallel(method):
+    env = ParallelEnv(2, make_mlgym, mp_start_method=method, consolidate=False)
     assert env.rollout(2, None).shape == (2, 2)
     env.close()
 
@@ -346,7 +357,10 @@ def test_command_files_and_states_of_mlgym():
     assert env.communicate("false") == "" and env.returncode == 1
     assert '"working_dir": "/home/agent/workspace"' in env.communicate("state")
     assert env.current_step == 1 and env.max_steps == 10 and info["score"] is None
+    other = make_mlgym().base_env._env
+    assert len({env.container_obj.id, other.container_obj.id}) == 2  # air-agent looks for them
     env.close()
+    other.close()
 
 
 def test_the_folder_stays():

@@ -23,6 +23,7 @@ from fumehood_verifiers.episode import task_id
 from fumehood_verifiers.policy import newest_broadcast
 
 GAME = "battleOfSexes:micro"
+PATHS = f"{os.environ['PYTHONPATH']}:{Path(__file__).resolve().parents[2]}/python/verifiers"
 
 
 def play(script, examples=1, rollouts=1, **args):
@@ -207,10 +208,9 @@ print(*(text for text in asyncio.run(main())), sep="")
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make devices")
 def test_episodes_wait_for_a_gpu():
-    package = str(Path(__file__).resolve().parents[2] / "python/verifiers")
     done = subprocess.run(
         ["unshare", "-m", "bash", "-c", DEVICES + 'exec "$@"', "-", sys.executable, "-c", EPISODES],
-        env=os.environ | {"PYTHONPATH": f"{os.environ['PYTHONPATH']}:{package}"},
+        env=os.environ | {"PYTHONPATH": PATHS},
         capture_output=True,
         text=True,
         check=False,
@@ -267,6 +267,22 @@ def test_weights_and_biases(tmp_path, monkeypatch):
     assert summary[f"trajectory/{GAME}/num_steps"] == 2
     assert summary["trajectories"]["nrows"] == 2
     assert list(tmp_path.glob("wandb/offline-run-*/*.wandb"))
+
+
+def test_the_command_of_the_page(tmp_path):
+    (words,) = (c for c in pages.commands("verifiers.md", "vf-eval") if "-a" in c)
+    with ScriptedModel(["ls", "submit"]) as model:
+        given = {"MODEL": "scripted", "http://localhost:8000/v1": model.url, "10": "1", "4": "2"}
+        done = subprocess.run(
+            [Path(sys.executable).parent / words[0], *(given.get(w, w) for w in words[1:])],
+            env=os.environ | {"PYTHONPATH": PATHS, "MY_KEY": "none", "TERM": "dumb"},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert len(model.asked) == 4 and "delta" in done.stdout
 
 
 def test_the_program_of_the_page(tmp_path, monkeypatch):

@@ -3,6 +3,8 @@
 
 import asyncio
 import json
+import os
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -182,6 +184,41 @@ def test_examples_for_prime_rl(path):
     config["orchestrator"]["rollouts_per_example"] = 8
     with pytest.raises(jsonschema.ValidationError, match="rollouts_per_example"):
         jsonschema.validate(config, schema)
+
+
+def test_the_command_of_the_page(tmp_path):
+    (words,) = (c for c in pages.commands("verifiers.md", "vf-eval") if "-a" not in c)
+    with ScriptedModel(["ls", "submit"]) as model:
+        given = {"MODEL": "scripted", "http://localhost:8000/v1": model.url, "4": "2"}
+        done = subprocess.run(
+            [Path(sys.executable).parent / words[0], *(given.get(w, w) for w in words[1:])]
+            + ["--env.taskset.num-examples-per-task", "1"],
+            env=os.environ
+            | {"PYTHONPATH": f"{os.environ['PYTHONPATH']}:{ROOT}/python/verifiers"}
+            | {"MY_KEY": "none"},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    (path,) = tmp_path.glob("outputs/**/traces.jsonl")
+    traces = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(traces) == 2 and not any(trace.get("errors") for trace in traces)
+    assert len(model.asked) == 4
+
+
+def test_weights_and_biases(tmp_path, monkeypatch):
+    import wandb
+
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    settings = {"project": "p", "mode": "offline", "dir": str(tmp_path)}
+    play(["validate", "submit"], 2, wandb=settings, wandb_batch_size=2)
+    summary = dict(wandb.run.summary)
+    wandb.finish()
+    assert isinstance(summary[f"batch/{GAME}/mean_improvement"], float)
+    assert summary["batch/num_trajectories"] == summary["trajectories"]["nrows"] == 2
+    assert list(tmp_path.glob("wandb/offline-run-*/*.wandb"))
 
 
 def test_the_program_of_the_page():

@@ -7,6 +7,7 @@ runtime has nothing to do. Rewards are made of what the harness notes in `trace.
 """
 
 import dataclasses
+import json
 import re
 import time
 from collections.abc import Iterator
@@ -38,7 +39,7 @@ class FumehoodData(vf.TaskData):
 
 
 class FumehoodTaskConfig(vf.TaskConfig):
-    """How episodes are rewarded: docs/python.md has the schemes."""
+    """How episodes are rewarded: docs/verifiers.md has the schemes."""
 
     reward_scheme: str = "delta"
     v7_tau: float = 0.88
@@ -138,6 +139,16 @@ class FumehoodHarnessConfig(vf.HarnessConfig):
     wandb_batch_size: int = Field(8, ge=1)
 
 
+_boards: dict[str, Board] = {}  # by their configuration: each rollout has a harness of its own
+
+
+def _board_of(config: FumehoodHarnessConfig) -> Board:
+    key = json.dumps([config.wandb_batch_size, config.wandb], sort_keys=True, default=str)
+    if key not in _boards:
+        _boards[key] = Board(config.wandb_batch_size, config.wandb)
+    return _boards[key]
+
+
 class FumehoodHarness(vf.Harness[FumehoodHarnessConfig]):
     """Plays an episode in this process, with the model behind the rollout's endpoint."""
 
@@ -155,7 +166,7 @@ class FumehoodHarness(vf.Harness[FumehoodHarnessConfig]):
         )
         last = re.fullmatch(r"last_(\d+)", config.history)
         self.last_n = int(last[1]) if last else None
-        self.board = Board(config.wandb_batch_size, config.wandb)
+        self.board = _board_of(config)
 
     async def launch(
         self,
