@@ -53,9 +53,10 @@ int episode_follow_orders(struct episode *e)
 {
 	struct episode_inside *in = e->inside;
 	struct desk_order order;
-	int r = 0;
 
-	while (r == 0 && desk_take(in->desk, &order)) {
+	while (desk_take(in->desk, &order)) {
+		int r;
+
 		if (order.kind == DESK_ACT) {
 			desk_order_release(&in->by_hand);
 			in->by_hand = order;
@@ -63,8 +64,10 @@ int episode_follow_orders(struct episode *e)
 		}
 		r = episode_follow(e, &order);
 		desk_order_release(&order);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 struct model_turn episode_turn_by_hand(const struct episode *e)
