@@ -339,7 +339,7 @@ def test_kaggles_files_are_for_the_user_to_bring(data):
         ("{}", "needs 'to'"),
         ("{url: 'http://x/other'}", "is not in 'files'"),
         ("{to: rows.bin}, {to: rows.bin}", "two fetched files are named 'rows.bin'"),
-        ("{url: 'ftp://x/rows.bin'}", "no http:// or https:// URL"),
+        ("{url: 'ftp://x/rows.bin'}", "not an http:// or https:// URL"),
         ("{url: 'http://me:pw@x/rows.bin'}", "a user or password"),
     ],
 )

@@ -389,7 +389,7 @@ def test_options_that_can_not_be_honoured(fumehood, tmp_path):
         ("--prices", "wrong.json", "wrong.json:1:"),
         ("--completion-kwargs", "{seed: 1}", "--completion-kwargs:1:"),
         ("--completion-kwargs", "[1]", "expected a JSON object"),
-        ("--api-version", "a b", "no version of an API"),
+        ("--api-version", "a b", "not a version of an API"),
     ],
 )
 def test_options_of_language_models_are_checked(fumehood, tmp_path, name, value, why):

@@ -425,7 +425,7 @@ def test_a_record_s_files_are_files(fumehood, name, how):
     # An unreadable args.yaml only gives a warning, because a replay does not depend on it.
     done = fumehood(*words, status=0 if name == "args.yaml" else None, timeout=None)
     assert (done.returncode != 0) == (name != "args.yaml")
-    why = {"link": "symbolic link", "fifo": "no regular file", "folder": "Is a directory"}[how]
+    why = {"link": "symbolic link", "fifo": "not a regular file", "folder": "Is a directory"}[how]
     assert name in done.stderr and why in done.stderr
     if name == "memory.json":
         assert "texts" not in "".join(p.read_text() for p in again.glob("*/events.jsonl"))

@@ -29,7 +29,8 @@ static void check_places(const struct record *r)
 static void check_again(const struct record *r, const char *hash)
 {
 	struct record other = { .path = r->path, .events = r->events };
-	auto_buf struct buf once = BUF_INIT(VIEW_KEPT_BYTES_MAX), twice = BUF_INIT(KEPT_BYTES_MAX);
+	auto_buf struct buf once = BUF_INIT(VIEW_KEPT_BYTES_MAX),
+			    twice = BUF_INIT(VIEW_KEPT_BYTES_MAX);
 	char same[KEPT_HASH_BYTES];
 
 	kept_put(r, hash, &once);

@@ -182,7 +182,7 @@ static void test_files(void **state)
 	assert_int_equal(mkfifo(path, 0600), 0); /* no process will ever write to it */
 	assert_int_equal(fd_open_plain(path, &err), -EINVAL);
 	assert_int_equal(fd_read_file(path, &text, &err), -EINVAL);
-	assert_non_null(strstr(err.message, "no regular file"));
+	assert_non_null(strstr(err.message, "not a regular file"));
 	assert_int_equal(fd_write_file("/nowhere/x", "", 0, 0600, &err), -ENOENT);
 	assert_int_equal(fd_write_file(dir, "", 0, 0600, &err), -EISDIR);
 
