@@ -39,6 +39,7 @@ async function show() {
 	view?.close();
 	view = null;
 	main.replaceChildren(el("p", {}, "Loading\u2026"));
+	say("");
 	try {
 		const shown = new View(main, ...words.slice(1).map(decodeURIComponent));
 		view = shown;
@@ -47,6 +48,7 @@ async function show() {
 		document.title = place ? `${place[0]} - Fumehood` : "Fumehood";
 	} catch (error) {
 		if (!(error instanceof Refusal || error instanceof URIError)) throw error;
+		trail.replaceChildren("");
 		main.replaceChildren(el("h1", {}, "Not found"), el("p", {}, error.message));
 	}
 }

@@ -117,9 +117,10 @@ const char *admit_reason(int status)
 {
 	switch (status) {
 	case 403:
-		return "This address lacks the token that was printed, or names another host.\n";
+		return "The address lacks the token that was printed, or the request is of another site. "
+		       "An order needs the page's own Origin.\n";
 	case 405:
-		return "The viewer only reads: GET is the one method.\n";
+		return "Records are only read, by GET. A POST gives orders to episodes of `run --web`.\n";
 	case 411:
 		return "The request has no Content-Length.\n";
 	case 413:
