@@ -48,7 +48,7 @@ def grader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     judge = (folder / "judge.py").read_text()
     (folder / "brief.py").write_text(judge.replace("MOST_DECISIONS = 1000", "MOST_DECISIONS = 20"))
     (folder / "whole.py").write_text(judge.replace('"micro": 2', '"micro": 1'))
-    (folder / "hurried.py").write_text(judge.replace("(play)", "(play, seconds=1)"))
+    (folder / "hurried.py").write_text(judge.replace("duel.MICRO_SECONDS", "1"))
     return folder
 
 
