@@ -5,7 +5,6 @@ With `grader.final` other answers count at the end, so that such knowledge is wo
 """
 
 import csv
-from pathlib import Path
 
 from conftest import copy_task
 
@@ -76,6 +75,8 @@ def price_told(agent, line: int, before: float) -> tuple[str, float | None]:
 def test_errors_that_tell_prices(begin, state, monkeypatch):
     """The digits of an error tell a price to the cent. The end has the same score without it."""
     monkeypatch.setenv("FUMEHOOD_JUDGE_KEY", "7" * 64)  # for equal houses on all machines
+    answers = "data/kaggleHousePrice-micro/*/answers.csv"
+    before = set(state.glob(answers))  # tests share the state folder
     ends = []
     for learn in (False, True):
         agent = begin("regressionKaggleHousePrice:micro")
@@ -89,7 +90,7 @@ def test_errors_that_tell_prices(begin, state, monkeypatch):
                 agent.sh(f"sed -i 's/^{row},.*/{row},{price}/' submission.csv")
         ends.append(agent.step("submit")["info"]["score"])
     assert ends[0] == ends[1]
-    (path,) = Path(state).glob("data/kaggleHousePrice-micro/*/answers.csv")
+    (path,) = set(state.glob(answers)) - before
     with path.open() as file:
         truth = {row["Id"]: float(row["SalePrice"]) for row in csv.DictReader(file)}
     assert all(abs(price - truth[row]) < 0.01 for row, price in prices.items())
