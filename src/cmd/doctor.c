@@ -12,7 +12,7 @@
 #include "base/refusal.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "native/gpus.h"
+#include "sandbox/gpus.h"
 #include "native/idmap.h"
 #include "native/leftovers.h"
 #include "native/owner.h"

@@ -201,11 +201,11 @@ static bool pipe_relay_is_same(int a, int b)
 			x.st_ino == y.st_ino;
 }
 
-struct pipe_relay *pipe_relay_new(struct sandbox *sb, int fds[3])
+struct pipe_relay *pipe_relay_new(struct sandbox *sb, int streams[3])
 {
 	struct pipe_relay *relay = xcalloc(1, sizeof(*relay));
 	sigset_t set;
-	bool one = fds[1] == 1 && fds[2] == 2 && pipe_relay_is_same(1, 2);
+	bool one = streams[1] == 1 && streams[2] == 2 && pipe_relay_is_same(1, 2);
 
 	relay->sb = sb;
 	relay->source.number = relay->source.again = -1;
@@ -213,19 +213,19 @@ struct pipe_relay *pipe_relay_new(struct sandbox *sb, int fds[3])
 		relay->sinks[i] = (struct sink){ .end = { -1, -1, false },
 			.slot = i ? RUN_STREAM_2 : RUN_STREAM_1,
 			.pending = BUF_INIT(GUEST_MESSAGE_MAX) };
-		if (fds[i + 1] == i + 1 && !(i && one))
+		if (streams[i + 1] == i + 1 && !(i && one))
 			end_open(&relay->sinks[i].end, i + 1, O_WRONLY);
 		if (relay->sinks[i].end.number >= 0)
-			fds[i + 1] = relay->sinks[i].slot;
+			streams[i + 1] = relay->sinks[i].slot;
 	}
 	/* if standard output and error are the same pipe, relay both as one, so that they keep
 	 * their order */
-	if (one && fds[1] < 0)
-		fds[2] = fds[1];
-	if (fds[0] == 0)
+	if (one && streams[1] < 0)
+		streams[2] = streams[1];
+	if (streams[0] == 0)
 		end_open(&relay->source, 0, O_RDONLY);
 	if (relay->source.number >= 0)
-		fds[0] = RUN_INPUT;
+		streams[0] = RUN_INPUT;
 	/* Block SIGPIPE, so that write() to a closed pipe fails with EPIPE. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGPIPE);

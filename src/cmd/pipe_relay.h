@@ -14,9 +14,9 @@
  */
 struct pipe_relay;
 
-/* `fds` become descriptors 0, 1 and 2 of the program. If data of one is relayed, its number is
- * replaced by RUN_INPUT, RUN_STREAM_1 or RUN_STREAM_2. */
-struct pipe_relay *pipe_relay_new(struct sandbox *sb, int fds[3]);
+/* `streams` become descriptors 0, 1 and 2 of the program. If data of one is relayed, it is replaced
+ * by RUN_INPUT, RUN_STREAM_1 or RUN_STREAM_2. */
+struct pipe_relay *pipe_relay_new(struct sandbox *sb, int streams[3]);
 void pipe_relay_free(struct pipe_relay *relay);
 
 /* Begins to relay. Call it after sandbox_run(), which gives the program's `id`. */

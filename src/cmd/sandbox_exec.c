@@ -271,7 +271,7 @@ static int exec_open_and_run(const struct sandbox_cli *cli, struct exec_plan *pl
 
 	if (r < 0)
 		return r;
-	options.gpus = (struct owner_gpus){ cli->gpus.n, plan->gpus, cli->gpus.n };
+	options.gpus = (struct gpus_wanted){ cli->gpus.n, plan->gpus, cli->gpus.n };
 	r = owner_open(&options, &owner, err);
 	if (r < 0)
 		return r;

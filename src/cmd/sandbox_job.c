@@ -45,10 +45,8 @@ struct running_job {
 	uint32_t drain;
 };
 
-/* Descriptors to give to the program as 0, 1 and 2. */
 struct job_ends {
-	int fds[3];
-	int nothing;      /* descriptor of /dev/null, to close; -1: not open */
+	int streams[3];   /* the program's streams: see run_request */
 	int to;           /* our terminal that the program's terminal is relayed to; 0: none */
 	bool input;       /* relay keys to the program's terminal */
 	int terminals[2]; /* socket pair by which the sandbox sends the program's terminal */
@@ -185,14 +183,9 @@ static int sandbox_job_open_ends(struct job_ends *ends, struct fh_error *err)
 	ends->input = input;
 	if (ends->to && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends->terminals) < 0)
 		return error_set(err, errno, "make a socket pair");
-	if (typed && !input) {
-		ends->nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-		if (ends->nothing < 0)
-			return error_set(err, errno, "open /dev/null");
-	}
-	ends->fds[0] = input ? RUN_TERMINAL : typed ? ends->nothing : 0;
-	ends->fds[1] = out ? RUN_TERMINAL : 1;
-	ends->fds[2] = said ? RUN_TERMINAL : 2;
+	ends->streams[0] = input ? RUN_TERMINAL : typed ? RUN_NOTHING : 0;
+	ends->streams[1] = out ? RUN_TERMINAL : 1;
+	ends->streams[2] = said ? RUN_TERMINAL : 2;
 	return 0;
 }
 
@@ -205,7 +198,7 @@ static void sandbox_job_forget_files(const struct job_ends *ends)
 	for (int i = 0; i < 2; i++) {
 		struct stat st;
 
-		if (ends->fds[i] == i && fstat(i, &st) == 0 && S_ISREG(st.st_mode))
+		if (ends->streams[i] == i && fstat(i, &st) == 0 && S_ISREG(st.st_mode))
 			dup2(nothing, i);
 	}
 }
@@ -229,7 +222,6 @@ static int sandbox_job_begin(struct running_job *job, struct run_request *reques
 {
 	int r = sandbox_run(job->sb, request, &job->id, err);
 
-	close_fd(&ends->nothing);
 	close_fd(&ends->terminals[1]);
 	if (r < 0)
 		return r;
@@ -277,18 +269,18 @@ static int sandbox_job_play(
 		struct running_job *job, const struct sandbox_job *wanted, struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
-	struct job_ends ends = { .nothing = -1, .terminals = { -1, -1 } };
+	struct job_ends ends = { .terminals = { -1, -1 } };
 	struct run_request request = { .argv = wanted->argv,
 		.cwd = wanted->cwd,
 		.user = USER_AGENT,
-		.fds = ends.fds,
-		.n_fds = 3,
+		.streams = ends.streams,
+		.n_streams = 3,
 		.held = true };
 	int r = sandbox_job_open_ends(&ends, err);
 
 	if (r < 0)
 		return r;
-	job->pipes = pipe_relay_new(job->sb, ends.fds);
+	job->pipes = pipe_relay_new(job->sb, ends.streams);
 	request.env = job_env(&arena, wanted, ends.to != 0);
 	request.terminal = ends.terminals[1];
 	job->signals = sandbox_job_open_signals();

@@ -35,9 +35,9 @@ int gateway_start(struct gateway *g, struct sandbox *sb, struct fh_error *err)
 					.argv = (const char *const[]){ GATEWAY_NAME, NULL },
 					.program = places_get()->aci,
 					.user = USER_ROOT,
-					.fds = (const int[]){ RUN_INPUT, RUN_STREAM_1,
+					.streams = (const int[]){ RUN_INPUT, RUN_STREAM_1,
 							RUN_NOTHING },
-					.n_fds = 3,
+					.n_streams = 3,
 			},
 			&g->program, err);
 	if (r < 0) {

@@ -35,7 +35,7 @@ static int gym_open_owner(
 {
 	struct owner_options owner = {
 		.gpus = {
-			.wanted = options->n_gpus,
+			.n = options->n_gpus,
 			.numbers = options->gpu_numbers,
 			.n_numbers = options->n_gpu_numbers,
 		},

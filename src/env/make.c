@@ -144,10 +144,16 @@ static int make_keep_file(struct sandbox *sb, const char *folder, const char *pa
 {
 	auto_free char *target = path_join(folder, path);
 	auto_free char *dir = path_dirname(target);
+	struct sandbox_answer answer = { .fd = -1 };
 	auto_close int from = -1, to = -1;
 	struct stat st;
-	int r = sandbox_get(sb, GUEST_HOME, path, *left_bytes, &from, err);
+	uint32_t id;
+	int r = sandbox_get_begin(sb, GUEST_HOME, path, *left_bytes, &id, err);
 
+	if (r < 0)
+		return error_wrap(err, "take over '%s'", path);
+	r = sandbox_await(sb, id, &answer, err);
+	from = answer.fd;
 	if (r == -EFBIG)
 		return error_say(err, EFBIG,
 				"its files have more than %lld bytes together, with '%s'",

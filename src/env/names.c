@@ -40,19 +40,18 @@ void names_complete(struct sandbox *sb, const char *cwd, const char *start, stru
 {
 	const char *const argv[] = { "/bin/bash", "--noprofile", "--norc", "-c", script, "names",
 		start, NULL };
-	auto_close int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	auto_close int from = -1, to = -1;
 	uint32_t id;
 
-	if (nothing < 0 || fd_pipe(&from, &to) < 0)
+	if (fd_pipe(&from, &to) < 0)
 		return;
-	const int fds[] = { nothing, to, nothing };
+	const int streams[] = { RUN_NOTHING, to, RUN_NOTHING };
 	const struct run_request request = {
 		.argv = argv,
 		.cwd = cwd,
 		.user = USER_AGENT,
-		.fds = fds,
-		.n_fds = ARRAY_SIZE(fds),
+		.streams = streams,
+		.n_streams = ARRAY_SIZE(streams),
 	};
 
 	if (sandbox_run(sb, &request, &id, NULL) < 0)

@@ -30,12 +30,6 @@
 
 static const char *const programs[] = { "mlgym.py", "unpack.py" };
 
-/*
- * Arguments of the program that packs the workspace (guest/pack.c): the folder, then names in it to
- * leave out. LEFT_OUT in python/mlgym.py lists the same names.
- */
-static const char *const pack[] = { GUEST_WORKSPACE, "data", NULL };
-
 static const char *const call_names[] = {
 	[MLGYM_CSV] = "csv",
 	[MLGYM_PYTHON] = "python",
@@ -105,26 +99,6 @@ static int mlgym_start_evaluator(struct grade *g, int input, struct fh_error *er
 	}, err);
 }
 
-/* Starts the program in the episode's sandbox that packs the workspace. It reads files with the
- * agent's rights. */
-static int mlgym_start_packing(struct grade *g, int output, struct fh_error *err)
-{
-	auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	const int fds[] = { null, output, null };
-	const struct run_request request = {
-		.argv = pack,
-		.cwd = "/",
-		.user = USER_PACKER,
-		.fds = fds,
-		.n_fds = ARRAY_SIZE(fds),
-	};
-	uint32_t id;
-
-	if (null < 0)
-		return error_set(err, errno, "open /dev/null");
-	return sandbox_run(g->request.episode, &request, &id, err);
-}
-
 static int mlgym_start(struct grade *g, struct fh_error *err)
 {
 	auto_close int from = -1, to = -1;
@@ -137,7 +111,8 @@ static int mlgym_start(struct grade *g, struct fh_error *err)
 		return error_set(err, errno, "make a pipe");
 	from = ends[0];
 	to = ends[1];
-	r = mlgym_start_packing(g, to, err);
+	/* LEFT_OUT in python/mlgym.py names the same entry. */
+	r = sandbox_pack(g->request.episode, GUEST_WORKSPACE, "data", to, err);
 	return r < 0 ? r : mlgym_start_evaluator(g, take_fd(&from), err);
 }
 

@@ -102,8 +102,8 @@ static int program_run(struct program *p)
 					.env = plan->env,
 					.cwd = plan->cwd,
 					.program = plan->program,
-					.fds = plan->streams,
-					.n_fds = plan->n_streams,
+					.streams = plan->streams,
+					.n_streams = plan->n_streams,
 					.held = true,
 			},
 			&p->id, &p->err);

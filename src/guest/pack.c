@@ -2,6 +2,7 @@
 #include "base/fd.h"
 #include "base/scope.h"
 #include "guest/start.h"
+#include "inside/pack.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -118,14 +118,14 @@ static int control_check_run(const struct run_request *request, struct fh_error 
 		return error_say(err, E2BIG, "more than %d arguments", GUEST_ARGS_MAX);
 	if (control_count(request->env) > GUEST_ENV_MAX)
 		return error_say(err, E2BIG, "more than %d variables", GUEST_ENV_MAX);
-	if (request->n_fds > GUEST_FDS_MAX)
+	if (request->n_streams > GUEST_FDS_MAX)
 		return error_say(err, E2BIG, "more than %d descriptors", GUEST_FDS_MAX);
-	for (size_t i = 0; i < request->n_fds; i++) {
+	for (size_t i = 0; i < request->n_streams; i++) {
 		struct stat st;
 
-		if (request->fds[i] < 0)
+		if (request->streams[i] < 0)
 			continue;
-		if (fstat(request->fds[i], &st) < 0)
+		if (fstat(request->streams[i], &st) < 0)
 			return error_set(err, errno, "look at descriptor %zu of a program", i);
 		/*
 		 * Refuse a folder as a program's descriptor. Through /proc/self/fd/N the sandbox
@@ -148,20 +148,27 @@ _Static_assert((int)RUN_NOTHING == (int)SLOT_NOTHING && (int)RUN_STREAM_1 == (in
 				(int)RUN_TERMINAL == (int)SLOT_TERMINAL,
 		"the guest has the same numbers");
 
+static int control_send_run(struct native_sandbox *sb, const struct init_run *run, const int *fds,
+		size_t n, struct fh_error *err)
+{
+	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
+
+	sb->next_id = run->id;
+	init_run_put(&b, run);
+	return channel_send(sb, sb->control, &b, fds, n, err);
+}
+
 int control_run(struct sandbox *base, const struct run_request *request, uint32_t *out_id,
 		struct fh_error *err)
 {
-	static const uint8_t users[] = {
-		[USER_AGENT] = RUN_AGENT, [USER_ROOT] = RUN_ROOT, [USER_PACKER] = RUN_PACKER
-	};
+	static const uint8_t users[] = { [USER_AGENT] = RUN_AGENT, [USER_ROOT] = RUN_ROOT };
 	struct native_sandbox *sb = native_of(base);
-	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	auto_close int program = -1;
 	int fds[GUEST_FDS_MAX + 2];
 	struct init_run run = { .id = sb->next_id + 1,
 		.user = users[request->user],
 		.has_program = request->program != NULL,
-		.n_slots = (uint32_t)request->n_fds,
+		.n_slots = (uint32_t)request->n_streams,
 		.cwd = request->cwd,
 		.argv = request->argv,
 		.env = request->env };
@@ -176,17 +183,15 @@ int control_run(struct sandbox *base, const struct run_request *request, uint32_
 			return program;
 		fds[n++] = program;
 	}
-	for (size_t i = 0; i < request->n_fds; i++) {
-		if (request->fds[i] >= 0)
-			fds[n++] = request->fds[i];
+	for (size_t i = 0; i < request->n_streams; i++) {
+		if (request->streams[i] >= 0)
+			fds[n++] = request->streams[i];
 		else
-			run.slots[i] = (int8_t)request->fds[i];
+			run.slots[i] = (int8_t)request->streams[i];
 	}
 	if (init_run_has_terminal(&run))
 		fds[n++] = request->terminal;
-	sb->next_id++;
-	init_run_put(&b, &run);
-	r = channel_send(sb, sb->control, &b, fds, n, err);
+	r = control_send_run(sb, &run, fds, n, err);
 	if (r < 0)
 		return r;
 	r = request->held ? 0 : control_go(base, run.id, err);
@@ -194,6 +199,22 @@ int control_run(struct sandbox *base, const struct run_request *request, uint32_
 		return r;
 	*out_id = run.id;
 	return 0;
+}
+
+int control_pack(struct sandbox *base, const char *folder, const char *except, int to,
+		struct fh_error *err)
+{
+	struct native_sandbox *sb = native_of(base);
+	const char *const argv[] = { folder, except, NULL };
+	const struct init_run run = { .id = sb->next_id + 1,
+		.user = RUN_PACKER,
+		.slots = { SLOT_NOTHING, 0, SLOT_NOTHING },
+		.n_slots = 3,
+		.cwd = "/",
+		.argv = argv };
+	int r = control_send_run(sb, &run, &to, 1, err);
+
+	return r < 0 ? r : control_go(base, run.id, err);
 }
 
 int control_go(struct sandbox *base, uint32_t id, struct fh_error *err)

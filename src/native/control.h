@@ -11,6 +11,8 @@ void control_receive(struct native_sandbox *sb, struct sandbox_event *out);
 
 int control_run(struct sandbox *base, const struct run_request *request, uint32_t *out_id,
 		struct fh_error *err);
+int control_pack(struct sandbox *base, const char *folder, const char *except, int to,
+		struct fh_error *err);
 int control_go(struct sandbox *base, uint32_t id, struct fh_error *err);
 int control_signal(struct sandbox *base, uint32_t id, int signal_number, struct fh_error *err);
 

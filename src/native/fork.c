@@ -42,7 +42,7 @@ static void fork_in_child(void)
 		/* free only the path: the parent process removes the folder */
 		free(take_ptr(o->disk_dir));
 		close_fd(&o->disk_claim);
-		gpus_forked(o->gpus);
+		gpus_forked(o->base.gpus);
 		if (o->cgroups)
 			cgroups_forked(o->cgroups);
 		for (struct native_sandbox *sb = o->sandboxes; sb; sb = sb->next) {

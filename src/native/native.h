@@ -5,7 +5,6 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "native/cgroup.h"
-#include "native/gpus.h"
 #include "proto/guest.h"
 #include "sandbox/ops.h"
 
@@ -120,7 +119,6 @@ struct native_owner {
 	 * it. */
 	atomic_bool disk_unlimited;
 	struct owner_layer *layers;
-	struct gpus *gpus; /* GPUs that the owner has leased; NULL: none */
 	/* Path of the folder that has the folders of this owner's episodes; NULL: not made yet. */
 	char *disk_dir;
 	/* descriptor with a file lock on disk_dir, so that no other process removes the folder; -1:

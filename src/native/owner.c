@@ -54,11 +54,6 @@ static int owner_init(
 		if (r < 0)
 			return r;
 	}
-	if (options && options->gpus.wanted) {
-		r = gpus_open(&options->gpus, &o->gpus, err);
-		if (r < 0)
-			return r;
-	}
 	return seccomp_build(&o->base_filter, &o->agent_filter, &o->judged_filter, err);
 }
 
@@ -95,7 +90,6 @@ static void owner_release(struct owner *base)
 	nursery_await_retired(o);
 	roll_release(o);
 	disk_close(o);
-	gpus_close(o->gpus);
 	close_fd(&o->self);
 	cgroups_close(o->cgroups);
 	layers_release(o);
@@ -131,16 +125,6 @@ void native_abilities(const struct owner *base, struct native_abilities *out)
 		.overlay = o->can & NURSERY_CAN_OVERLAY };
 }
 
-static int owner_lend_gpus(struct owner *base, size_t n, int *out_numbers, struct fh_error *err)
-{
-	return gpus_take(native_owner_of(base)->gpus, n, out_numbers, err);
-}
-
-static void owner_return_gpus(struct owner *base, const int *numbers, size_t n)
-{
-	gpus_give(native_owner_of(base)->gpus, numbers, n);
-}
-
 static int owner_collect_stale(void)
 {
 	int count = cgroups_collect();
@@ -160,8 +144,6 @@ const struct sandbox_ops sandbox_native = {
 	.hide = cover_hide,
 	.hide_check = cover_check,
 	.warning = owner_missed_limits,
-	.take_gpus = owner_lend_gpus,
-	.give_gpus = owner_return_gpus,
 	.collect = owner_collect_stale,
 	.add_layer = layers_add,
 	.drop_layer = layers_drop,
@@ -174,6 +156,7 @@ const struct sandbox_ops sandbox_native = {
 	.clear_requests = porter_clear_requests,
 	.run = control_run,
 	.go = control_go,
+	.pack = control_pack,
 	.send_signal = control_signal,
 	.hold_output = porter_hold_output,
 	.shut_output = porter_shut_output,

@@ -20,11 +20,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /*
  * Functions that start and end a sandbox, or start a new shell in it. control.c exchanges messages
  * with its PID 1.
  */
+
+/* Devices of NVIDIA's driver that belong to no single GPU. Every sandbox with a GPU gets those that
+ * exist. */
+static const char *const gpu_common[] = { "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",
+	"nvidia-caps" };
 
 /* --- starting and ending a sandbox, and starting a new shell --------------------------------- */
 
@@ -130,6 +136,26 @@ static int start_plan_writable(struct native_sandbox *sb, const char *source,
 	return 0;
 }
 
+/* Adds the device files of a sandbox' GPUs, and those of the driver, to its binds. */
+static int start_bind_gpus(struct arena *a, const int *numbers, size_t n, struct plan_bind *binds,
+		uint32_t *n_binds, struct fh_error *err)
+{
+	for (size_t i = 0; n && i < n + ARRAY_SIZE(gpu_common); i++) {
+		const char *path = i < n ? arena_printf(a, "/dev/nvidia%d", numbers[i])
+					 : arena_printf(a, "/dev/%s", gpu_common[i - n]);
+
+		if (i >= n && access(path, F_OK) < 0)
+			continue;
+		if (*n_binds == GUEST_BINDS_MAX)
+			return error_say(err, E2BIG, "more than %d binds and devices",
+					GUEST_BINDS_MAX);
+		binds[(*n_binds)++] = (struct plan_bind){
+			.source = path, .target = path, .device = true
+		};
+	}
+	return 0;
+}
+
 static uint32_t start_flags(const struct sandbox_options *o)
 {
 	static const uint32_t roles[] = {
@@ -190,7 +216,7 @@ static int start_with(struct native_sandbox *sb, const struct sandbox_options *o
 		return r;
 	for (size_t i = 0; i < o->n_binds; i++)
 		binds[i] = (struct plan_bind){ o->binds[i].source, o->binds[i].target, false };
-	r = gpus_bind(&arena, o->gpus, o->n_gpus, binds, &plan.n_binds, err);
+	r = start_bind_gpus(&arena, o->gpus, o->n_gpus, binds, &plan.n_binds, err);
 	if (r < 0)
 		return r;
 	/*

@@ -8,7 +8,7 @@ enum sandbox_network { NETWORK_NONE, NETWORK_HOST };
 
 /*
  * Place of the files that a sandbox writes: memory or the disk. Files in memory count towards the
- * memory limit.
+ * memory limit. Container engines have both places too: a tmpfs, and the container's own layer.
  */
 enum sandbox_disk { DISK_MEMORY, DISK_DISK };
 

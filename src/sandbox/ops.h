@@ -11,6 +11,7 @@
  */
 struct owner {
 	const struct sandbox_ops *ops;
+	struct gpus *gpus; /* GPUs that the owner has leased; NULL: none */
 };
 
 struct sandbox {
@@ -30,8 +31,6 @@ struct sandbox_ops {
 	int (*hide)(struct owner *owner, const char *folder, struct fh_error *err);
 	int (*hide_check)(const char *folder, struct fh_error *err);
 	const char *(*warning)(const struct owner *owner);
-	int (*take_gpus)(struct owner *owner, size_t n, int *out_numbers, struct fh_error *err);
-	void (*give_gpus)(struct owner *owner, const int *numbers, size_t n);
 	int (*collect)(void);
 	int (*add_layer)(struct owner *owner, const char *name, const struct layer_item *items,
 			size_t n, struct fh_error *err);
@@ -55,6 +54,8 @@ struct sandbox_ops {
 	int (*shut_output)(struct sandbox *sb, uint32_t id, int slot, struct fh_error *err);
 	int (*feed)(struct sandbox *sb, const void *data, size_t n, struct fh_error *err);
 
+	int (*pack)(struct sandbox *sb, const char *folder, const char *except, int to,
+			struct fh_error *err);
 	int (*get_begin)(struct sandbox *sb, const char *folder, const char *path,
 			int64_t max_bytes, uint32_t *out_id, struct fh_error *err);
 	int (*put_begin)(struct sandbox *sb, const char *folder, const char *path, int from,

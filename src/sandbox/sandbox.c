@@ -15,13 +15,29 @@
 
 int owner_open(const struct owner_options *options, struct owner **out, struct fh_error *err)
 {
-	return sandbox_native.owner_open(options, out, err);
+	struct owner *o;
+	int r = sandbox_native.owner_open(options, &o, err);
+
+	if (r < 0)
+		return r;
+	if (options && options->gpus.n) {
+		r = gpus_open(&options->gpus, &o->gpus, err);
+		if (r < 0) {
+			owner_close(o);
+			return r;
+		}
+	}
+	*out = o;
+	return 0;
 }
 
 void owner_close(struct owner *o)
 {
+	struct gpus *gpus = o ? o->gpus : NULL;
+
 	if (o)
 		o->ops->owner_close(o);
+	gpus_close(gpus); /* after all sandboxes have ended that use the GPUs */
 }
 
 int owner_hide(struct owner *o, const char *folder, struct fh_error *err)
@@ -41,12 +57,12 @@ const char *owner_warning(const struct owner *o)
 
 int owner_take_gpus(struct owner *o, size_t n, int *out_numbers, struct fh_error *err)
 {
-	return o->ops->take_gpus(o, n, out_numbers, err);
+	return gpus_take(o->gpus, n, out_numbers, err);
 }
 
 void owner_give_gpus(struct owner *o, const int *numbers, size_t n)
 {
-	o->ops->give_gpus(o, numbers, n);
+	gpus_give(o->gpus, numbers, n);
 }
 
 const char *sandbox_gpus_variable(struct arena *a, size_t n)
@@ -170,6 +186,12 @@ int sandbox_feed(struct sandbox *sb, const void *data, size_t n, struct fh_error
 
 /* --- files ----------------------------------------------------------------------------------- */
 
+int sandbox_pack(struct sandbox *sb, const char *folder, const char *except, int to,
+		struct fh_error *err)
+{
+	return sb->ops->pack(sb, folder, except, to, err);
+}
+
 int sandbox_get_begin(struct sandbox *sb, const char *folder, const char *path, int64_t max_bytes,
 		uint32_t *out_id, struct fh_error *err)
 {
@@ -216,8 +238,7 @@ void sandbox_answer_waits(const struct sandbox *sb, struct waits *w)
 	sb->ops->answer_waits(sb, w);
 }
 
-static int sandbox_await(
-		struct sandbox *sb, uint32_t id, struct sandbox_answer *out, struct fh_error *err)
+int sandbox_await(struct sandbox *sb, uint32_t id, struct sandbox_answer *out, struct fh_error *err)
 {
 	while (!sandbox_answered(sb, id)) {
 		struct waits w = WAITS_INIT;
@@ -226,32 +247,6 @@ static int sandbox_await(
 		waits_poll(&w);
 	}
 	return sandbox_take(sb, out, err);
-}
-
-int sandbox_get(struct sandbox *sb, const char *folder, const char *path, int64_t max_bytes,
-		int *out_fd, struct fh_error *err)
-{
-	struct sandbox_answer answer = { .fd = -1 };
-	uint32_t id;
-	int r = sandbox_get_begin(sb, folder, path, max_bytes, &id, err);
-
-	if (r < 0)
-		return r;
-	r = sandbox_await(sb, id, &answer, err);
-	if (r < 0)
-		return r;
-	*out_fd = answer.fd;
-	return 0;
-}
-
-int sandbox_put(struct sandbox *sb, const char *folder, const char *path, const void *data,
-		size_t n, mode_t mode, struct fh_error *err)
-{
-	struct sandbox_answer answer = { .fd = -1 };
-	uint32_t id;
-	int r = sandbox_put_text_begin(sb, folder, path, data, n, mode, &id, err);
-
-	return r < 0 ? r : sandbox_await(sb, id, &answer, err);
 }
 
 /* --- usage ----------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "base/sha256.h"
 #include "base/waits.h"
 #include "sandbox/bind.h"
+#include "sandbox/gpus.h"
 #include "sandbox/limits.h"
 
 #include <stdbool.h>
@@ -31,19 +32,11 @@
 struct owner;
 struct sandbox;
 
-#define GPU_NUMBER_MAX 254
-
-struct owner_gpus {
-	size_t wanted;      /* number of GPUs to reserve until the owner is closed */
-	const int *numbers; /* GPUs to choose from, by the driver's numbers; NULL: any */
-	size_t n_numbers;
-};
-
 struct owner_options {
 	/* part of the names of the owner's control groups, which an administrator may see; NULL:
 	 * "run" */
 	const char *label;
-	struct owner_gpus gpus;
+	struct gpus_wanted gpus; /* GPUs to lease until the owner is closed */
 };
 
 int owner_open(const struct owner_options *options, struct owner **out, struct fh_error *err);
@@ -204,13 +197,10 @@ int sandbox_clear_requests(struct sandbox *sb, struct fh_error *err);
 
 /* --- programs -------------------------------------------------------------------------------- */
 
-/* Users that a program in a sandbox runs as. USER_ROOT: uid 0 of the sandbox, no capabilities.
- * USER_PACKER runs no program, but packs a folder with the agent's rights: it writes struct
- * pack_entry (proto/guest.h) to descriptor 1. The argv of USER_PACKER is the folder, then names in
- * it to leave out. */
-enum sandbox_user { USER_AGENT, USER_ROOT, USER_PACKER };
+/* Users that a program in a sandbox runs as. USER_ROOT: uid 0 of the sandbox, no capabilities. */
+enum sandbox_user { USER_AGENT, USER_ROOT };
 
-/* Values in run_request.fds in place of a descriptor. */
+/* Values in run_request.streams in place of a descriptor. */
 enum {
 	RUN_NOTHING = -1,  /* the program gets /dev/null */
 	RUN_STREAM_1 = -2, /* a pipe whose output goes to the callback of sandbox_on_output() */
@@ -229,11 +219,12 @@ struct run_request {
 	const char *cwd;
 	enum sandbox_user user;
 	/*
-	 * Descriptors that become 0, 1, 2, ... in the program: RUN_..., an end of a pipe, sealed
-	 * bytes, or another file. The caller keeps its own copies.
+	 * Streams that become the program's descriptors 0, 1, 2, ...: RUN_..., or a descriptor of
+	 * the caller, who keeps it. It is an end of a pipe, sealed bytes, or a file. Engines that
+	 * can't pass descriptors copy the bytes.
 	 */
-	const int *fds;
-	size_t n_fds;
+	const int *streams;
+	size_t n_streams;
 	/*
 	 * Socket that gets a byte and the descriptor of the master of RUN_TERMINAL. It gets neither
 	 * if the terminal can't be made. The caller keeps its copy.
@@ -282,6 +273,14 @@ int sandbox_feed(struct sandbox *sb, const void *data, size_t n, struct fh_error
 /* --- files ----------------------------------------------------------------------------------- */
 
 /*
+ * Packs a folder, without the entry `except`, and writes it to a pipe in the form of inside/pack.h.
+ * It reads only files that the agent may read, and through no symbolic link. Returns at once; the
+ * caller keeps its copy of `to`. The reader checks each entry, because the agent made the files.
+ */
+int sandbox_pack(struct sandbox *sb, const char *folder, const char *except, int to,
+		struct fh_error *err);
+
+/*
  * Work that an agent can delay: `get`, `put` and `drain`. A ..._begin() function begins it, and the
  * event SANDBOX_DONE ends it. Only one can go on: another drops the first. The deadline is 5 s,
  * later for large files. After it the sandbox is gone.
@@ -320,14 +319,10 @@ int sandbox_take(struct sandbox *sb, struct sandbox_answer *out, struct fh_error
 bool sandbox_answered(struct sandbox *sb, uint32_t id);
 void sandbox_answer_waits(const struct sandbox *sb, struct waits *w);
 
-/*
- * Functions that get and put files and block until it is done. Threads that open a task and tests
- * call them. An episode's loop must not block.
- */
-int sandbox_get(struct sandbox *sb, const char *folder, const char *path, int64_t max_bytes,
-		int *out_fd, struct fh_error *err);
-int sandbox_put(struct sandbox *sb, const char *folder, const char *path, const void *data,
-		size_t n, mode_t mode, struct fh_error *err);
+/* Blocks until the answer to the request `id` has come, and takes it. An episode's loop must not
+ * block. */
+int sandbox_await(
+		struct sandbox *sb, uint32_t id, struct sandbox_answer *out, struct fh_error *err);
 
 /* --- usage ----------------------------------------------------------------------------------- */
 

@@ -27,14 +27,18 @@ static void check_text(const char *text)
 
 static void ask(struct sandbox *sb, uint8_t what)
 {
+	struct sandbox_answer answer = { .fd = -1 };
 	struct fh_error err;
-	int fd = -1;
+	uint32_t id;
 
-	if (what & ASK_GET && sandbox_get(sb, "/", "file", FILE_BYTES, &fd, &err) < 0)
+	if (what & ASK_GET &&
+			(sandbox_get_begin(sb, "/", "file", FILE_BYTES, &id, &err) < 0 ||
+					sandbox_await(sb, id, &answer, &err) < 0))
 		check_text(err.message);
-	close_fd(&fd);
-	if (what & ASK_PUT)
-		sandbox_put(sb, "/", "file", "text", 4, 0644, NULL);
+	close_fd(&answer.fd);
+	if (what & ASK_PUT &&
+			sandbox_put_text_begin(sb, "/", "file", "text", 4, 0644, &id, NULL) == 0)
+		sandbox_await(sb, id, &answer, NULL);
 	for (int i = 0; what & ASK_SIGNALS && i < MORE_THAN_A_SOCKET_HOLDS; i++)
 		sandbox_signal(sb, 1, i, NULL);
 }

@@ -115,7 +115,7 @@ static inline int wait_exit(struct sandbox *sb, uint32_t id)
 static inline const struct ran *run_request(struct sandbox *sb, const struct run_request *request)
 {
 	static struct ran ran;
-	struct run_request with_fds = *request;
+	struct run_request with_streams = *request;
 	auto_close int in = -1;
 	auto_close int out = -1;
 	uint32_t id;
@@ -125,9 +125,9 @@ static inline const struct ran *run_request(struct sandbox *sb, const struct run
 	assert_int_equal(pipe2(pair, O_CLOEXEC), 0);
 	out = pair[0];
 	in = pair[1];
-	with_fds.fds = (const int[]){ in, in, in };
-	with_fds.n_fds = 3;
-	assert_done(sandbox_run(sb, &with_fds, &id, &error));
+	with_streams.streams = (const int[]){ in, in, in };
+	with_streams.n_streams = 3;
+	assert_done(sandbox_run(sb, &with_streams, &id, &error));
 	ran.status = wait_exit(sb, id);
 	close_fd(&in);
 	/* Don't wait for the end of the output: processes that the program left running may hold
@@ -152,6 +152,34 @@ static inline const struct ran *run_python(struct sandbox *sb, const char *scrip
 
 	request.argv = (const char *const[]){ "python3", "-ISc", script, NULL };
 	return run_request(sb, &request);
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+/* Writes a file into a sandbox, and waits until it is there. */
+static inline int put_file(struct sandbox *sb, const char *folder, const char *path,
+		const void *data, size_t n, mode_t mode)
+{
+	struct sandbox_answer answer = { .fd = -1 };
+	uint32_t id;
+	int r = sandbox_put_text_begin(sb, folder, path, data, n, mode, &id, &error);
+
+	return r < 0 ? r : sandbox_await(sb, id, &answer, &error);
+}
+
+/* Copies a file out of a sandbox, and waits for the copy. */
+static inline int get_file(struct sandbox *sb, const char *folder, const char *path,
+		int64_t max_bytes, int *out_fd, struct fh_error *err)
+{
+	struct sandbox_answer answer = { .fd = *out_fd };
+	uint32_t id;
+	int r = sandbox_get_begin(sb, folder, path, max_bytes, &id, err);
+
+	if (r < 0)
+		return r;
+	r = sandbox_await(sb, id, &answer, err);
+	*out_fd = answer.fd;
+	return r;
 }
 
 /* --- sessions --------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "guest/files.h"
 #include "guest/start.h"
 #include "guest/tree.h"
+#include "inside/pack.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -36,7 +36,7 @@ static void run(const char *script)
 		fail_msg("'%s': %d, '%s'", script, ran->status, ran->output);
 }
 
-/* Reads a file of the sandbox with sandbox_get(). Returns its text on the heap, or NULL and the
+/* Reads a file of the sandbox with get_file(). Returns its text on the heap, or NULL and the
  * errno. */
 static char *get(const char *folder, const char *path, int64_t most, int *out_errno)
 {
@@ -44,7 +44,7 @@ static char *get(const char *folder, const char *path, int64_t most, int *out_er
 	auto_close int fd = -1;
 	char *text;
 	ssize_t n;
-	int r = sandbox_get(sb, folder, path, most, &fd, &err);
+	int r = get_file(sb, folder, path, most, &fd, &err);
 
 	*out_errno = -r;
 	if (r < 0) {
@@ -162,7 +162,7 @@ static void test_paths_that_are_too_long(void **state)
 	path[GUEST_PATH_MAX + 1] = '\0';
 	assert_null(get(WORK, path, 10, &r));
 	assert_int_equal(r, ENAMETOOLONG);
-	assert_int_equal(sandbox_put(sb, WORK, path, "x", 1, 0644, &error), -ENAMETOOLONG);
+	assert_int_equal(put_file(sb, WORK, path, "x", 1, 0644), -ENAMETOOLONG);
 	path[GUEST_PATH_MAX] = '\0';
 	text = get(WORK, path, 10, &r);
 	assert_null(text);
@@ -185,7 +185,7 @@ static void test_workspace_replaced(void **state)
 		run(script);
 		assert_null(get(WORK, "passwd", 100000, &r));
 		assert_int_equal(r, errors[i]);
-		assert_int_equal(sandbox_put(sb, WORK, "passwd", "x", 1, 0644, &error), -errors[i]);
+		assert_int_equal(put_file(sb, WORK, "passwd", "x", 1, 0644), -errors[i]);
 	}
 }
 
@@ -302,7 +302,7 @@ static void test_put(void **state)
 		auto_free char *text = NULL;
 		int r;
 
-		assert_done(sandbox_put(sb, WORK, cases[i].path, data, 10, cases[i].mode, &error));
+		assert_done(put_file(sb, WORK, cases[i].path, data, 10, cases[i].mode));
 		assert_memory_equal(run_script(sb, script)->output, cases[i].look,
 				strlen(cases[i].look));
 		text = get(WORK, cases[i].path, 100, &r);
@@ -313,9 +313,9 @@ static void test_put(void **state)
 			run_script(sb, "stat -c '%a %U' a a/b")->output, "755 agent\n755 agent\n");
 	/* Writing a file replaces it: a hard link to the old file still has the old text. */
 	assert_string_equal(run_script(sb, "cat kept")->output, "longer than the new one\n");
-	assert_done(sandbox_put(sb, WORK, "empty", "", 0, 0644, &error));
+	assert_done(put_file(sb, WORK, "empty", "", 0, 0644));
 	assert_string_equal(run_script(sb, "stat -c %s empty")->output, "0\n");
-	assert_done(sandbox_put(sb, "/tmp", "x", data, 10, 0644, &error));
+	assert_done(put_file(sb, "/tmp", "x", data, 10, 0644));
 }
 
 static void test_put_refused(void **state)
@@ -347,7 +347,7 @@ static void test_put_refused(void **state)
 	    "ln -s dir dirlink; ln -s /tmp/outside outdir; mkfifo fifo; ln -s nowhere broken\n"
 	    "python3 -ISc 'import socket; socket.socket(1).bind(\"socket\")'");
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		int r = sandbox_put(sb, WORK, cases[i].path, "x", 1, 0644, &error);
+		int r = put_file(sb, WORK, cases[i].path, "x", 1, 0644);
 
 		if (r != -cases[i].error)
 			fail_msg("'%s': %d (%s) instead of %d", cases[i].path, r, error.message,
@@ -356,8 +356,8 @@ static void test_put_refused(void **state)
 	assert_string_equal(run_script(sb, "cat file; ls /tmp/outside dir ..; ls")->output,
 			"kept\n..:\nworkspace\n\n/tmp/outside:\n\ndir:\nbroken\ndir\ndirlink\nfifo\n"
 			"file\nlink\nout\noutdir\nsocket\n");
-	assert_int_equal(sandbox_put(sb, "/etc", "x", "x", 1, 0644, &error), -EROFS);
-	assert_int_equal(sandbox_put(sb, "/usr/share", "a/x", "x", 1, 0644, &error), -EROFS);
+	assert_int_equal(put_file(sb, "/etc", "x", "x", 1, 0644), -EROFS);
+	assert_int_equal(put_file(sb, "/usr/share", "a/x", "x", 1, 0644), -EROFS);
 }
 
 static void test_put_when_full(void **state)
@@ -367,15 +367,38 @@ static void test_put_when_full(void **state)
 
 	sb = start_sandbox(&(struct sandbox_options){
 			.layer = "empty", .limits = { .disk_bytes = 1 << 20 } });
-	assert_int_equal(sandbox_put(sb, WORK, "big", data, 2000000, 0644, &error), -ENOSPC);
+	assert_int_equal(put_file(sb, WORK, "big", data, 2000000, 0644), -ENOSPC);
 	run("rm big");
-	assert_done(sandbox_put(sb, WORK, "small", data, 500000, 0644, &error));
+	assert_done(put_file(sb, WORK, "small", data, 500000, 0644));
 	assert_string_equal(run_script(sb, "stat -c %s small")->output, "500000\n");
 	sandbox_close(sb);
 	sb = before;
 }
 
-/* Events that arrive while sandbox_get() waits for its answer are kept. */
+/* Packs the workspace into a pipe. Files behind links are left out, as is the named entry. */
+static void test_pack(void **state)
+{
+	auto_buf struct buf packed = BUF_INIT(65536);
+	auto_close int from = -1, to = -1;
+	char chunk[512];
+	int pair[2];
+	ssize_t n;
+
+	run("mkdir data sub && echo left out >data/x && echo packed >sub/y && ln -s /etc/passwd l");
+	assert_int_equal(pipe2(pair, O_CLOEXEC), 0);
+	from = pair[0];
+	to = pair[1];
+	assert_done(sandbox_pack(sb, WORK, "data", to, &error));
+	close_fd(&to);
+	while ((n = read(from, chunk, sizeof(chunk))) > 0)
+		buf_add(&packed, chunk, (size_t)n);
+	assert_non_null(memmem(packed.data, packed.len, "sub/ypacked\n", 12));
+	assert_non_null(memmem(packed.data, packed.len, "l/etc/passwd", 12));
+	assert_null(memmem(packed.data, packed.len, "left out", 8));
+	assert_null(memmem(packed.data, packed.len, "root:", 5));
+}
+
+/* Events that arrive while get_file() waits for its answer are kept. */
 static void test_events_meanwhile(void **state)
 {
 	uint32_t ids[20];
@@ -407,9 +430,10 @@ static void test_after_its_end(void **state)
 	shutdown(fds[0], SHUT_WR); /* for PID 1, as if the owner had ended */
 	sandbox_wait_event(sb, 60000, &event);
 	assert_int_equal(event.kind, SANDBOX_GONE);
-	assert_int_equal(sandbox_get(sb, WORK, "x", 10, &fd, &error), -EPIPE);
-	assert_int_equal(sandbox_put(sb, WORK, "x", "x", 1, 0644, &error), -EPIPE);
+	assert_int_equal(get_file(sb, WORK, "x", 10, &fd, &error), -EPIPE);
+	assert_int_equal(put_file(sb, WORK, "x", "x", 1, 0644), -EPIPE);
 	assert_int_equal(sandbox_run(sb, &request, &id, &error), -EPIPE);
+	assert_int_equal(sandbox_pack(sb, WORK, "data", 2, &error), -EPIPE);
 	sandbox_next_event(sb, &event);
 	assert_int_equal(event.kind, SANDBOX_GONE);
 }
@@ -429,6 +453,7 @@ int main(void)
 		IN_SANDBOX(test_put),
 		IN_SANDBOX(test_put_refused),
 		IN_SANDBOX(test_put_when_full),
+		IN_SANDBOX(test_pack),
 		IN_SANDBOX(test_events_meanwhile),
 		IN_SANDBOX(test_after_its_end),
 	};

@@ -166,7 +166,7 @@ static void test_refused(void **state)
 	}
 	assert_false(script.truncated || expected.truncated);
 	request.argv = (const char *const[]){ "python3", "-IS", "-", NULL };
-	assert_done(sandbox_put(sb, "/tmp", "script", script.data, script.len, 0644, &error));
+	assert_done(put_file(sb, "/tmp", "script", script.data, script.len, 0644));
 	request.argv = (const char *const[]){ "python3", "-IS", "/tmp/script", NULL };
 	for (request.user = USER_AGENT;; request.user = USER_ROOT) {
 		const struct ran *ran = run_request(sb, &request);

@@ -133,8 +133,8 @@ static void test_descriptors(void **state)
 
 	request.argv = (const char *const[]){ "bash", "-c",
 		"read x <&5; echo got $x >&3; ls /proc/self/fd | tr '\\n' ' ' >&4", NULL };
-	request.fds = (const int[]){ file, file, file, file, file, file };
-	request.n_fds = 6;
+	request.streams = (const int[]){ file, file, file, file, file, file };
+	request.n_streams = 6;
 	assert_done(fd_write_full(file, "hello\n", 6));
 	lseek(file, 0, SEEK_SET);
 	assert_done(sandbox_run(sb, &request, &id, &error));
@@ -193,8 +193,8 @@ static void test_signals(void **state)
 
 		assert_int_equal(pipe2(pair, O_CLOEXEC), 0);
 		request.argv = (const char *const[]){ "bash", "-c", cases[i].script, NULL };
-		request.fds = (const int[]){ pair[1], pair[1], pair[1] };
-		request.n_fds = 3;
+		request.streams = (const int[]){ pair[1], pair[1], pair[1] };
+		request.n_streams = 3;
 		assert_done(sandbox_run(sb, &request, &id, &error));
 		assert_int_equal(read(pair[0], up, sizeof(up)), 3);
 		assert_done(sandbox_signal(sb, id + 1000, SIGKILL, &error)); /* nobody's */
@@ -269,14 +269,14 @@ static void test_too_much(void **state)
 	env[GUEST_ENV_MAX] = NULL;
 	assert_int_equal(run_request(sb, &request)->status, 0);
 	request.env = NULL;
-	request.n_fds = GUEST_FDS_MAX + 1;
-	request.fds = fds;
+	request.n_streams = GUEST_FDS_MAX + 1;
+	request.streams = fds;
 	assert_int_equal(sandbox_run(sb, &request, &id, &error), -E2BIG);
 	fds[1] = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	request.n_fds = 3;
+	request.n_streams = 3;
 	assert_int_equal(sandbox_run(sb, &request, &id, &error), -EISDIR);
 	close(fds[1]);
-	request.n_fds = 0;
+	request.n_streams = 0;
 	request.argv = (const char *const[]){ "true", text, NULL };
 	assert_int_equal(sandbox_run(sb, &request, &id, &error), -E2BIG);
 	request.argv = (const char *const[]){ NULL };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unpacks a folder of another sandbox, from a stream of struct pack_entry (src/proto/guest.h).
+"""Unpacks a folder of another sandbox, from a stream of struct pack_entry (src/inside/pack.h).
 
 The stream is untrusted, because the agent made the files. No file is made through a link, outside
 of the folder, or in place of the judge's own files. Forged is raised for entries that the packer

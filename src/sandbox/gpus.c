@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "native/gpus.h"
+#include "sandbox/gpus.h"
 
 #include "base/buf.h"
 #include "base/fd.h"
@@ -39,11 +39,6 @@ struct gpus {
 	size_t n;
 	struct gpu all[];
 };
-
-/* Devices of NVIDIA's driver that belong to no single GPU. Every sandbox with a GPU gets those that
- * exist. */
-static const char *const common[] = { "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",
-	"nvidia-caps" };
 
 /* --- a lease ---------------------------------------------------------------------------------- */
 
@@ -181,46 +176,47 @@ static int gpus_too_few(const struct gpus *g, size_t wanted, size_t there,
 }
 
 /*
- * Leases free GPUs until enough are leased: those that the options name, or any. If any GPU will
+ * Leases free GPUs until enough are leased: those that the caller named, or any. If any GPU will
  * do, skips numbers that do not exist.
  */
-static int gpus_lease_some(struct gpus *g, const struct owner_gpus *o, struct fh_error *err)
+static int gpus_lease_some(struct gpus *g, const struct gpus_wanted *wanted, struct fh_error *err)
 {
-	size_t n = o->numbers ? o->n_numbers : GPU_NUMBER_MAX + 1, there = g->n;
+	size_t n = wanted->numbers ? wanted->n_numbers : GPU_NUMBER_MAX + 1;
+	size_t there = g->n;
 	struct fh_error why = FH_ERROR_INIT;
 
-	for (size_t i = 0; i < n && g->n < o->wanted; i++) {
-		int number = o->numbers ? o->numbers[i] : (int)i, r;
+	for (size_t i = 0; i < n && g->n < wanted->n; i++) {
+		int number = wanted->numbers ? wanted->numbers[i] : (int)i, r;
 
 		if (gpus_has(g, number))
 			continue;
 		r = gpus_lease(number, &g->all[g->n], err);
-		if (r < 0 && r != -EBUSY && (r != -ENOENT || o->numbers))
+		if (r < 0 && r != -EBUSY && (r != -ENOENT || wanted->numbers))
 			return r;
 		if (r == -EBUSY)
 			why = *err;
 		g->n += r >= 0;
 		there += r != -ENOENT;
 	}
-	if (g->n == o->wanted)
+	if (g->n == wanted->n)
 		return 0;
-	return gpus_too_few(g, o->wanted, there, &why, err);
+	return gpus_too_few(g, wanted->n, there, &why, err);
 }
 
-int gpus_open(const struct owner_gpus *options, struct gpus **out, struct fh_error *err)
+int gpus_open(const struct gpus_wanted *wanted, struct gpus **out, struct fh_error *err)
 {
 	struct gpus *g;
 	int r;
 
-	if (options->wanted > GPU_NUMBER_MAX + 1)
+	if (wanted->n > GPU_NUMBER_MAX + 1)
 		return error_say(err, EINVAL, "%zu GPUs are wanted: no machine has so many",
-				options->wanted);
-	g = xcalloc(1, sizeof(*g) + options->wanted * sizeof(*g->all));
+				wanted->n);
+	g = xcalloc(1, sizeof(*g) + wanted->n * sizeof(*g->all));
 	pthread_mutex_init(&g->lock, NULL);
-	r = gpus_lease_some(g, options, err);
+	r = gpus_lease_some(g, wanted, err);
 	for (int i = 0; i < AGAIN && r == -EBUSY; i++) {
 		nanosleep(&(struct timespec){ .tv_nsec = AGAIN_NS }, NULL);
-		r = gpus_lease_some(g, options, err);
+		r = gpus_lease_some(g, wanted, err);
 	}
 	if (r < 0) {
 		gpus_close(g);
@@ -254,9 +250,7 @@ void gpus_close(struct gpus *g)
 	free(g);
 }
 
-/*
- * --- giving leased GPUs to episodes ------------------------------------------------------------
- */
+/* --- giving leased GPUs to episodes ----------------------------------------------------------- */
 
 int gpus_take(struct gpus *g, size_t n, int *out_numbers, struct fh_error *err)
 {
@@ -293,27 +287,4 @@ void gpus_give(struct gpus *g, const int *numbers, size_t n)
 			if (g->all[i].number == numbers[k])
 				g->all[i].taken = false;
 	pthread_mutex_unlock(&g->lock);
-}
-
-/*
- * --- a sandbox' device files of GPUs -----------------------------------------------------------
- */
-
-int gpus_bind(struct arena *a, const int *numbers, size_t n, struct plan_bind *binds,
-		uint32_t *n_binds, struct fh_error *err)
-{
-	for (size_t i = 0; n && i < n + ARRAY_SIZE(common); i++) {
-		const char *path = i < n ? arena_printf(a, "/dev/nvidia%d", numbers[i])
-					 : arena_printf(a, "/dev/%s", common[i - n]);
-
-		if (i >= n && access(path, F_OK) < 0)
-			continue;
-		if (*n_binds == GUEST_BINDS_MAX)
-			return error_say(err, E2BIG, "more than %d binds and devices",
-					GUEST_BINDS_MAX);
-		binds[(*n_binds)++] = (struct plan_bind){
-			.source = path, .target = path, .device = true
-		};
-	}
-	return 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NATIVE_GPUS_H
-#define NATIVE_GPUS_H
+#ifndef SANDBOX_GPUS_H
+#define SANDBOX_GPUS_H
 
-#include "base/arena.h"
-#include "proto/guest.h"
-#include "sandbox/sandbox.h"
+#include "base/error.h"
+
+#include <stddef.h>
 
 /*
  * GPUs of NVIDIA are devices of this machine: GPU 2 is /dev/nvidia2. A pool leases some of them, so
@@ -13,12 +13,20 @@
  */
 struct gpus;
 
+#define GPU_NUMBER_MAX 254
+
+struct gpus_wanted {
+	size_t n;           /* number of GPUs to lease */
+	const int *numbers; /* GPUs to choose from; NULL: any */
+	size_t n_numbers;
+};
+
 /*
- * Leases options->wanted GPUs: the first free ones of those that the options name. -ENOENT: fewer
- * of those exist. -EBUSY: too few are free; the error names the processes that use them. -EACCES:
- * an agent could not open a GPU.
+ * Leases GPUs: the first free ones of those that the caller names. -ENOENT: fewer of those exist.
+ * -EBUSY: too few are free; the error names the processes that use them. -EACCES: an agent could
+ * not open a GPU.
  */
-int gpus_open(const struct owner_gpus *options, struct gpus **out, struct fh_error *err);
+int gpus_open(const struct gpus_wanted *wanted, struct gpus **out, struct fh_error *err);
 void gpus_close(struct gpus *gpus); /* NULL is fine */
 /*
  * Closes the descriptors by which the GPUs are leased. Call it in a fork, which must not keep the
@@ -38,12 +46,5 @@ size_t gpus_look(int *out_numbers, size_t max, struct fh_error *err);
  */
 int gpus_take(struct gpus *gpus, size_t n, int *out_numbers, struct fh_error *err);
 void gpus_give(struct gpus *gpus, const int *numbers, size_t n);
-
-/*
- * Adds the device files of these GPUs, and those of the driver, to a sandbox' binds. A sandbox has
- * GUEST_BINDS_MAX binds at most.
- */
-int gpus_bind(struct arena *a, const int *numbers, size_t n, struct plan_bind *binds,
-		uint32_t *n_binds, struct fh_error *err);
 
 #endif
