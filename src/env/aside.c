@@ -170,13 +170,19 @@ int aside_begin_get(struct fh_env *env, const char *path, size_t max_bytes, stru
 	return 0;
 }
 
-/* Maps the sealed copy that the porter made. */
-static int aside_map(struct fh_env *env, int fd, struct fh_error *err)
+/* Takes the result of a put or a get. Maps the sealed copy that the porter made for a get. */
+static int aside_take_file(struct fh_env *env, struct fh_error *err)
 {
 	static char empty[1]; /* an empty file can't be mapped */
-	struct stat st;
+	struct sandbox_answer answer = { .fd = -1 };
+	auto_close int fd = -1;
 	void *data = empty;
+	struct stat st;
+	int r = sandbox_take(env->episode.sb, &answer, err);
 
+	fd = answer.fd;
+	if (r < 0 || !env->file.comes)
+		return r;
 	if (fstat(fd, &st) < 0)
 		return error_set(err, errno, "read the copy of a file");
 	if (st.st_size)
@@ -186,18 +192,6 @@ static int aside_map(struct fh_env *env, int fd, struct fh_error *err)
 	env->file.data = data;
 	env->file.n = (size_t)st.st_size;
 	return 0;
-}
-
-static int aside_take_file(struct fh_env *env, struct fh_error *err)
-{
-	struct sandbox_answer answer = { .fd = -1 };
-	auto_close int fd = -1;
-	int r = sandbox_take(env->episode.sb, &answer, err);
-
-	fd = answer.fd;
-	if (r < 0)
-		return r;
-	return env->file.comes ? aside_map(env, fd, err) : 0;
 }
 
 static void aside_file_over(struct fh_env *env)

@@ -190,15 +190,6 @@ static void open_work_free(struct open_work *w)
 	free(w);
 }
 
-static struct open_work *open_work_new(struct fh_env *env, const struct fh_env_options *options)
-{
-	struct open_work *w = xcalloc(1, sizeof(*w));
-
-	w->env = env;
-	env_copy_options(&w->arena, options, &w->options);
-	return w;
-}
-
 /* A job_work. Touches no member of the environment that says what is under way. */
 static int open_work_run(void *work, struct fh_error *err)
 {
@@ -221,7 +212,9 @@ int fh_env_open_start(struct fh_gym *gym, const struct fh_env_options *options, 
 		return r;
 	env->turn.kind = TURN_OPEN;
 	env->turn.work = WORK_OPEN;
-	work = open_work_new(env, &read);
+	work = xcalloc(1, sizeof(*work));
+	work->env = env;
+	env_copy_options(&work->arena, &read, &work->options);
 	r = job_begin(open_work_run, work, "open a task", &env->opening, err);
 	if (r < 0) {
 		open_work_free(work);

@@ -200,29 +200,24 @@ static int tasks_fill_item(struct fh_tasks *t, struct fh_task_info *info,
 
 /* --- the baseline ----------------------------------------------------------------------------- */
 
-static void tasks_keep_baseline(
-		struct fh_tasks *t, struct fh_task_info *info, const struct score *score)
-{
-	struct fh_metric *kept = arena_array(&t->arena, score->n + 1, sizeof(*kept));
-
-	for (size_t i = 0; i < score->n; i++) {
-		kept[i] = score->metrics[i];
-		kept[i].name = arena_strdup(&t->arena, kept[i].name);
-	}
-	info->baseline = score->n ? kept : NULL;
-	info->n_baseline = score->n;
-}
-
 static int tasks_take_baseline(struct fh_tasks *t, struct fh_task_info *info, struct env_spec *spec,
 		const struct fh_env_options *env, struct fh_error *err)
 {
 	auto_score struct score score = { 0 };
+	struct fh_metric *kept;
 	int r = env_spec_bind(spec, env, err);
 
 	if (r < 0)
 		return r;
-	if (baseline_find(spec, &score))
-		tasks_keep_baseline(t, info, &score);
+	if (!baseline_find(spec, &score))
+		return 0;
+	kept = arena_array(&t->arena, score.n + 1, sizeof(*kept));
+	for (size_t i = 0; i < score.n; i++) {
+		kept[i] = score.metrics[i];
+		kept[i].name = arena_strdup(&t->arena, kept[i].name);
+	}
+	info->baseline = score.n ? kept : NULL;
+	info->n_baseline = score.n;
 	return 0;
 }
 

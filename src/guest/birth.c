@@ -191,35 +191,25 @@ pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
 	return pid;
 }
 
-/*
- * Lets PID 1 put children into the sandbox' control group at their birth. For that PID 1 must be
- * able to write to cgroup.procs of this group and of its parent group. The groups of all sandboxes
- * and of the nursery lie in this parent group.
- */
-static int birth_give_group(int group, struct fh_error *err)
-{
-	static const char *const files[] = { "cgroup.procs", "../cgroup.procs" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		if (fchownat(group, files[i], NURSERY_ID(0), (gid_t)-1, 0) < 0)
-			return error_set(err, errno, "give a control group to the sandbox");
-	return 0;
-}
-
 int birth_prepare(struct nursery *n, struct birth *b, struct fh_error *err)
 {
+	static const char *const group_files[] = { "cgroup.procs", "../cgroup.procs" };
 	const struct plan *plan = &b->plan;
+	bool born_in_group = plan->flags & PLAN_BORN_IN_GROUP && plan->n_groups == 1;
 	size_t need = PLAN_SOCKETS + (plan->flags & PLAN_SHELL ? 1 : 0) + plan->n_groups;
 	int r;
 
 	if (b->n_fds != need)
 		return error_say(err, EPROTO, "the plan has %zu descriptors instead of %zu",
 				b->n_fds, need);
-	if (plan->flags & PLAN_BORN_IN_GROUP && plan->n_groups == 1) {
-		r = birth_give_group(b->fds[b->n_fds - 1], err);
-		if (r < 0)
-			return r;
-	}
+	/*
+	 * Let PID 1 put children into the sandbox' control group at their birth. For that it must
+	 * be able to write to cgroup.procs of this group and of its parent group. The groups of all
+	 * sandboxes and of the nursery lie in this parent group.
+	 */
+	for (size_t i = 0; born_in_group && i < ARRAY_SIZE(group_files); i++)
+		if (fchownat(b->fds[b->n_fds - 1], group_files[i], NURSERY_ID(0), (gid_t)-1, 0) < 0)
+			return error_set(err, errno, "give a control group to the sandbox");
 	for (uint32_t i = 0; i < plan->n_binds; i++) {
 		const struct plan_bind *bind = &plan->binds[i];
 

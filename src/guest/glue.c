@@ -141,20 +141,6 @@ static void glue_restore_fds(void)
 }
 
 /*
- * Ends the shell if the command that just ran closed or replaced a descriptor of the loop that runs
- * commands. So the blame falls on this command and not on the next.
- */
-static void glue_check_fds(void)
-{
-	struct stat now;
-
-	for (size_t i = 0; i < KEPT; i++)
-		if (fstat(kept_fds[i], &now) < 0 || now.st_dev != kept[i].st_dev ||
-				now.st_ino != kept[i].st_ino)
-			_exit(125);
-}
-
-/*
  * Stores the time and the newest pid when a command begins. From these PID 1 can tell which
  * processes the command started.
  */
@@ -273,6 +259,8 @@ static enum shell_end glue_run(const char *text, int *out_status)
 
 static void glue_after_command(void)
 {
+	struct stat now;
+
 	in_command = 0;
 	interrupt_state = 0;
 	read_but_dont_execute = 0;
@@ -281,7 +269,12 @@ static void glue_after_command(void)
 		__fpurge(stdout);
 	fflush(stdout);
 	reap_dead_jobs();
-	glue_check_fds();
+	/* End the shell now if the command closed or replaced a descriptor of this loop. Else the
+	 * next command would get the blame. */
+	for (size_t i = 0; i < KEPT; i++)
+		if (fstat(kept_fds[i], &now) < 0 || now.st_dev != kept[i].st_dev ||
+				now.st_ino != kept[i].st_ino)
+			_exit(125);
 }
 
 static void glue_do_command(const struct shell_start *start)

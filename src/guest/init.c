@@ -159,16 +159,6 @@ static void init_signal_born(const struct init *in, const struct shell_mark *mar
 	}
 }
 
-static void init_answer_interruptions(struct init *in)
-{
-	for (; in->unanswered; in->unanswered--) {
-		auto_buf struct buf b = BUF_INIT(8);
-
-		wire_put_u8(&b, INIT_INTERRUPTED);
-		init_tell(in, &b);
-	}
-}
-
 /*
  * Forks the sweeper, a child that finds and signals processes through /proc. An agent can hold the
  * kernel's lock of /proc, and PID 1 must not wait for it.
@@ -210,7 +200,12 @@ static void init_swept(struct init *in)
 		init_sweep(in);
 		return;
 	}
-	init_answer_interruptions(in);
+	for (; in->unanswered; in->unanswered--) {
+		auto_buf struct buf b = BUF_INIT(8);
+
+		wire_put_u8(&b, INIT_INTERRUPTED);
+		init_tell(in, &b);
+	}
 	init_begin_shell(in);
 }
 

@@ -44,18 +44,6 @@ struct cgroups {
 	size_t n_claims;
 };
 
-/* Finds the folders of the first kind of control groups that works on this machine. */
-static int cgroup_tree_find(pid_t helper, struct cgroup_tree *out, char **out_why)
-{
-	auto_free char *why1 = NULL;
-	auto_free char *why2 = NULL;
-
-	if (cgroup_v1.find(helper, out, &why1) == 0 || cgroup_v2.find(helper, out, &why2) == 0)
-		return 0;
-	*out_why = xasprintf("%s; %s", why1, why2);
-	return -ENOENT;
-}
-
 static char *cgroup_path(const struct cgroups *pool, const struct cgroup *group, size_t part)
 {
 	return xasprintf("%s/%s", pool->tree.folders[part], group->name);
@@ -85,21 +73,6 @@ static int cgroup_make_folders(struct cgroups *pool, const char *label, struct f
 	return 0;
 }
 
-/*
- * Opens the files cgroup.procs of the control groups that this process is in. Call it before `tree`
- * gets the folders of the pool.
- */
-static void cgroup_open_home(struct cgroups *pool, const struct cgroup_tree *tree)
-{
-	for (size_t i = 0; i < tree->n; i++) {
-		auto_free char *path = xasprintf("%s/cgroup.procs", tree->folders[i]);
-		int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-		if (fd >= 0)
-			pool->home[pool->n_home++] = fd;
-	}
-}
-
 static int cgroup_make_own(
 		struct cgroups *pool, const char *label, pid_t helper, struct fh_error *err)
 {
@@ -108,8 +81,14 @@ static int cgroup_make_own(
 
 	for (size_t i = 0; i < tree->n; i++)
 		cgroup_collect_in(tree->folders[i]);
-	if (!tree->kind->born_into)
-		cgroup_open_home(pool, tree);
+	/* Open the groups that this process is in, before `tree` gets the folders of the pool. */
+	for (size_t i = 0; i < tree->n && !tree->kind->born_into; i++) {
+		auto_free char *path = xasprintf("%s/cgroup.procs", tree->folders[i]);
+		int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+		if (fd >= 0)
+			pool->home[pool->n_home++] = fd;
+	}
 	r = cgroup_make_folders(pool, label, err);
 	if (r < 0)
 		return r;
@@ -121,8 +100,12 @@ struct cgroups *cgroups_open(const char *label, pid_t helper, char **out_why)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	struct cgroups *pool = xcalloc(1, sizeof(*pool));
+	auto_free char *why1 = NULL;
+	auto_free char *why2 = NULL;
 
-	if (cgroup_tree_find(helper, &pool->tree, out_why) < 0) {
+	if (cgroup_v1.find(helper, &pool->tree, &why1) < 0 &&
+			cgroup_v2.find(helper, &pool->tree, &why2) < 0) {
+		*out_why = xasprintf("%s; %s", why1, why2);
 		free(pool);
 		return NULL;
 	}
@@ -155,19 +138,6 @@ static void cgroup_free(struct cgroup *group)
 	free(group);
 }
 
-/*
- * Removes the folders of a pool of control groups, on which this process holds file locks. A fork
- * holds none, and removes none. The next owner removes folders that can't be removed now.
- */
-static void cgroup_remove_folders(const struct cgroups *pool)
-{
-	int64_t deadline = clock_now_ns() + CLOSE_WAIT_MS * NS_PER_MS;
-
-	for (size_t i = 0; i < pool->n_claims; i++)
-		while (cgroup_remove_folder(pool->tree.folders[i]) < 0 && clock_now_ns() < deadline)
-			nanosleep(&(struct timespec){ .tv_nsec = 2 * NS_PER_MS }, NULL);
-}
-
 static void cgroup_unclaim(struct cgroups *pool)
 {
 	while (pool->n_claims)
@@ -181,8 +151,14 @@ void cgroups_forked(struct cgroups *pool)
 	cgroup_unclaim(pool);
 }
 
+/*
+ * Removes the folders of a pool on which this process holds file locks. A fork holds none, and
+ * removes none. The next owner removes folders that can't be removed now.
+ */
 static void cgroup_destroy_pool(struct cgroups *pool)
 {
+	int64_t deadline = clock_now_ns() + CLOSE_WAIT_MS * NS_PER_MS;
+
 	while (pool->used) {
 		struct cgroup *group = pool->used;
 
@@ -191,7 +167,9 @@ static void cgroup_destroy_pool(struct cgroups *pool)
 	}
 	for (size_t i = 0; i < pool->n_home; i++)
 		close(pool->home[i]);
-	cgroup_remove_folders(pool);
+	for (size_t i = 0; i < pool->n_claims; i++)
+		while (cgroup_remove_folder(pool->tree.folders[i]) < 0 && clock_now_ns() < deadline)
+			nanosleep(&(struct timespec){ .tv_nsec = 2 * NS_PER_MS }, NULL);
 	cgroup_unclaim(pool);
 	cgroup_tree_release(&pool->tree);
 	pthread_mutex_destroy(&pool->lock);
@@ -297,20 +275,14 @@ static int cgroup_make(struct cgroups *pool, struct cgroup **out, struct fh_erro
 	return 0;
 }
 
-static int cgroup_open_part(const struct cgroups *pool, const struct cgroup *group, size_t part)
-{
-	auto_free char *folder = cgroup_path(pool, group, part);
-	auto_free char *procs = xasprintf("%s/cgroup.procs", folder);
-
-	if (pool->tree.kind->born_into)
-		return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return open(procs, O_WRONLY | O_CLOEXEC);
-}
-
 static int cgroup_open_files(struct cgroups *pool, struct cgroup *group, struct fh_error *err)
 {
 	for (size_t i = 0; i < pool->tree.n; i++) {
-		int fd = cgroup_open_part(pool, group, i);
+		auto_free char *folder = cgroup_path(pool, group, i);
+		auto_free char *procs = xasprintf("%s/cgroup.procs", folder);
+		int fd = pool->tree.kind->born_into
+				? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+				: open(procs, O_WRONLY | O_CLOEXEC);
 
 		if (fd < 0)
 			return error_set(err, errno, "open control group '%s'", group->name);

@@ -49,31 +49,6 @@ int disk_episodes_dir(char **out, struct fh_error *err)
 	return r;
 }
 
-static int disk_set_project(int fd, uint32_t project)
-{
-	struct fsxattr attr;
-
-	if (ioctl(fd, FS_IOC_FSGETXATTR, &attr) < 0)
-		return -errno;
-	attr.fsx_projid = project;
-	attr.fsx_xflags |= FS_XFLAG_PROJINHERIT;
-	return ioctl(fd, FS_IOC_FSSETXATTR, &attr) < 0 ? -errno : 0;
-}
-
-static int disk_set_quota(int fd, uint32_t project, const struct sandbox_limits *l)
-{
-	struct fs_disk_quota quota = { .d_version = FS_DQUOT_VERSION,
-		.d_flags = FS_PROJ_QUOTA,
-		.d_id = project,
-		.d_fieldmask = FS_DQ_BHARD | FS_DQ_IHARD,
-		.d_blk_hardlimit = (uint64_t)l->disk_bytes / BASIC_BLOCK,
-		.d_ino_hardlimit = (uint64_t)l->disk_files };
-
-	if (syscall(SYS_quotactl_fd, fd, QCMD(Q_XSETQLIM, PRJQUOTA), project, &quota) < 0)
-		return -errno;
-	return 0;
-}
-
 /*
  * Makes an episode's folder a quota project, so that the kernel counts its files. Returns true if
  * they are counted, and the limit, if any, is set.
@@ -81,13 +56,24 @@ static int disk_set_quota(int fd, uint32_t project, const struct sandbox_limits 
 static bool disk_limit_folder(const char *folder, const struct sandbox_limits *l)
 {
 	auto_close int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct fs_disk_quota quota = { .d_version = FS_DQUOT_VERSION,
+		.d_flags = FS_PROJ_QUOTA,
+		.d_fieldmask = FS_DQ_BHARD | FS_DQ_IHARD,
+		.d_blk_hardlimit = (uint64_t)l->disk_bytes / BASIC_BLOCK,
+		.d_ino_hardlimit = (uint64_t)l->disk_files };
+	struct fsxattr attr;
 	struct stat st;
-	uint32_t project;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return false;
-	project = PROJECT_BASE ^ (uint32_t)st.st_ino;
-	return disk_set_quota(fd, project, l) == 0 && disk_set_project(fd, project) == 0;
+	quota.d_id = PROJECT_BASE ^ (uint32_t)st.st_ino;
+	if (syscall(SYS_quotactl_fd, fd, QCMD(Q_XSETQLIM, PRJQUOTA), quota.d_id, &quota) < 0)
+		return false;
+	if (ioctl(fd, FS_IOC_FSGETXATTR, &attr) < 0)
+		return false;
+	attr.fsx_projid = quota.d_id;
+	attr.fsx_xflags |= FS_XFLAG_PROJINHERIT;
+	return ioctl(fd, FS_IOC_FSSETXATTR, &attr) == 0;
 }
 
 static int disk_make_own_dir(struct native_owner *o, struct fh_error *err)

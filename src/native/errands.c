@@ -72,19 +72,6 @@ static void errand_tell_failure(const struct errand *e, const struct fh_error *e
 	fd_send_message(e->ends.sockets[PLAN_CONTROL], b.data, b.len, NULL, 0, MSG_DONTWAIT);
 }
 
-static struct errand *errand_take_first(struct native_owner *o)
-{
-	struct errand *e;
-
-	pthread_mutex_lock(&o->lock);
-	e = o->errands;
-	if (e)
-		o->errands = e->next;
-	o->errand_in_hand = e;
-	pthread_mutex_unlock(&o->lock);
-	return e;
-}
-
 static void errand_settle(
 		struct native_owner *o, struct errand *e, int r, const struct fh_error *err)
 {
@@ -130,7 +117,11 @@ static int errand_try_first(struct native_owner *o, struct errand **out, struct 
 	 * Take the errand only now, after the wait for the nursery. errand_drop() has to wait for
 	 * an errand that was taken.
 	 */
-	*out = errand_take_first(o);
+	pthread_mutex_lock(&o->lock);
+	*out = o->errand_in_hand = o->errands;
+	if (o->errands)
+		o->errands = o->errands->next;
+	pthread_mutex_unlock(&o->lock);
 	if (r < 0 || !*out)
 		return r;
 	return errand_deliver(o, *out, err);
@@ -216,18 +207,10 @@ static struct errand *errand_new(void)
 	return e;
 }
 
-/* Keeps a message that the nursery's socket had no room for, and sends it later. */
-static void errand_message(struct native_owner *o, const struct buf *message)
-{
-	struct errand *e = errand_new();
-
-	buf_add(&e->message, message->data, message->len);
-	errand_add(o, e);
-}
-
 void errand_remove(struct native_owner *o, const char *folder)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
+	struct errand *e;
 	int r;
 
 	wire_put_u8(&b, NURSERY_REMOVE);
@@ -235,8 +218,12 @@ void errand_remove(struct native_owner *o, const char *folder)
 	pthread_mutex_lock(&o->lock);
 	r = nursery_send(o->nursery, &b, NULL, 0);
 	pthread_mutex_unlock(&o->lock);
-	if (r == -EAGAIN)
-		errand_message(o, &b);
+	if (r != -EAGAIN)
+		return;
+	/* The nursery's socket had no room for the message: send it later. */
+	e = errand_new();
+	buf_add(&e->message, b.data, b.len);
+	errand_add(o, e);
 }
 
 int errand_sandbox(struct native_sandbox *sb, const struct plan *plan,

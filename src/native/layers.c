@@ -97,33 +97,28 @@ static int layers_make(
 	return r;
 }
 
-static int layers_add_made(struct native_owner *o, struct owner_layer *layer, struct fh_error *err)
-{
-	auto_unlock pthread_mutex_t *changing = scope_lock(&o->changing);
-	int r = layers_make(o, layer, err);
-
-	if (r < 0)
-		return r;
-	pthread_mutex_lock(&o->lock);
-	layer->next = o->layers;
-	o->layers = layer;
-	pthread_mutex_unlock(&o->lock);
-	return 0;
-}
-
 /*
  * Has the nursery make a layer and adds it to the owner's list, which then owns the layer. No other
  * nursery may start in between: a new nursery makes only the layers of the list.
  */
 static int layers_keep(struct native_owner *o, struct owner_layer *layer, struct fh_error *err)
 {
-	int r = layers_add_made(o, layer, err);
+	int r;
 
-	if (r < 0)
+	pthread_mutex_lock(&o->changing);
+	r = layers_make(o, layer, err);
+	if (r < 0) {
+		pthread_mutex_unlock(&o->changing);
 		layers_free(layer);
-	else
-		spares_refill(o);
-	return r;
+		return r;
+	}
+	pthread_mutex_lock(&o->lock);
+	layer->next = o->layers;
+	o->layers = layer;
+	pthread_mutex_unlock(&o->lock);
+	pthread_mutex_unlock(&o->changing);
+	spares_refill(o);
+	return 0;
 }
 
 int layers_add(struct owner *base, const char *name, const struct layer_item *items, size_t n,

@@ -20,16 +20,10 @@ int64_t usage_files_bytes(const struct native_sandbox *sb)
 	return usage_read(sb, &s) ? (int64_t)(s.f_blocks - s.f_bfree) * s.f_bsize : -1;
 }
 
-static int64_t usage_left_bytes(const struct native_sandbox *sb)
-{
-	struct statfs s;
-
-	return usage_read(sb, &s) ? (int64_t)s.f_bfree * s.f_bsize : -1;
-}
-
 int64_t usage_count(const struct sandbox *base, enum sandbox_counter counter)
 {
 	const struct native_sandbox *sb = native_view(base);
+	struct statfs files;
 	int64_t bytes;
 
 	switch (counter) {
@@ -45,7 +39,7 @@ int64_t usage_count(const struct sandbox *base, enum sandbox_counter counter)
 	case SANDBOX_PROCESSES_REFUSED:
 		return sb->group ? cgroup_count(sb->group, CGROUP_PROCESS_REFUSED) : -1;
 	case SANDBOX_LEFT_BYTES:
-		return usage_left_bytes(sb);
+		return usage_read(sb, &files) ? (int64_t)files.f_bfree * files.f_bsize : -1;
 	}
 	return -1;
 }

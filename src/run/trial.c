@@ -157,18 +157,6 @@ static void trial_add_score(struct trying *t, struct trial_side *side, const cha
 		trial_failed(t->played, what, &err);
 }
 
-/* Adds the published scores of the baseline, which another machine computed, to the report. */
-static void trial_add_published(struct trying *t)
-{
-	if (t->task->baseline_command && !t->task->baseline_is_published)
-		return;
-	trial_add_scores(t->played, "published", t->task->published, t->task->n_published);
-	if (!t->task->baseline_command)
-		json_object_set_new(t->played, "note",
-				json_text("the baseline is not played: no 'baseline_paths' name "
-					  "its program"));
-}
-
 /*
  * Adds the baseline's score to the report. Plays the baseline, unless this is the first seed:
  * fh_env_open() has played it with that.
@@ -316,8 +304,16 @@ static bool trial_try_seed(struct trying *t, int i)
 
 static bool trial_play_seeds(struct trying *t)
 {
-	json_object_set_new(t->played, "metric", json_text(t->task->metric));
-	trial_add_published(t);
+	const struct task *task = t->task;
+
+	json_object_set_new(t->played, "metric", json_text(task->metric));
+	if (!task->baseline_command || task->baseline_is_published)
+		/* Another machine computed these scores. */
+		trial_add_scores(t->played, "published", task->published, task->n_published);
+	if (!task->baseline_command)
+		json_object_set_new(t->played, "note",
+				json_text("the baseline is not played: no 'baseline_paths' name "
+					  "its program"));
 	for (int i = 0; i < t->trial->n_seeds || i == 0; i++)
 		if (!trial_try_seed(t, i))
 			break;
