@@ -186,14 +186,14 @@ static int fence_tolerant(struct arena *a, const struct chat_reply *reply,
 	return 0;
 }
 
-#define ONE_BLOCK                                                                                     \
-	"Nothing was run: your reply has another form than the one that is understood. Say what you " \
-	"think, and then give one command, alone in one fenced block:\n"                              \
-	"\n"                                                                                          \
-	"What you found out and what you do next.\n"                                                  \
-	"\n"                                                                                          \
-	"```\n"                                                                                       \
-	"the command\n"                                                                               \
+#define ONE_BLOCK                                                                                  \
+	"Nothing was run: your reply has another form than the one that is understood. "           \
+	"Say what you think, and then give one command, alone in one fenced block:\n"              \
+	"\n"                                                                                       \
+	"What you found out and what you do next.\n"                                               \
+	"\n"                                                                                       \
+	"```\n"                                                                                    \
+	"the command\n"                                                                            \
 	"```\n"
 
 const struct output_parser parser_thought_action = {

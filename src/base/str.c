@@ -16,6 +16,14 @@ bool str_eq(const char *a, const char *b)
 	return strcmp(a, b) == 0;
 }
 
+int str_index(const char *s, const char *const *list)
+{
+	for (int i = 0; list[i]; i++)
+		if (str_eq(s, list[i]))
+			return i;
+	return -1;
+}
+
 bool str_starts(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;

@@ -18,6 +18,8 @@ struct texts {
 };
 
 bool str_eq(const char *a, const char *b); /* equal texts; NULL equals only NULL */
+/* Returns the index of a text in a NULL-terminated list; -1: it is not in the list. */
+int str_index(const char *s, const char *const *list);
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
 

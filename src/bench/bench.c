@@ -321,18 +321,10 @@ static void bench_print_table(const struct bench *b, const struct machine *m)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static bool suite_has(const struct suite *suite, const char *name)
-{
-	for (size_t i = 0; suite->names[i]; i++)
-		if (str_eq(name, suite->names[i]))
-			return true;
-	return false;
-}
-
 static bool suite_is_wanted(const struct suite *suite, const struct texts *only)
 {
 	for (size_t i = 0; i < only->n; i++)
-		if (suite_has(suite, only->items[i]))
+		if (str_index(only->items[i], suite->names) >= 0)
 			return true;
 	return only->n == 0;
 }

@@ -70,6 +70,8 @@ struct cmd_option {
 	const char *const *choices;
 	/* range of a number; both 0: any that the field can hold */
 	int64_t min, max;
+	/* least value of an OPTION_NUMBER besides 0, which means no limit; 0: `min` applies */
+	double least;
 	const char *heading; /* title of a group of options in help, which begins here */
 	const char *why;     /* reason, for OPTION_NOTED and OPTION_REFUSED */
 	/* names of an option that has to be given too, and of one that must not be; NULL: none */

@@ -36,6 +36,8 @@ static void help_json_put_option(struct pyjson_writer *w, const struct cmd_optio
 		pyjson_put_i64(w, "min", o->min);
 		pyjson_put_i64(w, "max", o->max ? o->max : INT64_MAX);
 	}
+	if (o->least > 0)
+		pyjson_put_double(w, "least", o->least);
 	if (o->choices) {
 		pyjson_put_array(w, "choices");
 		for (int i = 0; o->choices[i]; i++)

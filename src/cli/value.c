@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/value.h"
 
+#include "base/scope.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -56,17 +57,19 @@ static int value_set_number(
 		const struct spotted *s, const char *text, double *field, struct fh_error *err)
 {
 	const struct cmd_option *o = s->option;
-	bool any = !o->min && !o->max;
+	double low = o->least > 0 ? o->least : (double)o->min, high = (double)o->max, v;
+	bool any = !low && !high;
 	char wanted[96];
-	double v;
 
-	if (str_to_double(text, &v) && (any || (v >= (double)o->min && v <= (double)o->max))) {
+	if (str_to_double(text, &v) &&
+			(any || (v >= low && v <= high) || (o->least > 0 && v == 0))) {
 		*field = v;
 		return 0;
 	}
 	if (any)
 		return value_refuse(s, text, "a number", err);
-	snprintf(wanted, sizeof(wanted), "a number from %" PRIi64 " to %" PRIi64, o->min, o->max);
+	snprintf(wanted, sizeof(wanted), "a number from %.10g to %.10g%s", low, high,
+			o->least > 0 ? ", or 0 for no limit" : "");
 	return value_refuse(s, text, wanted, err);
 }
 
@@ -89,19 +92,16 @@ static int value_set_bytes(
 
 int value_find_choice(const struct spotted *s, const char *text, int *out, struct fh_error *err)
 {
-	char wanted[256] = "one of";
-	size_t n = strlen(wanted);
+	auto_buf struct buf wanted = BUF_INIT(256);
+	int found = str_index(text, s->option->choices);
 
-	for (int i = 0; s->option->choices[i]; i++) {
-		if (str_eq(text, s->option->choices[i])) {
-			*out = i;
-			return 0;
-		}
-		if (n < sizeof(wanted))
-			n += (size_t)snprintf(wanted + n, sizeof(wanted) - n, "%s %s", i ? "," : "",
-					s->option->choices[i]);
+	if (found >= 0) {
+		*out = found;
+		return 0;
 	}
-	return value_refuse(s, text, wanted, err);
+	for (int i = 0; s->option->choices[i]; i++)
+		buf_printf(&wanted, "%s %s", i ? "," : "one of", s->option->choices[i]);
+	return value_refuse(s, text, buf_str(&wanted), err);
 }
 
 int value_set(const struct spotted *s, const char *text, struct fh_error *err)

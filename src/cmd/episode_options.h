@@ -14,8 +14,8 @@ extern const struct warner cmd_warner;
 /* clang-format off */
 #define PYTHON_OPTION(field)                                                                       \
 	{ "python", 0, OPTION_TEXT, (field), "ENV[:rw]",                                           \
-	  "use a Python environment of this machine (venv, conda). With :rw the sandbox can write " \
-	  "to it, as `pip install` does; the changes end with the sandbox" }
+	  "use a Python environment of this machine (venv, conda). With :rw the sandbox can " \
+	  "write to it, as `pip install` does; the changes end with the sandbox" }
 
 #define DATA_SEED_OPTION(field, is_given)                                                         \
 	{ "data-seed", 0, OPTION_UINT64, (field), "N",                                             \

@@ -17,8 +17,6 @@
 
 /* fumehood sandbox exec and shell: run a program in a sandbox of its own. */
 
-/* least time that the kernel can limit: 1 ms of each 100 ms */
-#define CPUS_MIN 0.01
 #define EXEC_FAILED 125 /* exit status if the program did not start, as of docker and env(1) */
 
 struct sandbox_cli {
@@ -35,43 +33,35 @@ struct sandbox_cli {
 static const char *const networks[] = { "none", "host", NULL };
 static const char *const disks[] = { "memory", "disk", NULL };
 
-#define COMMON_OPTIONS                                                                                          \
-	{ "bind", 'b', OPTION_REPEAT, FIELD(binds), "SRC[:DST[:rw]]",                                           \
-		"show a file or folder of this machine, read-only. With :rw the sandbox can write "             \
-		"to a folder; the changes end with the sandbox" },                                              \
-			{ "env", 'e', OPTION_REPEAT, FIELD(env), "K=V",                                         \
-				"set an environment variable" },                                                \
-			PYTHON_OPTION(FIELD(python)),                                                           \
-			{ "gpus", 0, OPTION_LIST, FIELD(gpus), "N,...",                                         \
-				"NVIDIA GPUs of the sandbox, 2 for /dev/nvidia2, which no run has meanwhile" }, \
-			{ "network", 0, OPTION_CHOICE, FIELD(network), "none|host",                             \
-				"network of the sandbox", .preset = "none", .choices = networks },              \
-			{ "memory", 'm', OPTION_BYTES, FIELD(memory_bytes), "SIZE",                             \
-				"most memory: 512M, 2G", .min = 1 << 20 },                                      \
-			{ "disk", 0, OPTION_BYTES, FIELD(disk_bytes), "SIZE",                                   \
-				"most space for written files", .min = 4096 },                                  \
-			{ "disk-on", 0, OPTION_CHOICE, FIELD(disk_on), "memory|disk",                           \
-				"place of written files", .preset = "memory", .choices = disks },               \
-			{ "pids", 0, OPTION_INT, FIELD(pids), "N", "most processes", .min = 1,                  \
-				.max = 1 << 22 },                                                               \
-			{ "cpus", 0, OPTION_NUMBER, FIELD(cpus), "N",                                           \
-				"most CPU time, in cores; 0: no limit", .max = 4096 },                          \
-			{ "workdir", 'w', OPTION_PATH, FIELD(workdir), "DIR",                                   \
-				"folder in the sandbox to start in" },                                          \
-	{                                                                                                       \
-		"folder", 'C', OPTION_PATH, FIELD(folder), "DIR",                                               \
-				"show this folder of this machine, read-only, and start in it; "                \
-				"`here` is the current one"                                                     \
-	}
-
+/* `sandbox shell` has all but the first. */
 static const struct cmd_option exec_options[] = {
-	COMMON_OPTIONS,
 	{ "timeout", 't', OPTION_SECONDS, FIELD(timeout_s), "TIME",
 			"end the program after this time: 10, 5m; 0: never" },
+	{ "bind", 'b', OPTION_REPEAT, FIELD(binds), "SRC[:DST[:rw]]",
+			"show a file or folder of this machine, read-only. With :rw the sandbox can write "
+			"to a folder; the changes end with the sandbox" },
+	{ "env", 'e', OPTION_REPEAT, FIELD(env), "K=V", "set an environment variable" },
+	PYTHON_OPTION(FIELD(python)),
+	{ "gpus", 0, OPTION_LIST, FIELD(gpus), "N,...",
+			"NVIDIA GPUs of the sandbox, 2 for /dev/nvidia2, which no run has meanwhile" },
+	{ "network", 0, OPTION_CHOICE, FIELD(network), "none|host", "network of the sandbox",
+			.preset = "none", .choices = networks },
+	{ "memory", 'm', OPTION_BYTES, FIELD(memory_bytes), "SIZE", "most memory: 512M, 2G",
+			.min = 1 << 20 },
+	{ "disk", 0, OPTION_BYTES, FIELD(disk_bytes), "SIZE", "most space for written files",
+			.min = 4096 },
+	{ "disk-on", 0, OPTION_CHOICE, FIELD(disk_on), "memory|disk", "place of written files",
+			.preset = "memory", .choices = disks },
+	{ "pids", 0, OPTION_INT, FIELD(pids), "N", "most processes", .min = 1, .max = 1 << 22 },
+	{ "cpus", 0, OPTION_NUMBER, FIELD(cpus), "N", "most CPU time, in cores; 0: no limit",
+			.max = 4096,
+			.least = 0.01 /* the kernel can limit to 1 ms of each 100 ms */ },
+	{ "workdir", 'w', OPTION_PATH, FIELD(workdir), "DIR", "folder in the sandbox to start in" },
+	{ "folder", 'C', OPTION_PATH, FIELD(folder), "DIR",
+			"show this folder of this machine, read-only, and start in it; "
+			"`here` is the current one" },
 	{},
 };
-
-static const struct cmd_option shell_options[] = { COMMON_OPTIONS, {} };
 
 /* --- options ---------------------------------------------------------------------------------- */
 
@@ -174,9 +164,6 @@ static int exec_read(const struct sandbox_cli *cli, struct exec_plan *plan, stru
 
 	if (r < 0)
 		return r;
-	if (cli->cpus > 0 && cli->cpus < CPUS_MIN)
-		return error_say(err, EINVAL, "--cpus wants at least %g, or 0 for no limit",
-				CPUS_MIN);
 	r = episode_gpus(&cli->gpus, &plan->arena, &plan->gpus, err);
 	if (r < 0)
 		return r;
@@ -365,7 +352,7 @@ const struct command command_sandbox_shell = {
 	.about = "Shows what an agent sees. When the shell ends, all files in it are deleted.",
 	.statuses = shell_statuses,
 	.misuse_status = EXEC_FAILED,
-	.options = shell_options,
+	.options = exec_options + 1,
 	.options_size = sizeof(struct sandbox_cli),
 	.run = sandbox_exec_shell_main,
 };

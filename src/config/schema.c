@@ -82,17 +82,15 @@ static int schema_read_text(const struct schema_reading *r, const struct field *
 static int schema_read_choice(const struct schema_reading *r, const struct field *field,
 		const struct node *node, int *out)
 {
+	int found = node->kind == NODE_SCALAR ? str_index(node->text, field->choices) : -1;
 	auto_buf struct buf expected = BUF_INIT(512);
 
-	for (int i = 0; node->kind == NODE_SCALAR && field->choices[i]; i++) {
-		if (str_eq(node->text, field->choices[i])) {
-			*out = i;
-			return 0;
-		}
+	if (found >= 0) {
+		*out = found;
+		return 0;
 	}
-	buf_add_str(&expected, "one of");
 	for (int i = 0; field->choices[i]; i++)
-		buf_printf(&expected, "%s '%s'", i ? "," : "", field->choices[i]);
+		buf_printf(&expected, "%s '%s'", i ? "," : "one of", field->choices[i]);
 	return schema_wrong(r, field, node, buf_str(&expected));
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/fd.h"
 #include "base/scope.h"
+#include "base/str.h"
 #include "guest/start.h"
 #include "inside/pack.h"
 
@@ -108,13 +109,6 @@ static void pack_folder(struct pack *p, int above, const char *name, unsigned de
 	closedir(folder);
 }
 
-static bool pack_list_has(const char *const *list, const char *name)
-{
-	while (*list && strcmp(*list, name) != 0)
-		list++;
-	return *list != NULL;
-}
-
 static void pack_content(struct pack *p, DIR *folder, const char *const *left_out, unsigned deep)
 {
 	static const char *const self[] = { ".", "..", NULL };
@@ -125,7 +119,7 @@ static void pack_content(struct pack *p, DIR *folder, const char *const *left_ou
 	while ((found = readdir(folder))) {
 		const char *name = found->d_name;
 
-		if (pack_list_has(self, name) || pack_list_has(left_out, name) ||
+		if (str_index(name, self) >= 0 || str_index(name, left_out) >= 0 ||
 				n + strlen(name) + 2 > sizeof(p->path) ||
 				fstatat(dirfd(folder), name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;

@@ -21,10 +21,9 @@ const char *const episode_rewards[] = {
 
 int episode_reward_of(const char *name, int otherwise)
 {
-	for (int i = 0; episode_rewards[i]; i++)
-		if (str_eq(episode_rewards[i], name))
-			return i;
-	return otherwise;
+	int found = str_index(name, episode_rewards);
+
+	return found >= 0 ? found : otherwise;
 }
 
 int episode_recorded_steps(const struct pyjson *open, int otherwise)

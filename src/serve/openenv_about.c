@@ -59,29 +59,18 @@
 	"\",\"requestBody\":{" JSON_OF(body) "}," OPENENV_ABOUT_ANSWER(schema) "}}"
 #define ANY "{\"type\":\"object\"}"
 
+/* clang-format off */
 static const char openapi[] =
-		"{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Fumehood\",\"version\":\"1.0.0\","
-		"\"description\":\"Fumehood " FUMEHOOD_VERSION ", an OpenEnv server\"},\"paths\":{"
-		"\"/reset\":" POST("Begin an episode", RESET_SCHEMA,
-				RESULT_SCHEMA) ","
-					       "\"/step\":" POST("Run an action", STEP_SCHEMA,
-							       RESULT_SCHEMA) ","
-									      "\"/state\":" GET(
-											      "State of an episode",
-											      STATE_SCHEMA) ","
-													    "\"/schema\":" GET(
-															    "JSON schemas",
-															    ANY) ","
-																 "\"/metadata\":" GET(
-																		 "Name and description",
-																		 ANY) ","
-																		      "\"/health\":" GET(
-																				      "Health of the server",
-																				      ANY) ","
-																					   "\"/mcp\":" POST(
-																							   "Model Context Protocol, by JSON-RPC",
-																							   ANY,
-																							   ANY) "}}";
+	"{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Fumehood\",\"version\":\"1.0.0\","
+	"\"description\":\"Fumehood " FUMEHOOD_VERSION ", an OpenEnv server\"},\"paths\":{"
+	"\"/reset\":" POST("Begin an episode", RESET_SCHEMA, RESULT_SCHEMA) ","
+	"\"/step\":" POST("Run an action", STEP_SCHEMA, RESULT_SCHEMA) ","
+	"\"/state\":" GET("State of an episode", STATE_SCHEMA) ","
+	"\"/schema\":" GET("JSON schemas", ANY) ","
+	"\"/metadata\":" GET("Name and description", ANY) ","
+	"\"/health\":" GET("Health of the server", ANY) ","
+	"\"/mcp\":" POST("Model Context Protocol, by JSON-RPC", ANY, ANY) "}}";
+/* clang-format on */
 
 static void openenv_answer_text(struct client *c, const char *text)
 {

@@ -157,10 +157,13 @@ def numbers_in(command: dict, path=()):
 
 def test_numbers_out_of_range_are_refused(fumehood):
     tried = 0
-    for path, option in numbers_in(json.loads(fumehood("help", "--json").stdout)):
+    numbers = list(numbers_in(json.loads(fumehood("help", "--json").stdout)))
+    assert {o["name"] for _, o in numbers if "least" in o} == {"cpus"}
+    for path, option in numbers:
         wrong = ["", " ", "x", "1x", "nan", "inf", "-inf", "1e999", "9" * 40, "-" + "9" * 40]
         if "max" in option and option["kind"] in ("integer", "number"):
             wrong += [str(option["min"] - 1), str(option["max"] + 1)]
+            wrong += [str(option["least"] / 2)] if "least" in option else []
         elif option["kind"] in ("seconds", "bytes"):
             wrong += ["-1", "0.0001s"]
         for value in wrong:

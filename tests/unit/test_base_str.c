@@ -16,11 +16,16 @@
 
 static void test_compare(void **state)
 {
+	static const char *const list[] = { "red", "green", NULL };
+
 	(void)state;
 	assert_true(str_eq("a", "a"));
 	assert_true(str_eq(NULL, NULL));
 	assert_false(str_eq("a", NULL));
 	assert_false(str_eq(NULL, ""));
+	assert_int_equal(str_index("green", list), 1);
+	assert_int_equal(str_index("gree", list), -1);
+	assert_int_equal(str_index(NULL, list), -1);
 	assert_true(str_starts("abc", "ab"));
 	assert_true(str_starts("abc", ""));
 	assert_false(str_starts("a", "ab"));

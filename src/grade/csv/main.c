@@ -26,15 +26,6 @@ static const char *const parts[] = {
 	[PART_ALL] = "all", [PART_VALIDATE] = "validate", [PART_FINAL] = "final", NULL
 };
 
-/* Finds by its name a part of the rows that can be scored, for example "all". -1: there is none. */
-static int main_part(const char *name)
-{
-	for (int i = 0; parts[i]; i++)
-		if (str_eq(parts[i], name))
-			return i;
-	return -1;
-}
-
 static bool main_parse(int argc, char **argv, struct arguments *a)
 {
 	static const struct option options[] = {
@@ -61,7 +52,7 @@ static bool main_parse(int argc, char **argv, struct arguments *a)
 							   : &a->name) = optarg;
 	}
 	return optind == argc && a->target && a->metric && metric_find(a->metric) &&
-			main_part(a->part) >= 0;
+			str_index(a->part, parts) >= 0;
 }
 
 /* Reads a whole file, from its beginning even if its offset is elsewhere. Reads a pipe to its
@@ -107,7 +98,7 @@ int main(int argc, char **argv)
 		return main_fail(&err);
 	r = score_csv(&(struct score_request){ .columns = { .id = a.id, .target = a.target },
 				      .metric = metric_find(a.metric),
-				      .part = (enum score_part)main_part(a.part),
+				      .part = (enum score_part)str_index(a.part, parts),
 				      .range = { strtod(a.least, NULL), strtod(a.most, NULL) },
 				      .submission = submission.data,
 				      .submission_bytes = submission.len,
