@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cancel.h"
 
-#include "base/clock.h"
 #include "base/scope.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/str.h"
 
+#include "base/mem.h"
 #include "base/scope.h"
 
 #include <stdlib.h>
@@ -35,6 +36,35 @@ bool str_ends(const char *s, const char *suffix)
 	size_t m = strlen(suffix);
 
 	return n >= m && strcmp(s + n - m, suffix) == 0;
+}
+
+struct str_repeat {
+	const char *text;
+	size_t at;
+};
+
+static int str_compare_repeats(const void *a, const void *b)
+{
+	const struct str_repeat *x = a, *y = b;
+	int order = strcmp(x->text, y->text);
+
+	return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+bool str_find_repeat(const char *const *texts, size_t n, size_t *out_at)
+{
+	auto_free struct str_repeat *all = xcalloc(n + 1, sizeof(*all));
+
+	for (size_t i = 0; i < n; i++)
+		all[i] = (struct str_repeat){ texts[i], i };
+	qsort(all, n, sizeof(*all), str_compare_repeats);
+	for (size_t i = 1; i < n; i++) {
+		if (!str_eq(all[i].text, all[i - 1].text))
+			continue;
+		*out_at = all[i].at;
+		return true;
+	}
+	return false;
 }
 
 /* --- closest text, for "did you mean" --------------------------------------------------------- */

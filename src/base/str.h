@@ -20,6 +20,8 @@ struct texts {
 bool str_eq(const char *a, const char *b); /* equal texts; NULL equals only NULL */
 /* Returns the index of a text in a NULL-terminated list; -1: it is not in the list. */
 int str_index(const char *s, const char *const *list);
+/* Returns true if an array of strings has a duplicate. *out_at is the index of the second one. */
+bool str_find_repeat(const char *const *texts, size_t n, size_t *out_at);
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
 

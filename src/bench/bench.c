@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "bench/suites.h"

@@ -53,7 +53,7 @@ static int runner_check_repeats(struct runner *run, const char *option, const st
 {
 	size_t at;
 
-	if (!repeats_find(list->items, list->n, &at))
+	if (!str_find_repeat(list->items, list->n, &at))
 		return CMD_OK;
 	return cmd_misuse(run->ctx, "%s: '%s' would be played twice", option, list->items[at]);
 }

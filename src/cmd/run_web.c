@@ -2,7 +2,6 @@
 #include "cmd/run_web.h"
 
 #include "base/job.h"
-#include "base/mem.h"
 #include "base/scope.h"
 #include "cmd/view_token.h"
 

@@ -2,7 +2,6 @@
 #include "cmd/task_check.h"
 
 #include "base/scope.h"
-#include "base/str.h"
 #include "cmd/episode_options.h"
 #include "run/trial.h"
 #include "sandbox/python.h"

@@ -6,7 +6,6 @@
 #include "base/path.h"
 #include "base/places.h"
 #include "base/scope.h"
-#include "base/str.h"
 #include "data/cache.h"
 #include "data/packages.h"
 #include "data/part.h"

@@ -2,7 +2,6 @@
 #include "data/packages.h"
 
 #include "base/scope.h"
-#include "base/str.h"
 #include "grade/program.h"
 #include "inside/places.h"
 

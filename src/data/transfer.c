@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "data/transfer.h"
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"

@@ -4,7 +4,6 @@
 #include "base/path.h"
 #include "base/places.h"
 #include "base/scope.h"
-#include "base/str.h"
 #include "data/lock.h"
 #include "data/source.h"
 

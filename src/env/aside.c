@@ -15,17 +15,6 @@
 
 #define MODE_DEFAULT 0644
 
-static int aside_check(const struct fh_env *env, struct fh_error *err)
-{
-	int r = turn_check_idle(env, err);
-
-	if (r < 0)
-		return r;
-	if (env->episode.phase == PHASE_NONE)
-		return error_say(err, EPROTO, "there is no episode: reset comes first");
-	return 0;
-}
-
 /* Keeps requests of the agent's background jobs for the next step. */
 static void aside_finish(struct fh_env *env)
 {
@@ -42,7 +31,7 @@ static void aside_finish(struct fh_env *env)
 int aside_begin(struct fh_env *env, const struct fh_action *action, struct fh_error *err)
 {
 	auto_free char *quoted = NULL;
-	int r = aside_check(env, err);
+	int r = turn_check_reset(env, err);
 
 	if (r < 0)
 		return r;
@@ -121,7 +110,7 @@ static int aside_split(
 int aside_begin_put(struct fh_env *env, const struct fh_file *file, struct fh_error *err)
 {
 	const char *folder, *rest;
-	int r = aside_check(env, err);
+	int r = turn_check_reset(env, err);
 
 	if (r < 0)
 		return r;
@@ -149,7 +138,7 @@ int aside_begin_put(struct fh_env *env, const struct fh_file *file, struct fh_er
 int aside_begin_get(struct fh_env *env, const char *path, size_t max_bytes, struct fh_error *err)
 {
 	const char *folder, *rest;
-	int r = aside_check(env, err);
+	int r = turn_check_reset(env, err);
 
 	if (r < 0)
 		return r;

@@ -2,7 +2,6 @@
 #include "env/beside.h"
 
 #include "base/clock.h"
-#include "base/scope.h"
 #include "env/state.h"
 
 #define BESIDE_TEXT_BYTES_MAX (1 << 20)

@@ -2,6 +2,8 @@
 #ifndef ENV_COMMAND_H
 #define ENV_COMMAND_H
 
+#include "inside/places.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,7 +13,7 @@
  */
 
 /* File in a sandbox with the text of the task, for an agent that is a command. */
-#define ENV_TASK_FILE "/home/agent/task.md"
+#define ENV_TASK_FILE GUEST_HOME "/task.md"
 
 /* A call of a language model by a program in the sandbox. Untrusted. */
 struct env_call {

@@ -5,7 +5,6 @@
 #include "base/places.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "inside/places.h"
 #include "inside/tools.h"
 
 #include <errno.h>

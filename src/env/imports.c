@@ -47,16 +47,11 @@ static int imports_start(const struct imports_request *q, struct arena *a, struc
 {
 	static const char *const variables[] = { "PATH=/usr/local/bin:/usr/bin:/bin",
 		"HOME=" GUEST_HOME, "LANG=C.UTF-8", NULL };
-	static const char *const calls[] = {
-		[MLGYM_CSV] = "csv",
-		[MLGYM_PYTHON] = "python",
-		[MLGYM_MODEL] = "model",
-		[MLGYM_LM] = "lm",
-	};
 	const struct task_grader *grader = &q->task->grader;
 	struct sandbox_bind *binds = arena_array(a, q->n_binds + 1, sizeof(*binds));
 	static const char python[] = MLGYM_CONDA_PYTHON;
-	const char *const argv[] = { python, "-s", "-B", IMPORTS_PROGRAM, calls[grader->call],
+	const char *const argv[] = { python, "-s", "-B", IMPORTS_PROGRAM,
+		mlgym_call_names[grader->call],
 		arena_printf(a, GUEST_WORKSPACE "/%s", grader->evaluators[0].target),
 		*grader->submission ? q->submission : NULL, NULL };
 	const char **words = arena_array(a, ARRAY_SIZE(argv), sizeof(*words));

@@ -2,10 +2,8 @@
 #include "env/reset.h"
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "env/state.h"
 #include "inside/environment.h"
-#include "inside/places.h"
 #include "sandbox/python.h"
 #include "task/mlgym.h"
 

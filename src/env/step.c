@@ -320,12 +320,10 @@ static void step_await_gateway(struct fh_env *env)
 
 static int step_check(const struct fh_env *env, struct fh_error *err)
 {
-	int r = turn_check_idle(env, err);
+	int r = turn_check_reset(env, err);
 
 	if (r < 0)
 		return r;
-	if (env->episode.phase == PHASE_NONE)
-		return error_say(err, EPROTO, "there is no episode: reset comes first");
 	if (env->episode.phase == PHASE_OVER)
 		return error_say(err, EPROTO, "the episode has ended (%s): reset starts a new one",
 				env->episode.exit_status);

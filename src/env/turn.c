@@ -30,6 +30,17 @@ int turn_check_idle(const struct fh_env *env, struct fh_error *err)
 	return 0;
 }
 
+int turn_check_reset(const struct fh_env *env, struct fh_error *err)
+{
+	int r = turn_check_idle(env, err);
+
+	if (r < 0)
+		return r;
+	if (env->episode.phase == PHASE_NONE)
+		return error_say(err, EPROTO, "there is no episode: reset comes first");
+	return 0;
+}
+
 void turn_set_polled(struct fh_env *env, bool polled)
 {
 	if (!polled)

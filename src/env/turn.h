@@ -44,6 +44,8 @@ struct env_turn {
 /* Fails with -EBUSY while a turn of the environment is under way, and with -EPROTO if it is not
  * open. Fails with -EPERM in a fork. */
 int turn_check_idle(const struct fh_env *env, struct fh_error *err);
+/* The same, and -EPROTO before the first reset. */
+int turn_check_reset(const struct fh_env *env, struct fh_error *err);
 
 /* Lets the gym's poller drive the environment's turns, or fh_env_wait(). */
 void turn_set_polled(struct fh_env *env, bool polled);

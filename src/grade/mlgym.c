@@ -30,13 +30,6 @@
 
 static const char *const programs[] = { "mlgym.py", "unpack.py" };
 
-static const char *const call_names[] = {
-	[MLGYM_CSV] = "csv",
-	[MLGYM_PYTHON] = "python",
-	[MLGYM_MODEL] = "model",
-	[MLGYM_LM] = "lm",
-};
-
 /* --- the programs ----------------------------------------------------------------------------- */
 
 static const char *const *mlgym_arguments(struct grade *g)
@@ -45,7 +38,7 @@ static const char *const *mlgym_arguments(struct grade *g)
 	const char **more = arena_array(&g->arena, grader->n_evaluators + 3, sizeof(*more));
 	size_t n = 0;
 
-	more[n++] = call_names[grader->call];
+	more[n++] = mlgym_call_names[grader->call];
 	if (grader->call == MLGYM_CSV)
 		more[n++] = g->submission;
 	for (size_t i = 0; i < grader->n_evaluators; i++)

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/process.h"
 #include "base/scope.h"
-#include "base/str.h"
 #include "native/cgroup_collect.h"
 #include "native/cgroup_file.h"
 #include "native/cgroup_kind.h"

@@ -66,35 +66,6 @@ struct sweep_read {
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-struct repeat {
-	const char *text;
-	size_t at;
-};
-
-static int repeats_compare(const void *a, const void *b)
-{
-	const struct repeat *x = a, *y = b;
-	int order = strcmp(x->text, y->text);
-
-	return order ? order : (x->at > y->at) - (x->at < y->at);
-}
-
-bool repeats_find(const char *const *texts, size_t n, size_t *out_at)
-{
-	auto_free struct repeat *all = xcalloc(n + 1, sizeof(*all));
-
-	for (size_t i = 0; i < n; i++)
-		all[i] = (struct repeat){ texts[i], i };
-	qsort(all, n, sizeof(*all), repeats_compare);
-	for (size_t i = 1; i < n; i++) {
-		if (!str_eq(all[i].text, all[i - 1].text))
-			continue;
-		*out_at = all[i].at;
-		return true;
-	}
-	return false;
-}
-
 /*
  * Refuses a list of the sweep file in which two items mean the same. Such items have equal strings
  * in `texts`.
@@ -105,7 +76,7 @@ static int sweep_check_repeats(
 	const struct node *list = node_get(q->root, key);
 	size_t at;
 
-	if (!repeats_find(texts, n, &at))
+	if (!str_find_repeat(texts, n, &at))
 		return 0;
 	return node_complain(list->items[at], q->err, "'%s' would be played twice",
 			list->items[at]->text);

@@ -15,7 +15,4 @@ extern const struct schema sweep_schema;
 int run_sweep_apply(struct arena *arena, const struct task_places *places,
 		struct run_options *options, struct fh_error *err);
 
-/* Returns true if an array of strings has a duplicate. *out_at is the index of the second one. */
-bool repeats_find(const char *const *texts, size_t n, size_t *out_at);
-
 #endif

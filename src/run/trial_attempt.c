@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/pytext.h"
-#include "base/scope.h"
 #include "base/str.h"
 #include "env/baseline.h"
 #include "env/put.h"

@@ -2,7 +2,6 @@
 #include "serve/seats.h"
 
 #include "base/clock.h"
-#include "base/scope.h"
 #include "base/str.h"
 
 #include <errno.h>

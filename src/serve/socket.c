@@ -2,7 +2,6 @@
 #include "serve/socket.h"
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "serve/http.h"

@@ -5,9 +5,9 @@
 #include "base/scope.h"
 #include "base/str.h"
 
-#define CSV (1u << GRADER_CSV)
-#define LOAD_GRADER_SCRIPT (1u << GRADER_SCRIPT)
-#define DUEL (1u << GRADER_DUEL)
+#define KIND_CSV (1u << GRADER_CSV)
+#define KIND_SCRIPT (1u << GRADER_SCRIPT)
+#define KIND_DUEL (1u << GRADER_DUEL)
 
 /*
  * Keys of `grader` in task.yaml. Each has the kinds of graders that accept it, and those that
@@ -17,18 +17,18 @@ static const struct {
 	const char *key;
 	unsigned taken_by, wanted_by;
 } grader_keys[] = {
-	{ "answers", CSV, CSV },
-	{ "id", CSV, 0 },
-	{ "target", CSV, CSV },
-	{ "metric", CSV, CSV },
-	{ "range", CSV, 0 },
-	{ "program", LOAD_GRADER_SCRIPT | DUEL, LOAD_GRADER_SCRIPT | DUEL },
-	{ "args", LOAD_GRADER_SCRIPT | DUEL, 0 },
-	{ "functions", DUEL, 0 },
-	{ "player", DUEL, 0 },
-	{ "players", DUEL, 0 },
-	{ "shared_memory", DUEL, 0 },
-	{ "cpu_metric", DUEL, 0 },
+	{ "answers", KIND_CSV, KIND_CSV },
+	{ "id", KIND_CSV, 0 },
+	{ "target", KIND_CSV, KIND_CSV },
+	{ "metric", KIND_CSV, KIND_CSV },
+	{ "range", KIND_CSV, 0 },
+	{ "program", KIND_SCRIPT | KIND_DUEL, KIND_SCRIPT | KIND_DUEL },
+	{ "args", KIND_SCRIPT | KIND_DUEL, 0 },
+	{ "functions", KIND_DUEL, 0 },
+	{ "player", KIND_DUEL, 0 },
+	{ "players", KIND_DUEL, 0 },
+	{ "shared_memory", KIND_DUEL, 0 },
+	{ "cpu_metric", KIND_DUEL, 0 },
 };
 
 static int check_grader_keys(const struct task_loading *l)

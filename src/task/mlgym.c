@@ -29,6 +29,13 @@ static const char *const mlgym_entrypoints[] = {
 	NULL,
 };
 
+const char *const mlgym_call_names[] = {
+	[MLGYM_CSV] = "csv",
+	[MLGYM_PYTHON] = "python",
+	[MLGYM_MODEL] = "model",
+	[MLGYM_LM] = "lm",
+};
+
 /* --- defaults --------------------------------------------------------------------------------- */
 
 /* Returns the name of the metric by which an MLGym task's scores are compared. It is r2 if the
