@@ -95,7 +95,7 @@ bool agent_config_blocks(const struct agent_config *c, const char *action, struc
 /* True if the configuration names commands of Fumehood's that use the web. */
 bool agent_config_needs_web(const struct agent_config *c);
 
-/* Names of installed configurations, separated by commas. Heap. */
+/* Names of installed configurations, separated by commas. A heap string. */
 char *agent_config_list(void);
 
 #endif

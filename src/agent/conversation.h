@@ -85,7 +85,7 @@ void conversation_act(struct conversation *c, const struct model_turn *turn);
  * recorded. */
 int conversation_hint(struct conversation *c, const char *text, struct fh_error *err);
 
-/* Whether the turn has an action. */
+/* Returns true if the turn has an action. */
 bool conversation_is_decided(const struct conversation *c);
 
 /* Gives the action of the turn, and adds the reply to the conversation. Strings live until the next

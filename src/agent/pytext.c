@@ -60,7 +60,7 @@ const char *pytext_first_word(const char *s, size_t *out_n)
 {
 	size_t begin = pytext_spaces(s, SIZE_MAX), at = begin, length;
 
-	/* No check of the length is needed: no character reads past a NUL. */
+	/* SIZE_MAX instead of the text's length: pytext_character() does not read past a NUL. */
 	while (s[at] && !str_is_space(pytext_character(s + at, SIZE_MAX, &length)))
 		at += length;
 	*out_n = at - begin;

@@ -24,7 +24,7 @@ struct field_value {
 	const char *name, *value;
 };
 
-/* Whether the agent's tools report a state, which adds fields. */
+/* True: the agent's tools report a state, which adds fields. */
 enum fields_state {
 	FIELDS_STATELESS,
 	FIELDS_AWAIT_STATE, /* the state is not reported yet: unknown fields are empty */

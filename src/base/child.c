@@ -19,7 +19,7 @@ int child_open(pid_t pid)
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	siginfo_t info;
 
-	/* Another process, which has got the pid meanwhile, is not a child of this one. */
+	/* Refuse a process that is no child of this one. It has got the pid of a reaped child. */
 	if (pidfd >= 0 && waitid(P_PIDFD, (id_t)pidfd, &info, REAP_FLAGS | WNOWAIT) < 0) {
 		close(pidfd);
 		return -1;

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* Whether the kernel can keep a process from abstract unix sockets: Linux 6.12, with Landlock. */
+/* Returns true if the kernel can keep a process from abstract unix sockets: Linux 6.12 with
+ * Landlock. */
 bool landlock_can_scope_sockets(void);
 
 /*

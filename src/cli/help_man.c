@@ -89,7 +89,7 @@ static void man_add_table(struct buf *out, const struct cmd_option *table, const
 	}
 }
 
-/* Makes "fumehood-task-list" from "task list". Heap. */
+/* Makes "fumehood-task-list" from "task list". A heap string. */
 static char *man_page_name(const char *path)
 {
 	char *name = xasprintf("fumehood%s%s", *path ? "-" : "", path);

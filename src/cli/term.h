@@ -46,7 +46,7 @@ void term_widen(int *widths, const char *const *cells, int n);
  */
 void term_add_line(struct buf *out, const char *s, int columns);
 
-/* Makes a table's cell from s, as one line like term_add_line(). Heap. */
+/* Makes a table's cell from s, as one line like term_add_line(). A heap string. */
 char *term_cell(const char *s, int columns);
 
 /* Appends spaces after a text of `used` columns, up to `columns`. */

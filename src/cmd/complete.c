@@ -32,7 +32,7 @@ struct completion_line {
 	size_t n_args;
 	/* values of --tasks-dir and --mlgym-root in earlier words; NULL: not given */
 	const char *tasks_dir, *mlgym_root;
-	/* start of the word to complete that candidates repeat unchanged, n_kept bytes */
+	/* first n_kept bytes of the word to complete; every candidate begins with them */
 	const char *kept;
 	size_t n_kept;
 	const char *rest; /* rest of the word to complete; candidates replace it */

@@ -21,8 +21,8 @@ static const char *const titles[N_DATA_COLUMNS] = { "data", "kind", "here", "nam
 #define DATA_LIST_CELL_COLUMNS 60
 
 /*
- * Whether all files of a data set exist. Generated data counts as ready too: it can be generated at
- * any time.
+ * Returns true if all files of a data set exist. Generated data counts as ready too: it can be
+ * generated at any time.
  */
 static bool data_list_is_ready(const struct dataset *set)
 {

@@ -14,7 +14,7 @@ struct run_players run_players_of(const struct episode *episodes, size_t n);
 
 /*
  * Name of an episode's player: "baseline", "openai:m (memory, t 0.5)". Agent and temperature are
- * left out if all are equal. "" if all episodes have the same player. Heap.
+ * left out if all are equal. "" if all episodes have the same player. A heap string.
  */
 char *run_player(const struct run_players *players, const struct episode *e);
 

@@ -17,17 +17,17 @@ static inline double run_report_result(const struct episode *e)
 }
 
 /* Name of an episode's task: "titanic:micro", or "titanic" without variants. Until the task is
- * opened, the name that the user gave. Heap. */
+ * opened, the name that the user gave. A heap string. */
 char *run_report_task(const struct episode *e);
 
-/* Time since the episode began: "4.1 s", "2 m 05 s". Heap. */
+/* Returns the time since the episode began: "4.1 s", "2 m 05 s". A heap string. */
 char *run_report_time(const struct episode *e);
 
-/* A score as text: "0.81", or "-" for NAN. Heap. */
+/* Returns a score as text: "0.81", or "-" for NAN. A heap string. */
 char *run_report_number(double v);
 
-/* Scores of the baseline and the episode's best: "1.0227 -> 1.357". Heap. "" when neither is
- * known. */
+/* Returns the scores of the baseline and the episode's best: "1.0227 -> 1.357". A heap string, ""
+ * when neither is known. */
 char *run_report_scores(const struct episode *e);
 
 /* Appends a sentence about an episode that ended: "submitted after 7 steps, ...". */

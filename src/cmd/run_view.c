@@ -68,7 +68,7 @@ struct view_line {
 };
 
 /* Name of an episode: "titanic:micro #0". The number is left out until the run's folder is made.
- * Heap. */
+ * A heap string. */
 static char *run_view_name(const struct episode *e)
 {
 	auto_free char *task = run_report_task(e);
@@ -234,7 +234,7 @@ void run_view_log(void *view, const char *record, size_t n)
 }
 
 /* Name of an episode and its player: "rows #2, openai:m (memory)". The player is left out if all
- * are equal. Heap. */
+ * are equal. A heap string. */
 static char *run_view_subject(const struct run_view *v, const struct episode *e)
 {
 	auto_free char *name = run_view_name(e);

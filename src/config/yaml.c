@@ -64,7 +64,7 @@ static const struct {
 	{ "found unexpected end of stream", "a text in quotes lacks its end" },
 };
 
-/* Whether a line begins with white space that has a tab. Lines are counted from 0. */
+/* Returns true if a line begins with white space that has a tab. Lines are counted from 0. */
 static bool yaml_tab_indents(const struct yaml_loader *l, size_t line)
 {
 	const char *at = l->text, *end = l->text + l->n;

@@ -24,10 +24,10 @@ char *source_token(void);
 /* $HF_HOME, else $XDG_CACHE_HOME/huggingface, else ~/.cache/huggingface; NULL: $HOME is not set. */
 char *source_hub_home(void);
 
-/* Whether no server may be asked. */
+/* Returns true if the user's settings forbid to ask any server. */
 bool source_is_offline(void);
 
-/* Whether `text` is the hash of a commit, which always names the same files. */
+/* Returns true if `text` is the hash of a commit, which always names the same files. */
 bool source_is_commit(const char *text);
 
 #endif

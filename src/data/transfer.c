@@ -76,7 +76,7 @@ bool transfer_read_etag(const char *text, char *out, size_t n)
 	return true;
 }
 
-/* Writes what identifies the content: a strong ETag, else a date. */
+/* Writes a text that identifies the content: a strong ETag, else a date. */
 static void ask_read_validator(const struct ask *a, char *out, size_t n)
 {
 	const char *etag = http_header(a->call, "etag");

@@ -41,7 +41,7 @@ static bool action_is_word(const char *text, const char *word)
 	return !text[strspn(text, " \t\r\n")];
 }
 
-/* Whether the text begins with an edit command, as "edit 12:30". */
+/* Returns true if the text begins with an edit command, as "edit 12:30". */
 static bool action_starts_edit(const char *text)
 {
 	if (!str_starts(text, "edit"))

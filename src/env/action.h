@@ -28,8 +28,8 @@ enum action_kind {
 enum action_kind action_kind(const char *text, const char **out_word);
 
 /*
- * Whether the action may train a model. If so, the task's training_timeout applies, unless the
- * action has a timeout of its own.
+ * Returns true if the action may train a model. If so, the task's training_timeout applies, unless
+ * the action has a timeout of its own.
  */
 bool action_trains(const char *text);
 

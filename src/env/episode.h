@@ -48,7 +48,8 @@ void env_episode_begin(struct env_episode *e, uint64_t seed, uint64_t salt);
 void env_episode_release(struct env_episode *e);
 
 bool env_episode_time_is_over(const struct env_episode *e);
-/* Sets the usage of a turn that began at started_ns in the step that is its result. */
+/* Stores the CPU time, memory and written bytes of a turn in its step. The turn began at
+ * started_ns. */
 void env_episode_add_usage(struct env_episode *e, int64_t started_ns, struct fh_step *step);
 
 void env_result_init(struct env_result *r, size_t output_bytes);

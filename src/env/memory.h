@@ -47,7 +47,7 @@ const struct buf *memory_began(const struct memory *m);
  */
 int memory_read(struct memory *m, struct fh_error *err);
 int memory_read_advance(struct memory *m, struct fh_error *err);
-bool memory_is_busy(const struct memory *m); /* whether a job reads or saves the memory now */
+bool memory_is_busy(const struct memory *m); /* true: a job reads or saves it */
 
 /* Begins to save the agent's memory of an episode that is about to end. Call memory_keep_advance()
  * then. */

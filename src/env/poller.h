@@ -32,9 +32,9 @@ struct poll_ops {
 	void (*fail)(struct poll_item *item, const struct fh_error *err);
 
 	/*
-	 * Whether the item's work is quick: it mostly ends within microseconds, and waits for the
-	 * same descriptors each time. Before the poller sleeps, it asks answered() whether quick
-	 * work has ended.
+	 * Returns true if the item's work is quick. Quick work mostly ends within microseconds, and
+	 * waits for the same descriptors each time. Before the poller sleeps, it asks answered()
+	 * whether quick work has ended.
 	 */
 	bool (*is_quick)(struct poll_item *item);
 	/*
@@ -43,7 +43,7 @@ struct poll_ops {
 	 */
 	void (*waits_awake)(struct poll_item *item, struct waits *w);
 	bool (*answered)(struct poll_item *item);
-	/* Whether the item was interrupted, so that its next advance() ends the work. */
+	/* Returns true if the item was interrupted, so that its next advance() ends the work. */
 	bool (*is_interrupted)(struct poll_item *item);
 	/* Waits 2 ms at most for the end of quick work. Called if no other item is at work. */
 	void (*await_answer)(struct poll_item *item);

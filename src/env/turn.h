@@ -50,7 +50,7 @@ int turn_check_reset(const struct fh_env *env, struct fh_error *err);
 /* Lets the gym's poller drive the environment's turns, or fh_env_wait(). */
 void turn_set_polled(struct fh_env *env, bool polled);
 
-/* Whether fh_env_interrupt() was called. turn_take_interrupt() also forgets the call. */
+/* Return true if fh_env_interrupt() was called. turn_take_interrupt() also forgets the call. */
 bool turn_is_interrupted(const struct fh_env *env);
 bool turn_take_interrupt(struct fh_env *env);
 
@@ -72,7 +72,7 @@ void turn_finish(struct fh_env *env);
 /* Ends a turn with an error, and ends the episode. */
 void turn_fail(struct fh_env *env, const struct fh_error *err);
 
-/* Whether the shell session runs a command, either the action's or one of the tools' setup. */
+/* Returns true if the shell session runs a command: the action's, or one of the tools' setup. */
 bool turn_is_in_shell(const struct env_turn *turn);
 
 /* Stores the shell's working directory after a command, and whether a new shell was started. */

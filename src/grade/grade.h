@@ -66,7 +66,7 @@ int grade_begin(const struct grade_request *request, struct grade **out, struct 
 void grade_waits(const struct grade *g, struct waits *w);
 bool grade_advance(struct grade *g); /* returns true when the grading is finished */
 
-/* Whether the sandbox of the episode copies the submission, which must not be disturbed. */
+/* Returns true while the episode's sandbox copies the submission, which must not be disturbed. */
 bool grade_is_copying(const struct grade *g);
 
 /* Stops an unfinished grading without a score; `why` becomes the message of its result. */

@@ -124,9 +124,9 @@ static void init_handle_signal(const struct init *in, struct wire *w)
 }
 
 /*
- * Whether a process began after a command did. The process' start time must be later than the
- * command's. If both are in the same clock tick (10 ms), its pid must be above mark->last_pid. The
- * pid is not enough in other cases, because pids wrap around.
+ * Returns true if a process began after a command did. The process' start time must be later than
+ * the command's. If both are in the same clock tick (10 ms), its pid must be above mark->last_pid.
+ * The pid is not enough in other cases, because pids wrap around.
  */
 static bool init_born_since(pid_t pid, const struct shell_mark *mark)
 {

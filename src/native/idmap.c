@@ -118,8 +118,8 @@ static int idmap_write(pid_t pid, const char *file, int64_t first, struct fh_err
 	return 0;
 }
 
-/* Whether the process has a map of ids. The host program may ignore SIGCHLD, so that nobody knows
- * how the helper ended. */
+/* Returns true if the process has a map of ids. The host program may ignore SIGCHLD, so that nobody
+ * knows how the helper ended. */
 static bool idmap_is_written(pid_t pid, const char *file)
 {
 	auto_buf struct buf map = BUF_INIT(SUBID_FILE_MAX);

@@ -7,7 +7,7 @@ static const char *connection_header(
 	int copied = lws_api.hdr_copy(c->wsi, text, (int)n, token);
 
 	if (copied < 0) {
-		/* The header is longer than any that is right. */
+		/* The header is too long to be valid. Give a text that no check accepts. */
 		text[0] = '?';
 		text[1] = '\0';
 	}

@@ -55,7 +55,7 @@ struct connection {
 	const char *mime;  /* type of the answer */
 	bool headed;       /* the answer's headers were sent */
 	bool takes_events; /* the client can take the answer as an event of a stream */
-	bool streams;      /* the answer is such an event */
+	bool streams;      /* the answer is an event of a stream */
 	bool ending;       /* close when the answer is sent */
 	int64_t asked_ns;
 	char opened_session[SEAT_ID_BYTES]; /* header Mcp-Session-Id of the answer; "": none */

@@ -65,7 +65,8 @@ static void stdio_add(struct stdio *s, const char *data, size_t n)
 		if (!s->skipping)
 			buf_add(&s->in, data, part);
 		if (s->in.truncated) {
-			/* Answer it with a parse error, as any text that is not JSON. */
+			/* Replace too long a line by a text that is not JSON: the answer is a parse
+			 * error. */
 			s->skipping = true;
 			s->in.truncated = false;
 			s->in.len = strlen("too long");

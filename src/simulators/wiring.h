@@ -8,8 +8,9 @@
 struct sim_kind;
 
 /*
- * Sensors through which a policy sees an environment, and switches through which it acts. A number
- * draws both. No weights fit two numbers, and no linear map undoes the sensors.
+ * Sensors through which a policy sees an environment, and switches through which it acts. Both are
+ * drawn at random, with a number as seed. Weights that fit one number fit no other. No linear map
+ * undoes the sensors.
  *
  * Sensors come in pairs. A pair sees the plain observation in a plane whose axes are drawn. The
  * point that it sees there is turned around the centre, the more the farther it lies.

@@ -309,8 +309,8 @@ static bool mlgym_is_evaluator(const struct task *task, const char *target)
 	return false;
 }
 
-/* Guesses which file the agent writes in an MLGym task of the class for Python. No key names the
- * file, but MLGym's tasks use a few names. */
+/* Guesses which file the agent writes in a task of the class PythonSubmissionTasks. No key names
+ * the file, but MLGym's tasks use a few names. */
 static const char *mlgym_python_submission(struct task *task)
 {
 	static const char *const names[] = { "strategy.py", "heuristic.py", "submission.py" };

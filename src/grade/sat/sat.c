@@ -75,8 +75,8 @@ void fh_sat_draw(const unsigned char *bytes, int variables, int clauses, int32_t
 		for (int k = 0; k < LITERALS; k++) {
 			int v = (int)((uint64_t)words[k] * (uint32_t)(variables - k) >> 32);
 
-			/* v numbers only variables that this clause lacks. Step over each variable
-			 * that it has, in ascending order. */
+			/* `v` is an index among the variables that the clause lacks. Make it an
+			 * index among all: add 1 for each smaller variable that the clause has. */
 			int at = 0;
 
 			while (at < k && v >= drawn[at]) {
@@ -204,7 +204,8 @@ static int sat_value(const struct sat *s, int32_t literal)
 	return literal > 0 ? s->values[literal] : -s->values[-literal];
 }
 
-/* Moves clauses to the list where they belong: those that a literal made true or open again. */
+/* Moves n_moves clauses between the lists of open and closed ones. A literal made them true, or
+ * open again. */
 static void sat_move(struct sat *s, struct clauses *from, struct clauses *to, int n_moves)
 {
 	bool closes = to == &s->closed;
