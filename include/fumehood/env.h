@@ -291,8 +291,11 @@ FH_PUBLIC int fh_gym_lazy_fd(struct fh_gym *gym);
 FH_PUBLIC int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **out_done, size_t max,
 		struct fh_error *err);
 
-/* Changes whether the environment is polled. The thread that polls calls it. -EBUSY: an operation
- * is under way. */
+/*
+ * Changes whether the environment is polled. The thread that polls calls it. `polled` false: an
+ * operation under way goes on, and fh_env_wait() waits for it. -EBUSY: an opening is under way, or
+ * `polled` is true and another operation is.
+ */
 FH_PUBLIC int fh_env_set_polled(struct fh_env *env, bool polled, struct fh_error *err);
 
 /* A pointer of the caller's, such as its own object for the environment. NULL at first. */

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 
 /* A thread that waits looks for Python's signals this often: Ctrl-C may wake another thread. */
-#define SIGNALS_MS 50
+#define SIGNALS_MS 20
 /* most environments that one call of fh_gym_wait() gives */
 #define DONE_MAX 256
 
@@ -43,6 +43,7 @@ struct env_object {
 	bool polled;              /* the gym polls the environment */
 	bool opening;             /* start_open() was called, and end() has not given its result */
 	bool closing;             /* close() was called while an operation was under way */
+	bool left;                /* wait_abandon() left the operation under way */
 	enum env_gives gives;     /* result of the operation under way */
 	struct many_entry *entry; /* part of the batch under way; NULL: none */
 };
@@ -82,11 +83,13 @@ int convert_int(PyObject *value, void *out);
 /* --- gym.c, env.c ---------------------------------------------------------------------------- */
 /* Sets the action's text, and checks that the environment can run the action. Returns false with an
  * exception if not. */
-bool env_check_action(const struct env_object *self, PyObject *text, struct fh_action *action);
+bool env_check_action(struct env_object *self, PyObject *text, struct fh_action *action);
 
-/* Return false, with an exception, if the object is closed, or the environment is in use. */
+/* Returns false, with an exception, if the gym is closed. */
 bool gym_check(const struct gym_object *self);
-bool env_check(const struct env_object *self);
+/* Waits for the end of what wait_abandon() left. Returns false, with an exception, if the
+ * environment is closed or in use, or a signal's handler raises. */
+bool env_check(struct env_object *self);
 /* Returns false, with an exception, if the gym is closed or another thread polls it. */
 bool gym_check_polls(const struct gym_object *self);
 /* Lets the gym poll the environment, or its caller wait for it alone. Returns 0, or -1 with an
@@ -103,6 +106,23 @@ void env_leave(struct env_object *self);
 /* Notes an operation as started, until end(). Returns None. */
 PyObject *env_started(struct env_object *self);
 
+/* Returns the result of an operation that has succeeded. `step` is only set if that is a Step. */
+PyObject *env_result(const struct env_object *self, const struct fh_step *step);
+
+/* --- wait.c --------------------------------------------------------------------------------- */
+/* Waits until the operation under way has ended, and returns its result. If a signal's handler
+ * raises, the operation is abandoned, and the exception goes on. */
+PyObject *wait_result(struct env_object *self);
+/*
+ * Interrupts the operation under way, and drops its result. Does not wait for its end: env_check()
+ * does, before the next operation. Returns 0, or a negative errno for an opening.
+ */
+int wait_abandon(struct env_object *self, struct fh_error *err);
+/* Waits for the end of what wait_abandon() left. Returns false with an exception if that failed, or
+ * a signal's handler raises. */
+bool wait_settle(struct env_object *self);
+
+/* --- open.c, many.c, aside.c, task.c --------------------------------------------------------- */
 /* Env.__init__(), and its form that starts. */
 int open_env(struct env_object *self, PyObject *args, PyObject *keywords);
 PyObject *open_start(struct env_object *self, PyObject *args, PyObject *keywords);

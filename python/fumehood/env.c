@@ -11,14 +11,14 @@
 
 PyTypeObject *env_type;
 
-bool env_check(const struct env_object *self)
+bool env_check(struct env_object *self)
 {
 	if (!self->env || self->closing)
 		PyErr_SetString(closed_error, "the environment is closed");
 	else if (self->busy)
 		PyErr_SetString(state_error, "this environment has a step under way");
 	else
-		return true;
+		return !self->left || wait_settle(self);
 	return false;
 }
 
@@ -39,7 +39,7 @@ int env_set_polled(struct env_object *self, bool polled)
 	return 0;
 }
 
-bool env_check_action(const struct env_object *self, PyObject *text, struct fh_action *action)
+bool env_check_action(struct env_object *self, PyObject *text, struct fh_action *action)
 {
 	struct fh_error err = FH_ERROR_INIT;
 
@@ -127,8 +127,7 @@ static PyObject *env_exit(struct env_object *self, PyObject *args)
 
 /* --- steps ----------------------------------------------------------------------------------- */
 
-/* Returns the result of an operation that has succeeded. `step` is only set if that is a Step. */
-static PyObject *env_result(const struct env_object *self, const struct fh_step *step)
+PyObject *env_result(const struct env_object *self, const struct fh_step *step)
 {
 	const void *data;
 	size_t n;
@@ -145,39 +144,6 @@ static PyObject *env_result(const struct env_object *self, const struct fh_step 
 	return NULL;
 }
 
-/*
- * Waits until what was started has ended, and returns its result. If a signal's handler raises, the
- * operation is interrupted, its result is dropped and the exception goes on.
- */
-static PyObject *env_finish(struct env_object *self)
-{
-	PyObject *type = NULL, *value = NULL, *trace = NULL, *result;
-	struct fh_error err = FH_ERROR_INIT;
-	struct fh_step step;
-	int r;
-
-	self->busy = true;
-	do {
-		Py_BEGIN_ALLOW_THREADS;
-		r = fh_env_wait(self->env, SIGNALS_MS, &err);
-		Py_END_ALLOW_THREADS;
-		if (r == 0 && !type && PyErr_CheckSignals() < 0) {
-			PyErr_Fetch(&type, &value, &trace);
-			fh_env_interrupt(self->env);
-		}
-	} while (r == 0);
-	if (r > 0)
-		r = fh_env_end(self->env, &step, &err);
-	if (type) {
-		PyErr_Restore(type, value, trace);
-		result = NULL;
-	} else {
-		result = r < 0 ? errors_raise(&err) : env_result(self, &step);
-	}
-	env_leave(self);
-	return result;
-}
-
 PyObject *env_started(struct env_object *self)
 {
 	self->busy = self->started = true;
@@ -190,7 +156,7 @@ PyObject *env_go(struct env_object *self, int r, const struct fh_error *err)
 {
 	if (r < 0)
 		return errors_raise(err);
-	return self->polled ? env_started(self) : env_finish(self);
+	return self->polled ? env_started(self) : wait_result(self);
 }
 
 bool env_prepare(struct env_object *self, bool polled)
@@ -320,6 +286,20 @@ static PyObject *env_end(struct env_object *self, PyObject *unused)
 	return result;
 }
 
+static PyObject *env_abandon(struct env_object *self, PyObject *unused)
+{
+	struct fh_error err = FH_ERROR_INIT;
+
+	if (!self->started)
+		Py_RETURN_NONE;
+	if (!gym_check_polls(self->gym))
+		return NULL;
+	if (wait_abandon(self, &err) < 0)
+		return errors_raise(&err);
+	env_unstart(self); /* the caller holds another reference */
+	Py_RETURN_NONE;
+}
+
 static PyObject *env_interrupt(struct env_object *self, PyObject *unused)
 {
 	if (self->env)
@@ -410,6 +390,10 @@ static PyMethodDef env_methods[] = {
 			"end()\n--\n\n"
 			"Returns the result of what was started: a Step, bytes of a file, or None for\n"
 			"an opening or a file that was put. BusyError: it has not ended." },
+	{ "abandon", (PyCFunction)env_abandon, METH_NOARGS,
+			"abandon()\n--\n\n"
+			"Interrupts what was started, and drops its result. The next operation waits\n"
+			"for its end. Does nothing if nothing was started." },
 	{ "close", (PyCFunction)env_close, METH_NOARGS,
 			"close()\n--\n\nEnds the episode and frees the environment. A step under "
 			"way in\nanother thread is interrupted first." },

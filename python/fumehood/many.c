@@ -16,7 +16,7 @@ struct many_entry {
 	struct fh_action action; /* text NULL: a reset */
 	uint64_t seed;
 	struct fh_step step;
-	bool started;
+	bool started; /* the operation has begun, and has not ended */
 };
 
 struct many {
@@ -76,46 +76,41 @@ static void many_end(struct many *m, struct fh_env *const *done, int n)
 
 		if (fh_env_end(done[i], &env->entry->step, &err) < 0 && m->err.code == 0)
 			m->err = err;
+		env->entry->started = false;
 	}
 }
 
-static void many_interrupt(struct many *m)
+static void many_abandon(struct many *m)
 {
 	for (Py_ssize_t i = 0; i < m->n; i++)
 		if (m->entries[i].started)
-			fh_env_interrupt(m->entries[i].env->env);
+			wait_abandon(m->entries[i].env, NULL);
 }
 
 /*
- * Begins all and waits for all. If a signal's handler raises, all are interrupted. Returns 0, or -1
- * with the exception of that handler.
+ * Begins all and waits for all. If a signal's handler raises, those under way are abandoned.
+ * Returns 0, or -1 with the exception of that handler.
  */
 static int many_run(struct many *m)
 {
-	PyObject *type = NULL, *value = NULL, *trace = NULL;
 	struct fh_env *done[DONE_MAX];
 	Py_ssize_t left;
-	int n = 0;
+	int n = 0, r = 0;
 
 	Py_BEGIN_ALLOW_THREADS;
 	left = many_start(m);
 	Py_END_ALLOW_THREADS;
-	while (left > 0 && n >= 0) {
+	while (left > 0 && n >= 0 && r == 0) {
 		Py_BEGIN_ALLOW_THREADS;
 		n = fh_gym_wait(m->gym->gym, SIGNALS_MS, done, DONE_MAX, &m->err);
 		if (n > 0)
 			many_end(m, done, n);
 		Py_END_ALLOW_THREADS;
 		left -= n > 0 ? n : 0;
-		if (!type && PyErr_CheckSignals() < 0) {
-			PyErr_Fetch(&type, &value, &trace);
-			many_interrupt(m);
-		}
+		r = PyErr_CheckSignals();
 	}
-	if (!type)
-		return 0;
-	PyErr_Restore(type, value, trace);
-	return -1;
+	many_abandon(m);
+	return r;
 }
 
 /* Returns the list of Steps, or NULL with the first error of an environment. */

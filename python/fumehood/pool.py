@@ -3,7 +3,6 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from functools import partial
 from operator import index
 from typing import TYPE_CHECKING, SupportsIndex
@@ -138,16 +137,9 @@ class EnvPool:
         return ended
 
     def drain(self, ids: Iterable[int] | None = None) -> None:
-        """Interrupts what was sent, waits until it has ended, and drops its Steps."""
-        left = [self.envs[i] for i in self._chosen(ids) if self.envs[i].started]
-        for env in left:
-            env.interrupt()
-        while left:
-            self.gym.dispatch(0.05)
-            for env in left:
-                with suppress(Error):  # BusyError: it has not ended yet
-                    env.end()
-            left = [env for env in left if env.started]
+        """Interrupts what was sent, and drops its Steps. The next operations wait for its end."""
+        for i in self._chosen(ids):
+            self.envs[i].abandon()
         self._ended = deque(i for i in self._ended if self.envs[i].started)
 
     def close(self) -> None:

@@ -308,7 +308,8 @@ int env_start(struct fh_env *env, int r)
 
 int fh_env_set_polled(struct fh_env *env, bool polled, struct fh_error *err)
 {
-	int r = turn_check_idle(env, err);
+	bool leaves = !polled && env->turn.kind != TURN_OPEN;
+	int r = leaves ? gym_check_process(env->spec.gym, err) : turn_check_idle(env, err);
 
 	if (r < 0)
 		return r;

@@ -74,7 +74,7 @@ def exception(envs):
 def act(pool):
     pool.reset_many()
     pool.step_many(["true", "sleep 0.01"])
-    pool.envs[0].step("sleep 0.02")
+    pool.envs[0].step("(trap '' INT; sleep 0.02)")
     pool.send(["echo sent", "true"])
     got = []
     while len(got) < 2:

@@ -54,7 +54,7 @@ static void test_each_operation(void **state)
 	assert_done(fh_env_reset_start(env, &FH_RESET(.judge_salt = 9), &error));
 	assert_done(finish(env));
 	assert_int_equal(step.judge_salt, 9);
-	start(env, "cp list.txt words.txt; sleep 0.2");
+	start(env, "cp list.txt words.txt; sleep 1");
 	assert_int_equal(fh_env_wait(env, 0, &error), 0);
 	assert_int_equal(fh_env_end(env, &step, &error), -EBUSY);
 	assert_int_equal(fh_env_wait(env, 10, &error), 0);
@@ -106,6 +106,20 @@ static void test_polled_or_not(void **state)
 	assert_string_equal(step.observation, "polled\n");
 	assert_done(finish(polled));
 	assert_string_equal(step.observation, "alone\n");
+	assert_int_equal(fh_gym_wait(gym, 0, &done, 1, &error), 0);
+
+	/* It is polled no more while its step runs, then when the step has ended. */
+	start(env, "sleep 0.1; echo left");
+	assert_done(fh_env_set_polled(env, false, &error));
+	assert_done(finish(env));
+	assert_string_equal(step.observation, "left\n");
+	assert_done(fh_env_set_polled(env, true, &error));
+	start(env, "echo ended");
+	while (!is_over(env))
+		;
+	assert_done(fh_env_set_polled(env, false, &error));
+	assert_done(finish(env));
+	assert_string_equal(step.observation, "ended\n");
 	assert_int_equal(fh_gym_wait(gym, 0, &done, 1, &error), 0);
 	fh_env_close(env);
 	fh_env_close(polled);
