@@ -118,19 +118,19 @@ class AsyncEnv:
     async def aside(self, command: str, *, timeout_s: float = 0.0) -> Step:
         """Runs a command that is not a step: see Env.aside()."""
         await self._ready()
-        _core.start_aside(self.env, command, timeout_s)
+        _core.aside(self.env, command, timeout_s, True)
         return await self._step()
 
     async def put_file(self, path: str, data: bytes, mode: int = 0) -> None:
         """Writes a file into the episode's sandbox: see Env.put_file()."""
         await self._ready()
-        _core.start_put_file(self.env, path, data, mode)
+        _core.put_file(self.env, path, data, mode, True)
         await self._wait()
 
     async def get_file(self, path: str, *, max_bytes: int = 0) -> bytes:
         """Reads a file of the episode's sandbox: see Env.get_file()."""
         await self._ready()
-        _core.start_get_file(self.env, path, max_bytes)
+        _core.get_file(self.env, path, max_bytes, True)
         data: bytes = await self._wait()
         return data
 

@@ -135,11 +135,8 @@ PyObject *many_fileno(struct gym_object *self, PyObject *unused);
 
 /* Functions of the module, in aside.c. */
 PyObject *aside_run(PyObject *module, PyObject *args);
-PyObject *aside_start(PyObject *module, PyObject *args);
 PyObject *aside_put_file(PyObject *module, PyObject *args);
-PyObject *aside_start_put_file(PyObject *module, PyObject *args);
 PyObject *aside_get_file(PyObject *module, PyObject *args);
-PyObject *aside_start_get_file(PyObject *module, PyObject *args);
 
 /* Functions of the module, in task.c. */
 PyObject *task_tasks(PyObject *module, PyObject *args, PyObject *keywords);

@@ -136,7 +136,8 @@ class Env(_core.Env):
 
         Needs a reset. Ctrl-C interrupts it. timeout_s: 0 is the task's short timeout.
         """
-        return _core.aside(self, command, timeout_s)
+        step: _core.Step = _core.aside(self, command, timeout_s, False)
+        return step
 
     def put_file(self, path: str, data: bytes, mode: int = 0) -> None:
         """Writes a file into the episode's sandbox.
@@ -144,7 +145,7 @@ class Env(_core.Env):
         path: relative to the workspace, or absolute beneath /home/agent or /tmp.
         mode: permissions; 0 is 0o644.
         """
-        _core.put_file(self, path, data, mode)
+        _core.put_file(self, path, data, mode, False)
 
     def get_file(self, path: str, *, max_bytes: int = 0) -> bytes:
         """Reads a regular file of the episode's sandbox.
@@ -152,4 +153,5 @@ class Env(_core.Env):
         path: as for put_file(). max_bytes: most bytes that the file may have; 0 is 1 GiB.
         MissingError: there is no such file. InputError: it is no regular file, or too large.
         """
-        return _core.get_file(self, path, max_bytes)
+        data: bytes = _core.get_file(self, path, max_bytes, False)
+        return data

@@ -3,17 +3,14 @@
 
 static PyMethodDef module_functions[] = {
 	{ "aside", aside_run, METH_VARARGS,
-			"aside(env, command, timeout_s)\n--\n\nSee fumehood.Env.aside()." },
+			"aside(env, command, timeout_s, polled)\n--\n\n"
+			"See fumehood.Env.aside(). polled: starts it, for Env.end()." },
 	{ "put_file", aside_put_file, METH_VARARGS,
-			"put_file(env, path, data, mode)\n--\n\nSee fumehood.Env.put_file()." },
+			"put_file(env, path, data, mode, polled)\n--\n\n"
+			"See fumehood.Env.put_file(). polled: starts it, for Env.end()." },
 	{ "get_file", aside_get_file, METH_VARARGS,
-			"get_file(env, path, max_bytes)\n--\n\nSee fumehood.Env.get_file()." },
-	{ "start_aside", aside_start, METH_VARARGS,
-			"start_aside(env, command, timeout_s)\n--\n\nStarts it, for Env.end()." },
-	{ "start_put_file", aside_start_put_file, METH_VARARGS,
-			"start_put_file(env, path, data, mode)\n--\n\nStarts it, for Env.end()." },
-	{ "start_get_file", aside_start_get_file, METH_VARARGS,
-			"start_get_file(env, path, max_bytes)\n--\n\nStarts it, for Env.end()." },
+			"get_file(env, path, max_bytes, polled)\n--\n\n"
+			"See fumehood.Env.get_file(). polled: starts it, for Env.end()." },
 	{ "tasks", WITH_KEYWORDS(task_tasks),
 			"tasks(*, tasks_dir=None, state_dir=None, mlgym_root=None)\n--\n\n"
 			"Returns a list of dicts: see fumehood.tasks()." },
