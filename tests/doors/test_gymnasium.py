@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gymnasium's own checks and wrappers over our environments."""
 
+import json
 import os
+import pathlib
 import signal
 import threading
 import warnings
@@ -185,3 +187,37 @@ def test_the_program_of_the_page():
     assert played["envs"].num_envs == 8
     played["env"].close()
     played["envs"].close()
+
+
+def test_the_module_mlgym(monkeypatch):
+    """Makes the calls of TorchRL's make_mlgym(). test_torchrl.py has the function itself."""
+    monkeypatch.syspath_prepend(pathlib.Path(__file__).parents[2] / "python/mlgym")
+    from mlgym.agent.base import AgentArguments
+    from mlgym.agent.parsing import ThoughtActionParser
+    from mlgym.backend.base import ModelArguments
+    from mlgym.environment.env import EnvironmentArguments
+    from mlgym.environment.registration import register_task
+    from mlgym.exceptions import FormatError
+
+    config = AgentArguments(ModelArguments("none"), "configs/agents/default.yaml").config
+    assert "{command_docs}" in config.system_template and config.tools_handler.command_docs
+    args = EnvironmentArguments("tasks/battleOfSexes.yaml", max_steps=2)
+    register_task(args)
+    env = gymnasium.make("mlgym/battleOfSexes", devices=["cpu_0"]).unwrapped
+    env.reset_container()
+    env.communicate("cd /; N=5")
+    assert env.reset() == {"observation": None} and env.current_step == 0
+    env.add_commands([{"name": "greet", "type": "script", "contents": "#!/bin/sh\necho hi $1\n"}])
+    parse = ThoughtActionParser()
+    with pytest.raises(FormatError):
+        parse("I look.", [])
+    thought, action = parse("I look.\n```\ngreet $N; pwd\n```", [])
+    observation, reward, done, info = env.step(action)
+    assert thought.strip() == "I look." and observation == f"hi 5\n{env.task_workspace}\n"
+    assert (reward, done, info["score"]) == (0.0, False, None)
+    assert env.communicate("false") == "" and env.returncode == 1
+    state = json.loads(env.communicate(config.state_command.name))
+    assert state == {"open_file": "n/a", "working_dir": str(env.task_workspace)}
+    observation, _, done, info = env.step("validate")
+    assert done and "Score" in info["score"] and env.current_step == env.max_steps == 2
+    env.close()
