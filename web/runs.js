@@ -7,6 +7,7 @@ import { number, seconds } from "./step.js";
 import { size } from "./text.js";
 
 const ROW_HEIGHT = 30;
+const STACKED_HEIGHT = 46; // the name has a line of its own
 const LIVE_MS = 2000;
 const SEARCH_MS = 300; // typing rests this long before the steps are searched
 
@@ -14,17 +15,17 @@ const date = (text) => (text ? text.slice(0, 16).replace("T", " ") : "");
 
 // Columns: the name in the index, the title, the share of the width, and how a value is shown.
 const COLUMNS = [
-	["name", "Run", 5],
+	["name", "Run", 4],
 	["task", "Task", 3],
 	["model", "Model", 3],
 	["agent", "Agent", 2],
-	["exit_status", "Ended", 3],
+	["exit_status", "Ended", 2.5],
 	["steps", "Steps", 1.2, String],
 	["best", "Best", 1.5, number],
 	["last", "Last", 1.5, number],
 	["baseline", "Baseline", 1.5, number],
 	["metric", "Metric", 2],
-	["cost", "Cost", 1.3, (v) => `$${number(v)}`],
+	["cost", "Cost", 1.5, (v, decimals) => `$${v.toFixed(decimals)}`],
 	["tokens_sent", "Sent", 1.5, String],
 	["tokens_received", "Received", 1.5, String],
 	["seconds", "Time", 1.5, seconds],
@@ -37,8 +38,28 @@ const COLUMNS = [
 	["bytes", "Size", 1.5, size],
 	["started", "Started", 2.2, date],
 ];
-const PRESET = ["task", "model", "exit_status", "steps", "best", "baseline", "cost", "seconds", "failed"];
-const NARROW = ["task", "model", "best"];
+const PRESET = ["name", "task", "model", "exit_status", "steps", "best", "baseline", "cost", "seconds", "failed"];
+const NARROW = ["name", "task", "model", "best"];
+
+// Reasons why a column has no value in a row.
+const MISSING = {
+	exit_status: "The run goes on, or was cut off.",
+	best: "No step has a score.",
+	last: "No step has a score.",
+	seconds: "The record has no times.",
+	failed: "The record has no exit codes.",
+	policy_step: "The run is no episode of a policy.",
+};
+
+// Shows a name. If it is too long, its end stays, because it tells runs apart.
+function nameParts(name) {
+	const run = name.lastIndexOf("_run_");
+	const at = run > 0 ? run : name.length - 12;
+	if (name.length <= 20) return el("span", { class: "name-tail" }, name);
+	return [el("span", { class: "name-head" }, name.slice(0, at)), el("span", { class: "name-tail" }, name.slice(at))];
+}
+
+const cellClass = (name, format) => `cell${format ? " cell-number" : name === "name" ? " cell-name" : ""}`;
 
 // Makes a test of the filter's words. "best>0.5" compares a column; another word is looked for in
 // all texts of a run. "text:word" is looked for in actions and observations: `found` has, for each
@@ -109,8 +130,9 @@ export class RunsView {
 	async open(query) {
 		this.query = new URLSearchParams(query);
 		this.sort = this.query.get("sort") ?? "";
-		const narrow = matchMedia("(max-width: 700px)").matches;
-		this.columns = this.query.get("columns")?.split(",") ?? (narrow ? NARROW : PRESET);
+		this.narrow = matchMedia("(max-width: 700px)");
+		this.narrow.onchange = () => this.apply();
+		this.columns = this.query.get("columns")?.split(",") ?? (this.narrow.matches ? NARROW : PRESET);
 		this.filter = el("input", {
 			type: "search",
 			placeholder: "Filter: words, task:titanic, best>0.8 ( / )",
@@ -133,7 +155,7 @@ export class RunsView {
 		this.main.replaceChildren(
 			el("h1", {}, "Runs"),
 			el("div", { class: "jumps" }, this.filter, this.columnsMenu(), this.buttons()),
-			el("div", { class: "runs" }, this.head, this.list.box),
+			(this.table = el("div", { class: "runs" }, this.head, this.list.box)),
 		);
 		await this.load();
 		if (!isExport) this.follow();
@@ -175,6 +197,13 @@ export class RunsView {
 
 	take(runs) {
 		this.runs = runs;
+		for (const run of runs) {
+			const inSteps = run.tool_s + run.graded_s;
+			if (run.seconds !== null || !inSteps) continue;
+			run.seconds = inSteps;
+			run.is_partly_timed = true;
+		}
+		this.decimals = runs.some((run) => run.cost > 0 && run.cost < 0.1) ? 4 : 2;
 		this.training.hidden = !runs.some((run) => run.policy_step !== null);
 	}
 
@@ -214,12 +243,16 @@ export class RunsView {
 	}
 
 	drawHead() {
-		const widths = this.used().map(([, , share]) => `minmax(0, ${share}fr)`);
+		const stacked = this.narrow.matches && this.columns.includes("name") && this.columns.length > 1;
+		const rest = stacked ? this.used().slice(1) : this.used(); // the name comes first
+		const widths = rest.map(([, , share, format]) => `minmax(0, ${stacked && format ? 2 * share : share}fr)`);
 		this.main.style.setProperty("--columns", widths.join(" "));
+		this.table.classList.toggle("runs-stacked", stacked);
+		this.list.height = stacked ? STACKED_HEIGHT : ROW_HEIGHT;
 		const arrow = (name) => (this.sort === name ? " \u25b2" : this.sort === `-${name}` ? " \u25bc" : "");
 		this.head.replaceChildren(
-			...this.used().map(([name, title]) =>
-				el("button", { type: "button", click: () => this.sortBy(name), "aria-label": `Sort by ${title}` }, title + arrow(name)),
+			...this.used().map(([name, title, , format]) =>
+				el("button", { type: "button", class: cellClass(name, format), click: () => this.sortBy(name), "aria-label": `Sort by ${title}` }, title + arrow(name)),
 			),
 		);
 	}
@@ -230,15 +263,14 @@ export class RunsView {
 	}
 
 	makeRow(run) {
-		return el(
-			"div",
-			{ class: run.id === this.marked ? "row row-run row-marked" : "row row-run" },
-			this.used().map(([name, , , format]) => {
-				const value = run[name] ?? null;
-				const text = value === null ? "" : format ? format(value) : value;
-				return el("span", { class: format ? "cell cell-number" : "cell", dir: "ltr", title: text }, text);
-			}),
-		);
+		const cell = ([name, , , format]) => {
+			const value = run[name] ?? null;
+			const text = value === null ? "\u2013" : format ? format(value, this.decimals) : value;
+			const partly = name === "seconds" && run.is_partly_timed;
+			const title = value === null ? (MISSING[name] ?? "The record does not tell it.") : partly ? `${text} in steps. The record has no other times.` : text;
+			return el("span", { class: cellClass(name, format), dir: "ltr", title }, name === "name" ? nameParts(text) : text);
+		};
+		return el("div", { class: run.id === this.marked ? "row row-run row-marked" : "row row-run" }, this.used().map(cell));
 	}
 
 	// --- what is shown
@@ -343,6 +375,7 @@ export class RunsView {
 		this.closed = true;
 		clearTimeout(this.timer);
 		clearTimeout(this.typing);
+		if (this.narrow) this.narrow.onchange = null;
 		for (const stop of this.searches) stop();
 		this.list?.close();
 	}

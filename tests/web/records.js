@@ -69,6 +69,19 @@ export function writeKinds(top) {
 	]);
 }
 
+// A run as MLGym records it.
+export function writeTraj(top, name, task) {
+	const turn = (more) => ({ state: "{}", response: "r", thought: "t", action: "ls", execution_time: 3.25, observation: "out", ...more });
+	const record = {
+		environment: task,
+		trajectory: [turn(), turn({ action: "validate", observation: "Evaluation Score: {'rmse': 1.5}" })],
+		history: [],
+		info: { exit_status: "submitted", score: [{ rmse: 1.5 }], model_stats: { tokens_sent: 7 } },
+	};
+	mkdirSync(join(top, name), { recursive: true });
+	writeFileSync(join(top, name, `${task}.traj`), JSON.stringify(record));
+}
+
 // An episode of a policy, as fumehood-verifiers writes it.
 export function writeEpisode(top, policyStep, number, score, reward, task = "rows") {
 	const turn = (more) => ({ completion: "I try", action: "ls", observation: "out", reward: 0, exit_code: 0, outcome: "ok", score: null, duration_s: 0.1, ...more });
