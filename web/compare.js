@@ -1,7 +1,7 @@
 // Two runs beside each other, aligned by step or by the scores that they reached.
 
 import { getJson, Steps } from "./api.js";
-import { el, plainTable, say, VirtualList } from "./dom.js";
+import { breakable, el, plainTable, say, VirtualList } from "./dom.js";
 import { Plot } from "./plot.js";
 import { rowOf } from "./run.js";
 import { markSigns, number, seconds, stepView } from "./step.js";
@@ -82,7 +82,7 @@ export class CompareView {
 
 	facts() {
 		const lines = [
-			["Run", (run) => el("a", { href: `#/run/${run.id}` }, run.name)],
+			["Run", (run) => el("a", { href: `#/run/${run.id}` }, breakable(run.name))],
 			["Task", (run) => (run.variant ? `${run.task}:${run.variant}` : run.task)],
 			["Model", (run) => run.model],
 			["Ended", (run) => run.exit_status ?? run.error],
@@ -94,11 +94,12 @@ export class CompareView {
 			["Cost", (run) => (run.cost ? `$${number(run.cost)}` : "")],
 		];
 		const rows = lines.map(([name, of]) => [name, ...this.runs.map((run) => of(run) ?? "")]);
+		const cell = (value) => (typeof value === "string" ? breakable(value) : value);
 		const differ = this.runs[0].task !== this.runs[1].task || this.runs[0].metric !== this.runs[1].metric;
 		return el(
 			"div",
 			{},
-			plainTable("The two runs", ["", "A", "B"], rows.filter(([, a, b]) => a || b)),
+			plainTable("The two runs", ["", "A", "B"], rows.filter(([, a, b]) => a || b).map((row) => row.map(cell))),
 			differ ? el("p", {}, "These runs have different tasks or metrics, so their scores can't be compared.") : null,
 		);
 	}

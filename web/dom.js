@@ -20,6 +20,11 @@ export function svg(tag, attributes = {}, ...children) {
 	return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
+// Lets a long name break after "_", "/" and ":" instead of within a word.
+export function breakable(text) {
+	return text.split(/(?<=[_/:])(?=.)/).flatMap((piece, i) => (i ? [el("wbr"), piece] : [piece]));
+}
+
 export function say(text) {
 	document.getElementById("status").textContent = text;
 }

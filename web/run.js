@@ -2,7 +2,7 @@
 
 import { getJson, isExport, Refusal, Steps } from "./api.js";
 import { scoreChart } from "./chart.js";
-import { el, say, VirtualList } from "./dom.js";
+import { breakable, el, say, VirtualList } from "./dom.js";
 import { FilesPane } from "./files.js";
 import { MARK, markSigns, number, seconds, stepView } from "./step.js";
 import { Controls } from "./takeover.js";
@@ -140,7 +140,7 @@ export class RunView {
 			left: () => this.list.box.focus(),
 		});
 		this.main.replaceChildren(
-			el("h1", { class: "run-name" }, this.run.name),
+			el("h1", { class: "run-name" }, breakable(this.run.name)),
 			this.facts,
 			this.chart,
 			el("div", { class: "jumps" }, this.search, this.buttons()),

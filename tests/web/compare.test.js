@@ -1,27 +1,29 @@
-// Tests the pages of two runs, and of all runs of a task, in Chromium.
+// Tests the table of runs, and the pages of two runs and of all runs of a task, in Chromium.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { viewer } from "./browser.js";
-import { HOSTILE, opening, step, writeRun } from "./records.js";
+import { HOSTILE, opening, step, writeRun, writeTraj } from "./records.js";
 
 // Writes a run with these scores; null: a step without one.
 function writeScores(top, name, model, scores) {
 	const steps = scores.map((score, i) => step(i + 1, score === null ? {} : { action: "validate", info: { score: { Score: score } } }));
-	return writeRun(top, name, [opening({ model }), ...steps, { event: "end", exit_status: "submitted", steps: steps.length, over: true }]);
+	const spent = { event: "spent", model_stats: { task_cost: scores[1] ?? 0.0125, total_cost: 1, api_calls: 1 } };
+	return writeRun(top, name, [opening({ model }), spent, ...steps, { event: "end", exit_status: "submitted", steps: steps.length, over: true }]);
 }
 
 const v = viewer((top) => {
 	writeScores(top, "a", "one", [null, 2, 1.5, 3, null]);
 	writeScores(top, "b", "two", [1.5, null, 2.5]);
 	writeScores(top, "c", "two", [null, null, 4]);
+	for (const run of [0, 1]) writeTraj(top, `c-large__other__default__t-0.00_run_${run}`, "other");
 	writeRun(top, "d", [opening({ model: HOSTILE.slice(0, 120), task: HOSTILE.slice(0, 120) }), step(1, { action: HOSTILE, info: { score: { Score: 1 } } })]);
 });
 
 async function openPair() {
 	await v.go("#/?sort=name");
-	await v.status("4 of 4 runs");
+	await v.status("6 of 6 runs");
 	await v.press("g", "c");
 	await v.status(/is marked/);
 	await v.press("j", "c");
@@ -36,6 +38,66 @@ const shows = (a, b) => v.page.waitForFunction(
 	},
 	[a, b],
 );
+
+const title = (name) => v.page.getByRole("button", { name: `Sort by ${name}` });
+
+test("rows of the table are told apart, and their numbers stand below each other", async () => {
+	await v.go("#/?sort=name");
+	await v.status("6 of 6 runs");
+	const rows = v.page.locator(".row-run");
+	const titles = await v.page.locator(".table-head button").allInnerTexts();
+	const cell = (row, name) => rows.nth(row).locator(".cell").nth(titles.findIndex((text) => text.startsWith(name)));
+	assert.deepEqual(await rows.locator(".name-tail").allInnerTexts(), ["a", "b", "c", "_run_0/other.traj", "_run_1/other.traj", "d"]);
+	const costs = [];
+	for (let row = 0; row < 6; row++) costs.push(await cell(row, "Cost").innerText());
+	assert.deepEqual(costs, ["$2.0000", "$0.0125", "$0.0125", "\u2013", "\u2013", "\u2013"]);
+	const rights = await v.page.locator(".cell-number").evaluateAll((all) => all.map((e) => [getComputedStyle(e).textAlign, getComputedStyle(e).fontVariantNumeric]));
+	assert.deepEqual([...new Set(rights.map(String))], ["end,tabular-nums"]);
+	assert.equal(await cell(3, "Time").innerText(), "6.5 s");
+	assert.equal(await cell(3, "Time").getAttribute("title"), "6.5 s in steps. The record has no other times.");
+	assert.equal(await cell(3, "Errors").innerText(), "\u2013");
+	assert.equal(await cell(3, "Errors").getAttribute("title"), "The record has no exit codes.");
+	assert.equal(await cell(0, "Errors").innerText(), "0");
+	await v.go("#/training");
+	await v.page.getByText("No run here is an episode of a training.").waitFor();
+	// On a narrow page a name has a line of its own.
+	await v.page.setViewportSize({ width: 400, height: 800 });
+	await v.go("#/?sort=name");
+	await v.status("6 of 6 runs");
+	const cut = await v.page.locator(".name-head, .name-tail").evaluateAll((all) => all.filter((e) => e.scrollWidth > e.clientWidth).length);
+	assert.equal(cut, 0);
+	await title("Best").waitFor();
+	const places = await rows.nth(3).locator(".cell").evaluateAll((all) => all.map((e) => e.getBoundingClientRect().top));
+	assert.ok(places.length === 4 && places.slice(1).every((top) => top > places[0] + 10), places.join());
+});
+
+// Words of the table of two runs that are broken.
+function brokenWords() {
+	const broken = [];
+	const box = document.querySelector(".pair-facts .wide");
+	const texts = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
+	while (texts.nextNode())
+		for (const { 0: word, index } of texts.currentNode.data.matchAll(/[a-z0-9]+/gi)) {
+			const range = document.createRange();
+			range.setStart(texts.currentNode, index);
+			range.setEnd(texts.currentNode, index + word.length);
+			if (range.getClientRects().length !== 1) broken.push(word);
+		}
+	if (box.scrollWidth > box.clientWidth) broken.push("wider than its box");
+	return broken;
+}
+
+test("the table of two runs breaks no word", async () => {
+	const { runs } = await v.page.request.get(`${v.address}api/runs`).then((reply) => reply.json());
+	const [one, other] = runs.filter((run) => run[1].includes("__")).map((run) => run[0]);
+	for (const width of [1280, 400]) {
+		await v.page.setViewportSize({ width, height: 800 });
+		await v.go(`#/compare/${one}/${other}`);
+		await v.page.locator(".pair-half .step").first().waitFor();
+		assert.equal(await v.page.locator(".pair-facts td", { hasText: "c-large__other__default__t-0.00_run_0/other.traj" }).count(), 1);
+		assert.deepEqual(await v.page.evaluate(brokenWords), []);
+	}
+});
 
 test("two runs are chosen by keys, and aligned by step", async () => {
 	await openPair();
@@ -92,7 +154,7 @@ test("a point of the picture goes to its step", async () => {
 
 test("Shift and a click marks a run", async () => {
 	await v.go("#/?sort=name");
-	await v.status("4 of 4 runs");
+	await v.status("6 of 6 runs");
 	await v.page.locator('[aria-posinset="1"]').click({ modifiers: ["Shift"] });
 	await v.page.locator(".row-marked").waitFor();
 	await v.page.locator('[aria-posinset="3"]').click({ modifiers: ["Shift"] });
@@ -101,7 +163,7 @@ test("Shift and a click marks a run", async () => {
 
 test("runs of a task are lines that open", async () => {
 	await v.go("#/?sort=name");
-	await v.status("4 of 4 runs");
+	await v.status("6 of 6 runs");
 	await v.press("g", "t");
 	await v.status("3 of 3 runs have scores");
 	assert.match(v.page.url(), /#\/task\/rows$/);
@@ -136,7 +198,7 @@ test("a click opens a run, and models are hidden", async () => {
 
 test("hostile names are only text", async () => {
 	await v.go("#/?sort=name");
-	await v.status("4 of 4 runs");
+	await v.status("6 of 6 runs");
 	await v.press("G", "t");
 	await v.status("1 of 1 runs have scores");
 	assert.match(await v.page.locator("h1").innerText(), /<script>/);
