@@ -425,6 +425,7 @@ export class RunView {
 
 	close() {
 		this.closed = true;
+		this.controls?.close();
 		clearTimeout(this.timer);
 		clearInterval(this.playing);
 		this.list?.close();

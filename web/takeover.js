@@ -81,13 +81,21 @@ export class Controls {
 		this.send = button("Take the step", "Ctrl and Enter", () => this.act());
 		this.words = [
 			button("Validate", "score what is there", () => this.act("validate")),
-			button("Submit", "score what is there, and end the episode", () => this.act("submit")),
-			button("Leave", "end the episode without a score", () => this.act("exit_forfeit")),
+			button("Submit", "score what is there, and end the episode", () => this.ask("submit", "Submit", "The episode is scored and ends.")),
+			button("Leave", "end the episode without a score", () => this.ask("exit_forfeit", "Leave", "The episode ends without a score.")),
 		];
+		this.question = el("p", { id: "takeover-question" });
+		this.yes = button("", "", () => this.answer(true));
+		this.dialog = el(
+			"dialog",
+			{ "aria-labelledby": "takeover-question" },
+			this.question,
+			el("div", { class: "jumps" }, button("Go on playing", "Escape", () => this.answer(false)), this.yes),
+		);
 		this.interrupt = button("Interrupt", "end the command that runs, or drop the reply that the model is at (X)", () => this.give({ order: "interrupt" }));
 		this.pause = button("Pause", "P", () => this.turn());
 		this.addHint = button("Add the hint", "Ctrl and Enter", () => this.tell());
-		this.live = el("a", { href: "#/live" }, "The episode that is played now");
+		this.next = el("a", { hidden: true }, "The episode that is played now");
 		for (const [text, act] of [[this.action, () => this.act()], [this.thought, () => this.act()], [this.hint, () => this.tell()]])
 			text.addEventListener("keydown", (event) => {
 				if (event.key === "Escape") left();
@@ -100,8 +108,9 @@ export class Controls {
 		this.box = el(
 			"section",
 			{ class: "takeover", "aria-label": "Take over", hidden: true },
-			el("div", { class: "takeover-head" }, this.status, this.pause, this.interrupt, this.live),
+			el("div", { class: "takeover-head" }, this.status, this.pause, this.interrupt, this.next),
 			el("div", { class: "takeover-parts" }, this.byHand, this.hints),
+			this.dialog,
 		);
 	}
 
@@ -116,11 +125,45 @@ export class Controls {
 		this.pause.hidden = control.is_human || ended;
 		this.pause.textContent = control.is_paused ? "Let go" : "Pause";
 		this.interrupt.hidden = !canInterrupt(control);
-		this.live.hidden = !ended;
+		if (ended) this.findNext();
 		this.byHand.hidden = ended || !(control.is_human || control.is_paused);
 		this.hints.hidden = ended || !control.takes_hints;
 		this.thought.hidden = !control.thinks;
 		for (const one of [this.send, ...this.words]) one.disabled = !waits;
+		if (!waits) this.dialog.close();
+	}
+
+	// Looks for the next episode, until the server ends.
+	async findNext() {
+		if (this.looks) return;
+		this.looks = true;
+		while (!this.closed) {
+			const { run } = await getJson("live").catch(() => ({}));
+			if (run === undefined) return;
+			if (run) {
+				this.next.href = `#/run/${run}`;
+				this.next.hidden = false;
+				return;
+			}
+			await new Promise((done) => setTimeout(done, LOOK_MS));
+		}
+	}
+
+	close() {
+		this.closed = true;
+	}
+
+	// Asks before a step that ends the episode.
+	ask(action, word, what) {
+		this.asked = { action, step: this.control.step };
+		this.question.textContent = `${word} now? ${what}`;
+		this.yes.textContent = `Yes, ${word.toLowerCase()}`;
+		this.dialog.showModal();
+	}
+
+	answer(yes) {
+		this.dialog.close();
+		if (yes) this.act(this.asked.action, this.asked.step);
 	}
 
 	async give(order) {
@@ -136,8 +179,8 @@ export class Controls {
 		}
 	}
 
-	async act(word) {
-		const order = { order: "act", step: this.control.step, text: word ?? this.action.value };
+	async act(word, step = this.control.step) {
+		const order = { order: "act", step, text: word ?? this.action.value };
 		if (this.control.thinks) order.thought = this.thought.value;
 		if (!(await this.give(order)) || word) return;
 		this.action.value = this.thought.value = "";

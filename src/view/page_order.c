@@ -30,7 +30,7 @@ void page_live(struct page *p)
 	pyjson_end_object(&p->json);
 }
 
-void page_put_control(struct page *p)
+static void order_put_desk(struct page *p, const struct desk_view *view)
 {
 	static const char *const states[] = {
 		[DESK_BUSY] = "busy",
@@ -38,20 +38,25 @@ void page_put_control(struct page *p)
 		[DESK_PERSON] = "person",
 		[DESK_ENDED] = "ended",
 	};
-	struct takeover *t = p->request->takeover;
 	struct pyjson_writer *w = &p->json;
+
+	pyjson_put_object(w, "control");
+	pyjson_put_text(w, "state", states[view->state]);
+	pyjson_put_i64(w, "step", view->step);
+	pyjson_put_bool(w, "is_human", view->options.is_human);
+	pyjson_put_bool(w, "thinks", view->options.thinks);
+	pyjson_put_bool(w, "takes_hints", view->options.takes_hints);
+	pyjson_put_bool(w, "is_paused", view->is_paused);
+	pyjson_end_object(w);
+}
+
+void page_put_control(struct page *p)
+{
+	struct takeover *t = p->request->takeover;
 	struct desk_view view;
 
-	if (!t || !takeover_look(t, p->run->path, &view))
-		return;
-	pyjson_put_object(w, "control");
-	pyjson_put_text(w, "state", states[view.state]);
-	pyjson_put_i64(w, "step", view.step);
-	pyjson_put_bool(w, "is_human", view.options.is_human);
-	pyjson_put_bool(w, "thinks", view.options.thinks);
-	pyjson_put_bool(w, "takes_hints", view.options.takes_hints);
-	pyjson_put_bool(w, "is_paused", view.is_paused);
-	pyjson_end_object(w);
+	if (t && takeover_look(t, p->run->path, &view))
+		order_put_desk(p, &view);
 }
 
 /* --- orders ----------------------------------------------------------------------------------- */
@@ -97,6 +102,7 @@ static const char *order_read(struct arena *a, const struct pyjson *v, struct de
 
 static void order_give(struct page *p, struct takeover *t, struct desk_order *order, int64_t step)
 {
+	struct desk_view view;
 	struct fh_error err;
 	int r;
 
@@ -107,7 +113,14 @@ static void order_give(struct page *p, struct takeover *t, struct desk_order *or
 		return;
 	}
 	pyjson_put_object(&p->json, NULL);
-	page_put_control(p);
+	if (takeover_look(t, p->run->path, &view)) {
+		/* The playing thread may not have begun the step yet. */
+		if (order->kind == DESK_ACT && view.state == DESK_PERSON && view.step == step) {
+			view.state = DESK_BUSY;
+			view.step++;
+		}
+		order_put_desk(p, &view);
+	}
 	pyjson_end_object(&p->json);
 }
 

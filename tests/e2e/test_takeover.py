@@ -63,7 +63,8 @@ class Web:
         """Gives an order as the page does. Returns the status, and why it was refused."""
         body = json.dumps({"run": self.id, "order": order, **more})
         status, text = self.ask("api/order", "POST", body, **self.headers())
-        return status, json.loads(text).get("error")
+        self.reply = json.loads(text)
+        return status, self.reply.get("error")
 
     def wait(self, state: str, step: int) -> None:
         def there():
@@ -75,6 +76,7 @@ class Web:
     def act(self, text: str, step: int, **more) -> None:
         self.wait("person", step)
         assert self.order("act", step=step, text=text, **more) == (200, None)
+        assert self.reply["control"]["step"] > step
 
     def end(self, status=0) -> dict:
         out, _ = self.child.communicate(timeout=300)
@@ -145,6 +147,7 @@ def test_a_person_with_thoughts(fumehood, web):
 def test_ctrl_c_ends_the_run(web):
     page = web("--model", "human")
     page.act("sleep 300", 1)
+    assert (page.reply["control"]["state"], page.reply["control"]["step"]) == ("busy", 2)
     page.wait("busy", 2)
     page.child.send_signal(signal.SIGINT)
     assert page.end(status=130)["exit_status"] == "early_exit"

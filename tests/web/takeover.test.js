@@ -112,7 +112,14 @@ test("a person validates and submits by buttons on a narrow page", async () => {
 	await page.getByRole("button", { name: "Validate" }).click();
 	await observation("accuracy");
 	await status("Step 3 waits for you.");
+	const covers = await page.evaluate(() => document.querySelector(".takeover").getBoundingClientRect().top < document.querySelector(".detail").getBoundingClientRect().bottom);
+	assert.ok(!covers, "the controls cover the page");
 	await page.getByRole("button", { name: "Submit" }).click();
+	await page.keyboard.press("Escape");
+	await page.getByRole("dialog").waitFor({ state: "hidden" });
+	await status("Step 3 waits for you.");
+	await page.getByRole("button", { name: "Submit" }).click();
+	await page.getByRole("button", { name: "Yes, submit" }).click();
 	await status("The episode has ended.");
 	await page.locator(".run-facts", { hasText: /ended\s*submitted/ }).waitFor();
 	await observation("accuracy");
@@ -151,7 +158,11 @@ test("a command is interrupted, and the next episode opens", async () => {
 	await page.getByRole("button", { name: "Interrupt" }).click();
 	await status("Step 2 waits for you.");
 	await observation("began");
-	await page.getByRole("button", { name: "Leave" }).click();
+	await page.getByRole("button", { name: "Leave" }).focus();
+	await page.keyboard.press("Enter");
+	await page.getByRole("dialog", { name: "Leave now? The episode ends without a score." }).waitFor();
+	await page.keyboard.press("Tab");
+	await page.keyboard.press("Enter");
 	await status("The episode has ended.");
 	await page.getByRole("link", { name: "The episode that is played now" }).click();
 	await page.locator(".run-name", { hasText: "run_1" }).waitFor();
@@ -202,5 +213,8 @@ for (const width of [1280, 400])
 			await check();
 			await page.getByRole("button", { name: "Pause" }).click();
 			await status(/Step \d+ waits for you/);
+			await check();
+			await page.getByRole("button", { name: "Submit" }).click();
+			await page.getByRole("dialog").waitFor();
 			await check();
 		});
