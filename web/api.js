@@ -13,6 +13,18 @@ function heldText(address) {
 	return answer.textContent;
 }
 
+const heldPages = [...held].filter(([address]) => address.startsWith("api/steps?"));
+export const hasSteps = !isExport || heldPages.length > 0;
+
+// Passes the steps that the page holds to `take`, in pieces with the ID of their run. The page can
+// be used meanwhile.
+export async function takeHeldSteps(take) {
+	for (const [address, answer] of heldPages) {
+		take(new URLSearchParams(address.split("?")[1]).get("run"), JSON.parse(answer.textContent).steps);
+		await new Promise((done) => setTimeout(done));
+	}
+}
+
 async function get(path, query, signal) {
 	const address = `api/${path}?${new URLSearchParams(query)}`;
 	if (isExport) return heldText(address);

@@ -1,6 +1,6 @@
 // The table of all runs.
 
-import { follow, isExport } from "./api.js";
+import { follow, hasSteps, isExport, takeHeldSteps } from "./api.js";
 import { el, say, VirtualList } from "./dom.js";
 import { loadRuns, taskAddress } from "./list.js";
 import { number, seconds } from "./step.js";
@@ -95,6 +95,12 @@ function filterOf(text, found) {
 	return (run) => tests.every((test) => test(run));
 }
 
+// Searches the steps that an exported page holds, as the server does.
+function searchHeld(text, found) {
+	const has = (t) => t?.text.toLowerCase().includes(text);
+	takeHeldSteps((id, steps) => found(steps.some((step) => has(step.action) || has(step.observation)) ? [id] : []));
+}
+
 function compareBy(name, sign) {
 	return (a, b) => {
 		const x = a[name] ?? null;
@@ -177,21 +183,19 @@ export class RunsView {
 
 	searchSteps() {
 		const texts = wordsOf(this.filter.value).map(textOf).filter((text) => text && !this.found.has(text));
-		if (isExport) {
-			if (texts.length) say("This page was exported without the search in steps.");
+		if (!hasSteps) {
+			if (texts.length) say("This page was exported without steps, so their texts can't be searched.");
 			return;
 		}
 		for (const text of texts) {
 			const ids = new Set();
+			const found = (more) => {
+				for (const id of more) ids.add(id);
+				if (more.length && !this.closed) this.apply();
+			};
 			this.found.set(text, ids);
-			this.searches.push(
-				follow("search", { text }, {
-					found: (more) => {
-						for (const id of more) ids.add(id);
-						if (more.length && !this.closed) this.apply();
-					},
-				}),
-			);
+			if (isExport) searchHeld(text, found);
+			else this.searches.push(follow("search", { text }, { found }));
 		}
 	}
 

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, truncateSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -86,6 +86,12 @@ test("a table of runs leads to each run and its files, the task and the report",
 	await page.keyboard.press("/");
 	await page.keyboard.type("best>3");
 	await page.locator("#status", { hasText: "1 of 3 runs" }).waitFor();
+	await page.locator("input[type=search]").fill('text:"SCRIPT>window.ran = 5"');
+	await page.locator("#status", { hasText: "3 of 3 runs" }).waitFor();
+	await page.locator("input[type=search]").fill("text:nowhere");
+	await page.locator("#status", { hasText: "0 of 3 runs" }).waitFor();
+	await page.locator("input[type=search]").fill("text:train.py best>3");
+	await page.locator("#status", { hasText: "1 of 3 runs" }).waitFor();
 	await page.keyboard.press("Enter");
 	await page.keyboard.press("Enter");
 	await page.locator(".step h2", { hasText: "Step 1" }).waitFor();
@@ -105,6 +111,14 @@ test("a table of runs leads to each run and its files, the task and the report",
 	await page.locator("#status", { hasText: "3 of 3 runs" }).waitFor();
 	await page.keyboard.press("o");
 	await page.locator("#status", { hasText: "with a picture" }).waitFor();
+});
+
+test("a page without steps says that it can't search them", async () => {
+	truncateSync(writeRun(join(top, "large"), "run", [opening(), step(1)]), 101 << 20);
+	await page.goto(exported("large.html", "large"));
+	await page.locator("#status", { hasText: "1 of 1 runs" }).waitFor();
+	await page.locator("input[type=search]").fill("text:out");
+	await page.locator("#status", { hasText: "exported without steps, so their texts can't be searched" }).waitFor();
 });
 
 test("two runs open as a comparison", async () => {
