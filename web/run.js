@@ -34,7 +34,8 @@ function processorNote(n, processor, assumed, cut) {
 	if (!n) return "";
 	if (!processor) return "The record does not tell how the history processor shortened them.";
 	const where = assumed ? "today's configuration of this agent has" : "the run used";
-	return `As the model saw them: ${where} ${processor}. It left out parts of ${cut} of these messages.`;
+	const left = cut ? ` It left out parts of ${cut} of these messages.` : "";
+	return `As the model saw them: ${where} ${processor}.${left}`;
 }
 
 // A message as the model saw it. Parts that the history processor left out are folded.

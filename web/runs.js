@@ -126,7 +126,7 @@ export class RunsView {
 		["Enter", "open the run"],
 		["/", "filter"],
 		["s", "sort by the next column"],
-		["c", "compare the run with the next one that is marked"],
+		["c", "mark the run; c on a second run compares the two"],
 		["t", "the picture of the run's task"],
 		["o", "the report of all runs"],
 		["p", "the training of a policy"],

@@ -60,7 +60,7 @@ export class TrainingView {
 			el("h1", {}, "Training"),
 			tasks.length
 				? el("p", {}, "A line is the mean of the episodes of a policy step, a band their middle half. A click on a point lists its episodes.")
-				: el("p", {}, "No run names the step of a policy. Files <task>_pi<N>_*.json do."),
+				: el("p", {}, "No run here is an episode of a training. A training writes them as files <task>_pi<N>_*.json, where N is the step of its policy."),
 			...tasks.map(([task, of]) => this.section(task, of)),
 		);
 	}
