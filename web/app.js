@@ -3,6 +3,8 @@
 //   #/                  all runs          #/?filter=WORDS&sort=COLUMN&columns=NAMES
 //   #/run/ID            a run             #/run/ID/STEP
 //   #/run/ID/STEP/files the files after a step, or #/run/ID/STEP/files/FILE/MODE
+//   #/run/ID/STEP/conversation  the messages before it, or #/run/ID/STEP/conversation/MESSAGE
+//   #/run/ID/STEP/task  the text of the task
 //   #/compare/A/B/ROW   two runs          #/compare/A/B/ROW?by=score
 //   #/task/NAME         runs of a task    #/task/NAME?scores=each
 //   #/report            plots and tables of all runs
@@ -33,7 +35,7 @@ async function show() {
 	const View = VIEWS[words[0]] ?? RunsView;
 
 	if (words[0] === "run" && view instanceof RunView && view.id === words[1] && view.run) {
-		view.go(step || 1, false);
+		view.visit(step || 1, words.slice(3));
 		return;
 	}
 	view?.close();

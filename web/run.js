@@ -59,12 +59,12 @@ function messageView(message) {
 }
 
 export class RunView {
-	// The rest of an address is "files/FILE/MODE" if the files are shown instead of the step.
-	constructor(main, id, _step, show, ...place) {
+	// `place` is the rest of the address, for visit().
+	constructor(main, id, _step, ...place) {
 		this.main = main;
 		this.id = id;
 		this.rows = [];
-		this.showsFiles = show === "files";
+		this.showsFiles = false;
 		this.place = place;
 		this.step = 0;
 		this.asked = 0; // counts what was to be shown; an answer that comes too late is left out
@@ -99,7 +99,7 @@ export class RunView {
 		this.run = await getJson("run", { run: this.id });
 		this.take(this.run.steps, 0);
 		this.build();
-		this.go(step || (this.run.control ? this.rows.length : 1), false);
+		this.visit(step || (this.run.control ? this.rows.length : 1), this.place);
 		if (!this.run.whole && this.run.events && !isExport) this.wait();
 		return [this.run.task ?? this.run.name, `#/run/${this.id}`];
 	}
@@ -131,7 +131,6 @@ export class RunView {
 		this.chart = el("div", { class: "chart-box" });
 		this.detail = el("div", { class: "detail", tabindex: "-1" });
 		this.files = new FilesPane(this.id, this.detail, (step) => this.go(step));
-		this.files.setPlace(this.place);
 		this.controls = new Controls(this.id, {
 			// The page shows the next step when it is there.
 			acted: (order) => {
@@ -231,6 +230,21 @@ export class RunView {
 
 	// --- moving
 
+	// Shows what an address names: a step, "files/FILE/MODE" after it, "conversation/MESSAGE" before
+	// it, or the "task".
+	visit(step, [show, ...place]) {
+		this.showsFiles = show === "files";
+		if (this.showsFiles) this.files.setPlace(place);
+		this.go(step, false);
+		if (show === "conversation") this.showMessages(place[0] > 0 ? Number(place[0]) - 1 : undefined);
+		if (show === "task") this.showTask();
+	}
+
+	// Writes what is shown into the address.
+	remember(place = "") {
+		history.replaceState(null, "", `#/run/${this.id}/${this.step}${place}`);
+	}
+
 	async go(step, remember = true) {
 		const wanted = Math.max(1, Math.min(this.rows.length, step));
 		if (!this.rows.length) {
@@ -242,7 +256,7 @@ export class RunView {
 		this.reads = false;
 		this.list.setCurrent(wanted - 1);
 		this.curve?.move(wanted);
-		if (remember) history.replaceState(null, "", `#/run/${this.id}/${wanted}${this.showsFiles ? `/files${this.files.place}` : ""}`);
+		if (remember) this.remember(this.showsFiles ? `/files${this.files.place}` : "");
 		this.filesButton.setAttribute("aria-pressed", String(this.showsFiles));
 		try {
 			if (this.showsFiles) {
@@ -304,6 +318,7 @@ export class RunView {
 		this.asked++;
 		if (this.assignment) {
 			this.reads = this.rows.length > 0;
+			if (this.reads) this.remember("/task");
 			this.detail.replaceChildren(el("h2", {}, "Task"), textBlock(this.assignment, { open: true }));
 			this.detail.scrollTop = 0;
 		} else if (!this.rows.length) {
@@ -363,11 +378,13 @@ export class RunView {
 		const step = this.step;
 		this.reads = true; // a step that comes does not replace what is read
 		const asked = ++this.asked;
+		this.remember(`/conversation${from === undefined ? "" : `/${from + 1}`}`);
 		const get = (at) => getJson("messages", isExport ? { run: this.id, from: at } : { run: this.id, step, from: at });
 		const first = from ?? (isExport ? 0 : Math.max(0, (await get(Number.MAX_SAFE_INTEGER)).n - 1));
 		const at = first - (first % MESSAGES_PAGE);
 		const { n, messages, processor, assumed } = await get(at);
 		if (this.closed || this.asked !== asked) return;
+		if (n && at >= n) return this.showMessages();
 		const end = at + messages.length;
 		const page = (text, to) => el("button", { type: "button", click: () => this.showMessages(to) }, text);
 		const cut = messages.filter((message) => message.shown).length;

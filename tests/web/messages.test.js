@@ -60,6 +60,11 @@ test("earlier steps had fewer messages", async () => {
 	await openStep("task:rows", 2);
 	await v.page.getByRole("heading", { name: "Messages 1 to 4 of 4 before step 2" }).waitFor();
 	assert.equal(await v.page.locator(".left-out").count(), 0);
+	const note = await v.page.locator(".note").innerText();
+	assert.equal(note, "As the model saw them: the run used LastNObservations.");
+	assert.match(v.page.url(), /\/2\/conversation$/);
+	await v.page.reload();
+	await v.page.getByRole("heading", { name: "Messages 1 to 4 of 4 before step 2" }).waitFor();
 });
 
 test("a record without the processor's name is shown as its agent is configured today", async () => {

@@ -94,6 +94,9 @@ test("a person plays by keys", async () => {
 	await page.locator('[aria-posinset="1"] .mark-person').waitFor();
 	await page.keyboard.press("t");
 	await page.locator(".detail h2", { hasText: "Task" }).waitFor();
+	assert.match(page.url(), /\/1\/task$/);
+	await page.reload();
+	await page.locator(".detail h2", { hasText: "Task" }).waitFor();
 	await page.keyboard.press("i");
 	await page.keyboard.type("vim x");
 	await page.keyboard.press("Control+Enter");
@@ -124,7 +127,9 @@ test("a person validates and submits by buttons on a narrow page", async () => {
 	await page.locator(".run-facts", { hasText: /ended\s*submitted/ }).waitFor();
 	await observation("accuracy");
 	assert.equal(await run.ended, 0);
-	assert.deepEqual(faults, []);
+	assert.equal(await page.getByRole("link", { name: "The episode that is played now" }).count(), 0);
+	// The page looks for a next episode until the server ends.
+	assert.deepEqual(faults.filter((fault) => !fault.includes("ERR_CONNECTION_REFUSED")), []);
 });
 
 test("a second page can't take the same step", async () => {

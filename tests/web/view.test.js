@@ -243,6 +243,11 @@ test("the conversation is shown in pages", async () => {
 	assert.equal(await page.locator(".part-message .text").last().textContent(), "message 24");
 	await page.getByRole("button", { name: "Earlier messages" }).click();
 	await page.getByText("Messages 1 to 20 of 25").waitFor();
+	assert.match(page.url(), /\/1\/conversation\/1$/);
+	await page.reload();
+	await page.getByText("Messages 1 to 20 of 25").waitFor();
+	await page.evaluate(() => (location.hash = location.hash.replace(/1$/, "999")));
+	await page.getByText("Messages 21 to 25 of 25").waitFor();
 	await press("j");
 	await atStep(2);
 });
