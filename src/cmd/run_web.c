@@ -20,34 +20,32 @@ void run_web_init(struct run_web *w)
 	*w = (struct run_web){ .arena = ARENA_INIT, .stop_fd = -1, .ready_fd = -1 };
 }
 
-static void run_web_listening(void *user, int port)
+static void run_web_listening(void *user, const char *address)
 {
 	struct run_web *w = user;
 
-	(void)!write(w->ready_fd, &(uint64_t){ (uint64_t)port }, sizeof(uint64_t));
+	w->address = arena_strdup(&w->arena, address);
+	(void)!write(w->ready_fd, &(uint64_t){ 1 }, sizeof(uint64_t));
 }
 
 static int run_web_serve(void *arg, struct fh_error *err)
 {
-	struct run_web *w = arg;
+	const struct run_web *w = arg;
 
-	/* Episodes go first. On Linux this is the priority of the thread alone. */
-	if (nice(10) < 0 && errno)
-		errno = 0;
 	return view_serve(&w->view, err);
 }
 
-/* Waits until the server listens, and returns its port. Fails if the server could not begin. */
+/* Waits until the server listens. Fails if the server could not begin. */
 static int run_web_await(struct run_web *w, struct fh_error *err)
 {
-	uint64_t port;
+	uint64_t ready;
 	struct pollfd fds[] = { { .fd = w->ready_fd, .events = POLLIN },
 		{ .fd = job_fd(w->thread), .events = POLLIN } };
 
 	while (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno == EINTR)
 		;
-	if (fds[0].revents && read(w->ready_fd, &port, sizeof(port)) == sizeof(port))
-		return (int)port;
+	if (fds[0].revents && read(w->ready_fd, &ready, sizeof(ready)) == sizeof(ready))
+		return 0;
 	return job_end(take_ptr(w->thread), err);
 }
 
@@ -90,7 +88,7 @@ int run_web_start(struct run_web *w, const char *out, int port, struct fh_error 
 	r = run_web_await(w, err);
 	if (r < 0)
 		return r;
-	fprintf(stderr, "http://127.0.0.1:%d/%s/#/live\n", r, w->view.token);
+	fprintf(stderr, "%s#/live\n", w->address);
 	return 0;
 }
 

@@ -12,9 +12,10 @@ struct run_web {
 	struct job *thread;
 	struct view_options view;
 	struct arena arena;
-	const char *place; /* folder of the records */
+	const char *place;   /* folder of the records */
+	const char *address; /* address of the page, once the server listens */
 	int stop_fd;
-	int ready_fd; /* eventfd that becomes the port when the server listens */
+	int ready_fd; /* eventfd that is readable when the server listens */
 };
 
 void run_web_init(struct run_web *w);

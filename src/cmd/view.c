@@ -59,12 +59,10 @@ static void view_open_browser(const char *address)
 	free(copy);
 }
 
-static void view_listening(void *user, int port)
+static void view_listening(void *user, const char *address)
 {
 	const struct view_command *c = user;
-	char address[512];
 
-	snprintf(address, sizeof(address), "http://127.0.0.1:%d/%s/", port, c->view.token);
 	if (c->json) {
 		auto_json json_t *line = json_pack("{s:s}", "address", address);
 
@@ -127,9 +125,6 @@ static int view_main(struct command_context *ctx)
 	c->json = ctx->json;
 	c->view.listening = view_listening;
 	c->view.user = c;
-	/* Runs go first. */
-	if (nice(10) < 0 && errno)
-		errno = 0;
 	return view_serve(&c->view, &err) < 0 ? cmd_fail(&err) : CMD_OK;
 }
 

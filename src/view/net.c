@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #define ADDRESS "127.0.0.1"
+#define ADDRESS_BYTES 512
 #define VHOST "fumehood"
+#define NICE 10
 #define HEADER_BYTES_MAX 8192
 #define CONNECTIONS_MAX 256
 #define REQUEST_TIMEOUT_S 20
@@ -412,13 +414,15 @@ static int view_open(struct view *v, struct fh_error *err)
 static int view_run(struct view *v, struct fh_error *err)
 {
 	const struct view_options *o = v->options;
+	char address[ADDRESS_BYTES];
 	int r = view_open(v, err);
 
 	if (r < 0)
 		return r;
-	o->listening(o->user,
-			lws_api.get_vhost_listen_port(
-					lws_api.get_vhost_by_name(v->context, VHOST)));
+	snprintf(address, sizeof(address), "http://" ADDRESS ":%d/%s/",
+			lws_api.get_vhost_listen_port(lws_api.get_vhost_by_name(v->context, VHOST)),
+			o->token);
+	o->listening(o->user, address);
 	while (!v->over && lws_api.service(v->context, 0) >= 0)
 		;
 	return 0;
@@ -435,6 +439,9 @@ int view_serve(const struct view_options *o, struct fh_error *err)
 
 	if (r < 0)
 		return r;
+	/* On Linux this is the priority of the thread alone. */
+	if (nice(NICE) < 0 && errno)
+		errno = 0;
 	r = view_run(&v, err);
 	if (v.context)
 		lws_api.context_destroy(v.context);

@@ -18,11 +18,12 @@ struct view_options {
 	const char *token;         /* secret of the address */
 	int stop_fd;               /* when readable, the server ends */
 	struct takeover *takeover; /* mailbox of a run that takes orders; NULL: none */
-	/* Called when the server listens. */
-	void (*listening)(void *user, int port);
+	/* Called when the server listens. The address has the token, and ends with "/". */
+	void (*listening)(void *user, const char *address);
 	void *user;
 };
 
+/* Serves until `stop_fd` is readable. Lowers the thread's priority, because runs go first. */
 int view_serve(const struct view_options *options, struct fh_error *err);
 
 #endif
