@@ -1,53 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/admit.h"
 
+#include "base/request_head.h"
 #include "base/scope.h"
 #include "base/str.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
 #define ORDER_PATH "api/order"
 #define ORDER_TYPE "application/json"
-#define VALUE_BYTES 512
 
-/* Copies a header. A header that is too long becomes "?", which no check allows. */
-static const char *admit_header(
-		struct lws *wsi, enum lws_token_indexes token, char text[VALUE_BYTES])
+/* Headers that are looked at; NULL: the request lacks the header. */
+struct admit_headers {
+	const char *host, *origin, *type, *length, *encoding, *connection;
+};
+
+/* Reads the headers. Returns 0, or the status of a refusal. None may come twice. */
+static int admit_read(struct request_head *head, struct admit_headers *out)
 {
-	int copied = lws_api.hdr_copy(wsi, text, VALUE_BYTES, token);
+	const struct {
+		const char *name, **value;
+	} known[] = {
+		{ "host", &out->host },
+		{ "origin", &out->origin },
+		{ "content-type", &out->type },
+		{ "content-length", &out->length },
+		{ "transfer-encoding", &out->encoding },
+		{ "connection", &out->connection },
+	};
+	const char *name, *value;
+	int status;
 
-	if (copied < 0)
-		memcpy(text, "?", 2);
-	return copied ? text : NULL;
+	while ((status = request_head_next(head, &name, &value)) == 1)
+		for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+			if (strcasecmp(name, known[i].name) != 0)
+				continue;
+			if (*known[i].value)
+				return 400;
+			*known[i].value = value;
+		}
+	return status;
 }
 
 /* Finds the path behind the token. NULL: the request lacks the token, or is of another site. */
-static const char *admit_path(struct lws *wsi, const struct guard *guard, const char *path)
+static char *admit_path(const struct admit_headers *h, const struct guard *guard, char *path)
 {
-	char host[VALUE_BYTES], origin[VALUE_BYTES];
-	const struct guard_request q = {
-		.host = admit_header(wsi, WSI_TOKEN_HOST, host),
-		.origin = admit_header(wsi, WSI_TOKEN_ORIGIN, origin),
-	};
+	const struct guard_request q = { .host = h->host, .origin = h->origin };
 	size_t n;
 
 	if (guard_check_place(guard, &q) != GUARD_OK)
 		return NULL;
-	path += *path == '/';
-	n = strcspn(path, "/");
+	n = strcspn(++path, "/?");
 	return guard_token_is(guard, path, n) ? path + n : NULL;
 }
 
 /* True for an Origin of this machine. admit_path() has compared it with Host. */
-static bool admit_is_local(struct lws *wsi)
+static bool admit_is_local(const char *origin)
 {
 	static const char *const names[] = { "http://127.0.0.1", "http://localhost" };
-	char origin[VALUE_BYTES];
 
-	if (!admit_header(wsi, WSI_TOKEN_ORIGIN, origin))
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+	for (size_t i = 0; origin && i < ARRAY_SIZE(names); i++) {
 		size_t n = strlen(names[i]);
 
 		if (strncmp(origin, names[i], n) == 0 && (!origin[n] || origin[n] == ':'))
@@ -56,78 +70,119 @@ static bool admit_is_local(struct lws *wsi)
 	return false;
 }
 
-static bool admit_is_json(struct lws *wsi)
+static bool admit_is_json(const char *type)
 {
-	char type[VALUE_BYTES];
-
-	return admit_header(wsi, WSI_TOKEN_HTTP_CONTENT_TYPE, type) &&
-			strncasecmp(type, ORDER_TYPE, strlen(ORDER_TYPE)) == 0 &&
+	return type && strncasecmp(type, ORDER_TYPE, strlen(ORDER_TYPE)) == 0 &&
 			strchr("; ", type[strlen(ORDER_TYPE)]);
 }
 
-/* Length of the body: 0 if the request names none. -1: it is not a number. */
-static int64_t admit_length(struct lws *wsi)
+/* Length of the body: 0 if the request names none. -1: it is unknown. */
+static int64_t admit_length(const struct admit_headers *h)
 {
-	char text[VALUE_BYTES];
-	int64_t n;
+	int64_t n = 0;
 
-	if (!admit_header(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, text))
-		return 0;
-	return str_to_i64(text, &n) && n >= 0 ? n : -1;
+	if (h->encoding || (h->length && (!str_to_i64(h->length, &n) || n < 0)))
+		return -1;
+	return n;
 }
 
-static int admit_order(struct lws *wsi, const char *path)
+static int admit_order(const struct admit_headers *h, const char *path)
 {
-	int64_t n = admit_length(wsi);
+	int64_t n = admit_length(h);
 
 	if (!str_eq(path, ORDER_PATH))
 		return 405;
-	if (!admit_is_local(wsi))
+	if (!admit_is_local(h->origin))
 		return 403;
-	if (!admit_is_json(wsi))
+	if (!admit_is_json(h->type))
 		return 415;
 	if (n == 0)
 		return 411;
 	return n > 0 && n <= ADMIT_BODY_BYTES_MAX ? 200 : 413;
 }
 
-struct admitted admit(
-		struct lws *wsi, const struct guard *guard, const char *path, bool takes_orders)
+/* Checks a request for what follows the token in a path. */
+static void admit_check(const struct request_head *head, const struct admit_headers *h, char *rest,
+		bool takes_orders, struct admitted *a)
 {
-	struct admitted a = { .status = 403 };
-	const char *rest = admit_path(wsi, guard, path);
+	char *query = strchr(rest, '?');
 
-	if (!rest)
-		return a;
-	a.is_order = takes_orders && lws_api.hdr_total_length(wsi, WSI_TOKEN_POST_URI) > 0;
-	if (a.is_order)
-		a.status = admit_order(wsi, rest + (*rest == '/'));
-	else if (lws_api.hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0)
-		a.status = 405;
-	else if (admit_length(wsi) != 0)
-		a.status = 413;
+	a->query = query ? query + 1 : "";
+	if (query)
+		*query = '\0';
+	a->is_order = takes_orders && str_eq(head->method, "POST");
+	if (a->is_order)
+		a->status = admit_order(h, rest + (*rest == '/'));
+	else if (!str_eq(head->method, "GET"))
+		a->status = 405;
+	else if (admit_length(h) != 0)
+		a->status = 413;
 	else /* the page's links are relative to a folder */
-		a.status = *rest == '/' ? 200 : 404;
-	if (a.status == 200)
-		a.path = rest + 1;
+		a->status = *rest == '/' ? 200 : 404;
+	if (a->status != 200)
+		return;
+	a->path = rest + 1;
+	a->n_body = (size_t)admit_length(h);
+	a->closes = head->is_old || (h->connection && strcasecmp(h->connection, "close") == 0);
+}
+
+struct admitted admit(char *text, size_t n, const struct guard *guard, bool takes_orders)
+{
+	struct admit_headers headers = { 0 };
+	struct request_head head;
+	struct admitted a = { .status = request_head_begin(&head, text, n) };
+	char *rest;
+
+	if (!a.status)
+		a.status = admit_read(&head, &headers);
+	if (a.status)
+		return a;
+	a.status = 403;
+	rest = admit_path(&headers, guard, head.path);
+	if (rest)
+		admit_check(&head, &headers, rest, takes_orders, &a);
 	return a;
 }
 
-const char *admit_reason(int status)
+int admit_partial(const char *head, size_t n)
 {
-	switch (status) {
-	case 403:
-		return "The address lacks the token that was printed, or the request is of another site. "
-		       "An order needs the page's own Origin.\n";
-	case 405:
-		return "Records are only read, by GET. A POST gives orders to episodes of `run --web`.\n";
-	case 411:
-		return "The request has no Content-Length.\n";
-	case 413:
-		return "The request has a body that is not expected, or too long.\n";
-	case 415:
-		return "An order is JSON, with the Content-Type " ORDER_TYPE ".\n";
-	default:
-		return "There is no such page.\n";
-	}
+	const char *end = memchr(head, '\n', n);
+
+	if (!isupper((unsigned char)*head) || (end && end[-1] != '\r'))
+		return 400;
+	if (n < ADMIT_HEAD_BYTES_MAX)
+		return 0;
+	return end ? 431 : 414;
+}
+
+static const struct admit_status admit_statuses[] = {
+	{ 200, "OK", "" },
+	{ 400, "Bad Request",
+			"The request is not one of HTTP, or its address does not begin with '/'.\n" },
+	{ 403, "Forbidden",
+			"The address lacks the token that was printed, or the request is of another site. "
+			"An order needs the page's own Origin.\n" },
+	{ 404, "Not Found", "There is no such page.\n" },
+	{ 405, "Method Not Allowed",
+			"Records are only read, by GET. A POST gives orders to episodes of `run --web`.\n" },
+	{ 409, "Conflict", "" },
+	{ 411, "Length Required", "The request has no Content-Length.\n" },
+	{ 413, "Content Too Large", "The request has a body that is not expected, or too long.\n" },
+	{ 414, "URI Too Long", "The address is too long.\n" },
+	{ 415, "Unsupported Media Type",
+			"An order is JSON, with the Content-Type " ORDER_TYPE ".\n" },
+	{ 431, "Request Header Fields Too Large", "The request's headers are too long.\n" },
+	{ 500, "Internal Server Error", "" },
+	{ 503, "Service Unavailable", "" },
+	{ 505, "HTTP Version Not Supported", "The server speaks HTTP/1.0 and 1.1.\n" },
+	{ 0, "Unknown", "" },
+};
+
+const struct admit_status *admit_status(int status)
+{
+	const struct admit_status *s = admit_statuses;
+
+	while (s->status && s->status != status)
+		s++;
+	return s;
 }

@@ -3,7 +3,9 @@
 #define VIEW_ADMIT_H
 
 #include "web/guard.h"
-#include "web/lws.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 /*
  * Decides which requests the viewer's server answers. A GET needs the token and a local Host. A
@@ -12,19 +14,33 @@
  * if there are no episodes to take over.
  */
 
+#define ADMIT_HEAD_BYTES_MAX (16L << 10)
 #define ADMIT_BODY_BYTES_MAX (2L << 20)
 
 struct admitted {
-	int status;       /* 200, or the HTTP status of the refusal */
-	const char *path; /* the path behind the token; NULL: refused */
-	bool is_order;    /* a POST, whose body follows */
+	int status;        /* 200, or the HTTP status of the refusal */
+	const char *path;  /* the path behind the token; NULL: refused */
+	const char *query; /* the part behind "?"; "" if there is none */
+	bool is_order;     /* a POST, whose body follows */
+	size_t n_body;     /* length of that body */
+	bool closes;       /* the connection ends after the answer */
 };
 
-/* Checks a request for `path`. takes_orders: episodes can be taken over. */
-struct admitted admit(
-		struct lws *wsi, const struct guard *guard, const char *path, bool takes_orders);
+/* Checks a request by its head of n bytes, which ends with "\r\n\r\n". The head is changed, and
+ * holds what is returned. takes_orders: episodes can be taken over. */
+struct admitted admit(char *text, size_t n, const struct guard *guard, bool takes_orders);
 
-/* A sentence that tells why a request is refused. */
-const char *admit_reason(int status);
+/* Checks a head that is not complete yet. Returns 0 if more bytes may come, or the HTTP status of
+ * the refusal. The head has at least one byte, and at most ADMIT_HEAD_BYTES_MAX. */
+int admit_partial(const char *head, size_t n);
+
+struct admit_status {
+	int status;
+	const char *name;   /* in the first line of an answer */
+	const char *reason; /* a sentence that tells why a request is refused; "": none */
+};
+
+/* Finds a status; never NULL. */
+const struct admit_status *admit_status(int status);
 
 #endif

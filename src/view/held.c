@@ -32,18 +32,6 @@ struct held {
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-static const char *held_argument(void *user, const char *name, char room[PAGE_VALUE_BYTES])
-{
-	size_t n = strlen(name);
-
-	for (const char *at = user; *at; at += strcspn(at, "&"), at += *at == '&')
-		if (strncmp(at, name, n) == 0) {
-			snprintf(room, PAGE_VALUE_BYTES, "%.*s", (int)strcspn(at + n, "&"), at + n);
-			return room;
-		}
-	return NULL;
-}
-
 /* Waits for the end of an answer that a thread makes. */
 static void held_await(struct page_answer *answer)
 {
@@ -79,9 +67,7 @@ __attribute__((format(printf, 3, 4))) static void held_ask(
 {
 	struct page_answer answer = { 0 };
 	char query[PAGE_VALUE_BYTES], name[PAGE_VALUE_BYTES + 32];
-	const struct page_request q = {
-		.path = path, .argument = held_argument, .user = query, .whole = true
-	};
+	const struct page_request q = { .path = path, .query = query, .whole = true };
 	va_list args;
 
 	va_start(args, format);

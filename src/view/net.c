@@ -8,27 +8,34 @@
 #include "view/admit.h"
 #include "view/page.h"
 #include "view/page_order.h"
+#include "web/lws.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define ADDRESS "127.0.0.1"
-#define ADDRESS_BYTES 512
 #define VHOST "fumehood"
 #define NICE 10
-#define HEADER_BYTES_MAX 8192
-#define CONNECTIONS_MAX 256
 #define REQUEST_TIMEOUT_S 20
-#define KEEPALIVE_TIMEOUT_S 60
+#define IDLE_TIMEOUT_S 60
 #define SEND_TIMEOUT_S 30
+#define LINGER_TIMEOUT_S 2
 #define CHUNK_BYTES (32L << 10)
-#define HEAD_BYTES 2048
+#define HEAD_BYTES_MAX 2048
+#define ADDRESS_BYTES 512
 #define STREAM_NEWS_US (250 * LWS_US_PER_MS)
 #define STREAMS_MAX 200
 #define STREAM_QUIET_NS (15 * NS_PER_S) /* a silent stream shows this often that it is alive */
+
+/*
+ * libwebsockets accepts connections, and watches their sockets. It has its own pages for requests
+ * that it can't read, and none for a head that is too long. So this file reads requests itself.
+ */
 
 struct view {
 	const struct view_options *options;
@@ -36,39 +43,47 @@ struct view {
 	struct guard guard;
 	struct lws_context *context;
 	lws_sorted_usec_list_t news; /* timer of the streams */
-	struct view_reply *streams;
+	struct view_link *streams;
 	size_t n_streams;
 	struct stream **closing; /* streams that nobody reads any more */
 	size_t n_closing;
 	bool over;
 };
 
-/* An answer that is being sent. */
-struct view_reply {
-	struct page_answer answer;
-	size_t sent;
-	bool headed;
-	bool closes;   /* the connection ends with the answer */
-	bool is_order; /* a body follows, which gives an order */
-	struct buf body;
+enum view_stage {
+	VIEW_HEAD,   /* a request begins */
+	VIEW_BODY,   /* an order follows */
+	VIEW_ANSWER, /* an answer is being sent */
+	VIEW_LINGER, /* all is sent; what still comes is dropped, so that the answer is not lost */
+};
+
+/* A connection. */
+struct view_link {
 	struct lws *wsi;
-	struct view_reply *next; /* in the view's list of streams */
-	int64_t told_ns;         /* when the stream sent something */
-	bool ended;              /* the stream has no more events */
+	enum view_stage stage;
+	struct buf head, body; /* parts of the request */
+	size_t n_body;
+	struct page_answer answer;
+	size_t sent; /* bytes of the answer's text */
+	bool headed;
+	bool closes;            /* the connection ends with the answer */
+	struct view_link *next; /* in the view's list of streams */
+	int64_t told_ns;        /* when the stream sent something */
+	bool ended;             /* the stream has no more events */
 };
 
 /* Nothing but the page's own files can run or be loaded, and no other page can show this one. */
 static const char *const view_headers[][2] = {
-	{ "content-security-policy:",
+	{ "content-security-policy",
 			"default-src 'none'; script-src 'self'; style-src 'self'; "
 			"connect-src 'self'; img-src data:; base-uri 'none'; "
 			"form-action 'none'; frame-ancestors 'none'; "
 			"require-trusted-types-for 'script'; trusted-types 'none'" },
-	{ "cache-control:", "no-store" },
-	{ "cross-origin-opener-policy:", "same-origin" },
-	{ "cross-origin-resource-policy:", "same-origin" },
-	{ "referrer-policy:", "no-referrer" },
-	{ "x-content-type-options:", "nosniff" },
+	{ "cache-control", "no-store" },
+	{ "cross-origin-opener-policy", "same-origin" },
+	{ "cross-origin-resource-policy", "same-origin" },
+	{ "referrer-policy", "no-referrer" },
+	{ "x-content-type-options", "nosniff" },
 };
 
 static struct view *view_of(struct lws *wsi)
@@ -76,26 +91,21 @@ static struct view *view_of(struct lws *wsi)
 	return lws_api.context_user(lws_api.get_context(wsi));
 }
 
-static struct view_reply *view_begin_reply(struct lws *wsi)
+static struct view_link *view_link_of(struct lws *wsi)
 {
-	struct view_reply *reply = lws_api.get_opaque_user_data(wsi);
+	return lws_api.get_opaque_user_data(wsi);
+}
 
-	if (!reply) {
-		reply = xcalloc(1, sizeof(*reply));
-		buf_init(&reply->answer.text, PAGE_ANSWER_BYTES_MAX);
-		buf_init(&reply->body, ADMIT_BODY_BYTES_MAX);
-		lws_api.set_opaque_user_data(wsi, reply);
-	}
-	buf_clear(&reply->answer.text);
-	reply->sent = 0;
-	reply->headed = reply->closes = reply->is_order = false;
-	return reply;
+static void view_set_timeout(const struct view_link *c, int seconds)
+{
+	lws_api.set_timeout(c->wsi, seconds ? PENDING_TIMEOUT_HTTP_CONTENT : NO_PENDING_TIMEOUT,
+			seconds);
 }
 
 /* --- streams ---------------------------------------------------------------------------------- */
 
 /* Appends a stream's news, if the page has taken the ones before. */
-static void view_ask_stream(struct view_reply *r)
+static void view_ask_stream(struct view_link *r)
 {
 	struct buf *text = &r->answer.text;
 
@@ -125,14 +135,14 @@ static void view_news(lws_sorted_usec_list_t *timer)
 {
 	struct view *v = lws_container_of(timer, struct view, news);
 
-	for (struct view_reply *r = v->streams; r; r = r->next)
+	for (struct view_link *r = v->streams; r; r = r->next)
 		view_ask_stream(r);
 	view_close_streams(v);
 	if (v->streams || v->n_closing)
 		lws_api.sul_schedule(v->context, 0, &v->news, view_news, STREAM_NEWS_US);
 }
 
-static void view_join_stream(struct view *v, struct view_reply *r)
+static void view_join_stream(struct view *v, struct view_link *r)
 {
 	r->told_ns = clock_now_ns();
 	r->next = v->streams;
@@ -141,9 +151,9 @@ static void view_join_stream(struct view *v, struct view_reply *r)
 	lws_api.sul_schedule(v->context, 0, &v->news, view_news, STREAM_NEWS_US);
 }
 
-static void view_leave_stream(struct view *v, struct view_reply *r)
+static void view_leave_stream(struct view *v, struct view_link *r)
 {
-	struct view_reply **at = &v->streams;
+	struct view_link **at = &v->streams;
 
 	while (*at && *at != r)
 		at = &(*at)->next;
@@ -157,188 +167,226 @@ static void view_leave_stream(struct view *v, struct view_reply *r)
 	view_close_streams(v);
 }
 
-/* --- replies ---------------------------------------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
-static void view_free_reply(struct lws *wsi)
+static void view_begin_answer(struct view_link *c)
 {
-	struct view_reply *reply = lws_api.get_opaque_user_data(wsi);
+	c->stage = VIEW_ANSWER;
+	view_set_timeout(c, SEND_TIMEOUT_S);
+	lws_api.callback_on_writable(c->wsi);
+}
 
-	if (!reply)
-		return;
-	if (reply->answer.stream)
-		view_leave_stream(view_of(wsi), reply);
-	lws_api.set_opaque_user_data(wsi, NULL);
-	buf_release(&reply->answer.text);
-	buf_release(&reply->body);
-	free(reply);
+/* Answers by a sentence. A body may follow, which is not read. */
+static void view_refuse(struct view_link *c, int status)
+{
+	c->answer.status = status;
+	c->answer.mime = "text/plain; charset=utf-8";
+	buf_add_str(&c->answer.text, admit_status(status)->reason);
+	c->closes = true;
+	view_begin_answer(c);
+}
+
+/* Forgets a request and its answer. A large answer takes no memory until the next request. */
+static void view_clear(struct view_link *c)
+{
+	if (c->answer.stream)
+		view_leave_stream(view_of(c->wsi), c);
+	buf_release(&c->answer.text);
+	buf_release(&c->head);
+	buf_release(&c->body);
+	buf_init(&c->answer.text, PAGE_ANSWER_BYTES_MAX);
+	buf_init(&c->head, ADMIT_HEAD_BYTES_MAX);
+	buf_init(&c->body, ADMIT_BODY_BYTES_MAX);
+	c->sent = 0;
+	c->headed = false;
+}
+
+static void view_end_answer(struct view_link *c)
+{
+	view_clear(c);
+	c->stage = c->closes ? VIEW_LINGER : VIEW_HEAD;
+	view_set_timeout(c, c->closes ? LINGER_TIMEOUT_S : IDLE_TIMEOUT_S);
+	if (c->closes)
+		shutdown(lws_api.get_socket_fd(c->wsi), SHUT_WR);
+}
+
+static int view_write(struct view_link *c, const char *data, size_t n)
+{
+	static unsigned char chunk[LWS_PRE + CHUNK_BYTES];
+
+	memcpy(chunk + LWS_PRE, data, n);
+	return lws_api.write(c->wsi, chunk + LWS_PRE, n, LWS_WRITE_RAW) < 0 ? -1 : 0;
+}
+
+static int view_send_head(struct view_link *c)
+{
+	auto_buf struct buf head = BUF_INIT(HEAD_BYTES_MAX);
+	const struct page_answer *a = &c->answer;
+
+	buf_printf(&head, "HTTP/1.1 %d %s\r\ncontent-type: %s\r\n", a->status,
+			admit_status(a->status)->name, a->stream ? "text/event-stream" : a->mime);
+	for (size_t i = 0; i < ARRAY_SIZE(view_headers); i++)
+		buf_printf(&head, "%s: %s\r\n", view_headers[i][0], view_headers[i][1]);
+	if (c->closes)
+		buf_add_str(&head, "connection: close\r\n");
+	if (!a->stream)
+		buf_printf(&head, "content-length: %zu\r\n", a->text.len);
+	buf_add_str(&head, "\r\n");
+	c->headed = true;
+	return view_write(c, head.data, head.len);
+}
+
+/* Waits for the next events of a stream. */
+static void view_rest_stream(struct view_link *c)
+{
+	/* A large answer takes no memory until the next one. */
+	buf_release(&c->answer.text);
+	buf_init(&c->answer.text, PAGE_ANSWER_BYTES_MAX);
+	c->sent = 0;
+	view_set_timeout(c, 0);
+}
+
+/* Sends the head of an answer, or the next piece of its text. */
+static int view_send(struct view_link *c)
+{
+	const struct buf *text = &c->answer.text;
+	size_t n = text->len - c->sent;
+
+	if (!c->headed)
+		return view_send_head(c);
+	n = n < CHUNK_BYTES ? n : CHUNK_BYTES;
+	c->sent += n;
+	return view_write(c, text->data + c->sent - n, n);
+}
+
+/* Goes on with an answer. libwebsockets calls this when all before has left. */
+static int view_writable(struct view_link *c)
+{
+	bool is_sent = c->headed && c->sent == c->answer.text.len;
+
+	if (c->stage != VIEW_ANSWER)
+		return 0;
+	view_set_timeout(c, SEND_TIMEOUT_S);
+	if (!is_sent && view_send(c) < 0)
+		return -1;
+	if (is_sent && c->answer.stream && !c->ended)
+		view_rest_stream(c);
+	else if (is_sent || (!c->closes && c->sent == c->answer.text.len))
+		view_end_answer(c); /* the next request may come at once */
+	else
+		lws_api.callback_on_writable(c->wsi);
+	return 0;
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-static const char *view_argument(void *user, const char *name, char value[PAGE_VALUE_BYTES])
+static void view_answer(struct view_link *c, const struct admitted *a)
 {
-	return lws_api.get_urlarg_by_name(user, name, value, PAGE_VALUE_BYTES);
+	struct view *v = view_of(c->wsi);
+	const struct page_request q = {
+		.path = a->path, .query = a->query, .takeover = v->options->takeover
+	};
+
+	page_make(&v->library, &q, &c->answer);
+	if (c->answer.stream && v->n_streams >= STREAMS_MAX) {
+		view_leave_stream(v, c);
+		c->answer.status = 503;
+	}
+	if (c->answer.stream) {
+		c->closes = true;
+		view_join_stream(v, c);
+	}
+	view_begin_answer(c);
 }
 
-static void view_refuse(struct view_reply *reply)
+/* Takes bytes of an order, and gives it when it is whole. */
+static int view_take_body(struct view_link *c, const char *data, size_t n)
 {
-	reply->answer.mime = "text/plain; charset=utf-8";
-	buf_add_str(&reply->answer.text, admit_reason(reply->answer.status));
-	/* A body may follow, which is not read. */
-	reply->closes = true;
-}
+	struct view *v = view_of(c->wsi);
+	size_t left = c->n_body - c->body.len;
 
-static int view_request(struct lws *wsi, const char *path)
-{
-	struct view *v = view_of(wsi);
-	struct view_reply *reply = view_begin_reply(wsi);
-	struct admitted a = admit(wsi, &v->guard, path, v->options->takeover != NULL);
-	const struct page_request q = { .path = a.path,
-		.argument = view_argument,
-		.user = wsi,
-		.takeover = v->options->takeover };
-
-	reply->answer.status = a.status;
-	reply->is_order = a.path && a.is_order;
-	if (reply->is_order)
-		return 0; /* view_order() answers when the body is there */
-	if (a.path)
-		page_make(&v->library, &q, &reply->answer);
-	else
-		view_refuse(reply);
-	if (reply->answer.stream && v->n_streams >= STREAMS_MAX) {
-		view_leave_stream(v, reply);
-		reply->answer.status = 503;
-	}
-	if (reply->answer.stream) {
-		reply->wsi = wsi;
-		reply->closes = true;
-		view_join_stream(v, reply);
-	}
-	lws_api.callback_on_writable(wsi);
+	buf_add(&c->body, data, n < left ? n : left);
+	view_set_timeout(c, REQUEST_TIMEOUT_S);
+	if (c->body.truncated)
+		return -1;
+	if (c->body.len < c->n_body)
+		return 0;
+	page_order(&v->library, v->options->takeover, &c->body, &c->answer);
+	c->closes = true;
+	view_begin_answer(c);
 	return 0;
 }
 
-/* Adds a piece of an order's body. The connection ends if the body is longer than it said. */
-static int view_add_body(struct lws *wsi, const char *data, size_t n)
+/* Takes bytes of a request's head. `data` may have bytes behind it. */
+static int view_take_head(struct view_link *c, const char *data, size_t n)
 {
-	struct view_reply *reply = lws_api.get_opaque_user_data(wsi);
+	struct view *v = view_of(c->wsi);
+	size_t before = c->head.len, from = before < 3 ? 0 : before - 3, n_head;
+	struct admitted a;
+	const char *end;
 
-	if (!reply || !reply->is_order)
-		return 0;
-	buf_add(&reply->body, data, n);
-	return reply->body.truncated ? -1 : 0;
-}
-
-static int view_order(struct lws *wsi)
-{
-	struct view_reply *reply = lws_api.get_opaque_user_data(wsi);
-	struct view *v = view_of(wsi);
-
-	if (!reply || !reply->is_order)
-		return 0;
-	page_order(&v->library, v->options->takeover, &reply->body, &reply->answer);
-	reply->closes = true;
-	lws_api.callback_on_writable(wsi);
-	return 0;
-}
-
-/* --- answers ---------------------------------------------------------------------------------- */
-
-static bool view_add_header(struct lws *wsi, const char *name, const char *value, unsigned char **p,
-		unsigned char *end)
-{
-	return !lws_api.add_http_header_by_name(wsi, (const unsigned char *)name,
-			(const unsigned char *)value, (int)strlen(value), p, end);
-}
-
-static int view_send_head(struct lws *wsi, struct view_reply *reply)
-{
-	unsigned char head[LWS_PRE + HEAD_BYTES], *p = head + LWS_PRE;
-	unsigned char *end = head + sizeof(head) - 1;
-	const char *mime = reply->answer.stream ? "text/event-stream" : reply->answer.mime;
-	bool ok = !lws_api.add_http_header_status(wsi, (unsigned)reply->answer.status, &p, end) &&
-			view_add_header(wsi, "content-type:", mime, &p, end);
-
-	for (size_t i = 0; i < ARRAY_SIZE(view_headers); i++)
-		ok = ok && view_add_header(wsi, view_headers[i][0], view_headers[i][1], &p, end);
-	if (reply->closes)
-		ok = ok && view_add_header(wsi, "connection:", "close", &p, end);
-	if (!reply->answer.stream)
-		ok = ok &&
-				!lws_api.add_http_header_content_length(
-						wsi, reply->answer.text.len, &p, end);
-	if (!ok || lws_api.finalize_http_header(wsi, &p, end))
+	buf_add(&c->head, data, n);
+	if (!c->head.data)
 		return -1;
-	reply->headed = true;
-	return lws_api.write(wsi, head + LWS_PRE, (size_t)(p - head - LWS_PRE),
-			       LWS_WRITE_HTTP_HEADERS) < 0
-			? -1
-			: 0;
-}
+	end = memmem(c->head.data + from, c->head.len - from, "\r\n\r\n", 4);
+	if (!end) {
+		int status = admit_partial(c->head.data, c->head.len);
 
-/* Sends a piece of what a stream told. */
-static int view_send_events(struct lws *wsi, struct view_reply *reply)
-{
-	static unsigned char chunk[LWS_PRE + CHUNK_BYTES];
-	struct buf *text = &reply->answer.text;
-	size_t n = text->len - reply->sent;
-
-	n = n < CHUNK_BYTES ? n : CHUNK_BYTES;
-	memcpy(chunk + LWS_PRE, text->data + reply->sent, n);
-	lws_api.set_timeout(wsi, n ? PENDING_TIMEOUT_HTTP_CONTENT : NO_PENDING_TIMEOUT,
-			n ? SEND_TIMEOUT_S : 0);
-	if (n && lws_api.write(wsi, chunk + LWS_PRE, n, LWS_WRITE_HTTP) < 0)
-		return -1;
-	reply->sent += n;
-	if (reply->sent < text->len) {
-		lws_api.callback_on_writable(wsi);
+		if (status)
+			view_refuse(c, status);
 		return 0;
 	}
-	/* A large answer takes no memory until the next one. */
-	buf_release(text);
-	buf_init(text, PAGE_ANSWER_BYTES_MAX);
-	reply->sent = 0;
-	lws_api.set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
-	return reply->ended ? -1 : 0;
+	n_head = (size_t)(end + 4 - c->head.data);
+	data += n_head - before;
+	n -= n_head - before;
+	a = admit(c->head.data, n_head, &v->guard, v->options->takeover != NULL);
+	if (!a.path) {
+		view_refuse(c, a.status);
+		return 0;
+	}
+	c->n_body = a.n_body;
+	c->closes = a.closes || n; /* a second request that came with the first one is dropped */
+	if (!a.is_order) {
+		view_answer(c, &a);
+		return 0;
+	}
+	c->stage = VIEW_BODY;
+	return view_take_body(c, data, n);
 }
 
-static int view_writable(struct lws *wsi)
+static int view_take(struct view_link *c, const char *data, size_t n)
 {
-	static unsigned char chunk[LWS_PRE + CHUNK_BYTES];
-	struct view_reply *reply = lws_api.get_opaque_user_data(wsi);
-	const struct buf *text;
-	size_t n;
-	bool last;
+	switch (c->stage) {
+	case VIEW_HEAD:
+		return view_take_head(c, data, n);
+	case VIEW_BODY:
+		return view_take_body(c, data, n);
+	case VIEW_ANSWER:
+		c->closes = true; /* the next request came too early, and is dropped */
+		return 0;
+	case VIEW_LINGER:
+		return 0;
+	}
+	return -1;
+}
 
-	if (!reply)
-		return 0;
-	text = &reply->answer.text;
-	lws_api.set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, SEND_TIMEOUT_S);
-	if (!reply->headed) {
-		if (view_send_head(wsi, reply) < 0)
-			return -1;
-		lws_api.callback_on_writable(wsi);
-		return 0;
-	}
-	if (reply->answer.stream)
-		return view_send_events(wsi, reply);
-	n = text->len - reply->sent;
-	last = n <= CHUNK_BYTES;
-	n = last ? n : CHUNK_BYTES;
-	memcpy(chunk + LWS_PRE, text->data + reply->sent, n);
-	if (lws_api.write(wsi, chunk + LWS_PRE, n, last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) <
-			0)
-		return -1;
-	reply->sent += n;
-	if (!last) {
-		lws_api.callback_on_writable(wsi);
-		return 0;
-	}
-	if (reply->closes)
-		return -1;
-	view_free_reply(wsi); /* a large answer takes no memory until the next request */
-	return lws_api.http_transaction_completed(wsi) ? -1 : 0;
+static void view_open_link(struct lws *wsi)
+{
+	struct view_link *c = xcalloc(1, sizeof(*c));
+
+	c->wsi = wsi;
+	lws_api.set_opaque_user_data(wsi, c);
+	view_clear(c);
+	view_set_timeout(c, REQUEST_TIMEOUT_S);
+}
+
+static void view_free_link(struct view_link *c)
+{
+	if (!c)
+		return;
+	lws_api.set_opaque_user_data(c->wsi, NULL);
+	view_clear(c);
+	free(c);
 }
 
 /* --- the loop --------------------------------------------------------------------------------- */
@@ -350,18 +398,15 @@ static int view_callback(
 	case LWS_CALLBACK_RAW_RX_FILE:
 		view_of(wsi)->over = true;
 		return -1;
-	case LWS_CALLBACK_HTTP:
-		return view_request(wsi, in);
-	case LWS_CALLBACK_HTTP_BODY:
-		return view_add_body(wsi, in, n);
-	case LWS_CALLBACK_HTTP_BODY_COMPLETION:
-		return view_order(wsi);
-	case LWS_CALLBACK_HTTP_WRITEABLE:
-		return view_writable(wsi);
-	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-		return -1; /* no WebSockets */
+	case LWS_CALLBACK_RAW_ADOPT:
+		view_open_link(wsi);
+		return 0;
+	case LWS_CALLBACK_RAW_RX:
+		return view_take(view_link_of(wsi), in, n);
+	case LWS_CALLBACK_RAW_WRITEABLE:
+		return view_writable(view_link_of(wsi));
 	case LWS_CALLBACK_WSI_DESTROY:
-		view_free_reply(wsi);
+		view_free_link(view_link_of(wsi));
 		return 0;
 	default:
 		return 0;
@@ -384,13 +429,12 @@ static int view_open(struct view *v, struct fh_error *err)
 		.port = o->port,
 		.iface = ADDRESS,
 		.protocols = protocols,
-		.options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND,
+		.options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
+				LWS_SERVER_OPTION_ADOPT_APPLY_LISTEN_ACCEPT_CONFIG,
+		.listen_accept_role = "raw-skt",
+		.listen_accept_protocol = VHOST,
 		.vhost_name = VHOST,
 		.user = v,
-		.max_http_header_data2 = HEADER_BYTES_MAX,
-		.max_http_header_pool2 = CONNECTIONS_MAX,
-		.timeout_secs = REQUEST_TIMEOUT_S,
-		.keepalive_timeout = KEEPALIVE_TIMEOUT_S,
 		.gid = (gid_t)-1,
 		.uid = (uid_t)-1,
 	};

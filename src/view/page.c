@@ -152,7 +152,7 @@ static void page_text(struct page *p)
 	const struct record_step *s = page_find_step(p);
 	struct arena arena = ARENA_INIT;
 	char value[PAGE_VALUE_BYTES];
-	const char *part = page_argument_of(p, "part=", value);
+	const char *part = page_argument(p, "part=", value);
 	struct run_text t;
 	int64_t at = 0;
 	size_t n;

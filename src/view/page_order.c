@@ -129,7 +129,7 @@ void page_order(struct library *l, struct takeover *t, const struct buf *body,
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	struct pyjson_source source = { .name = "body", .data = buf_str(body), .n = body->len };
-	const struct page_request q = { .path = "", .takeover = t };
+	const struct page_request q = { .path = "", .query = "", .takeover = t };
 	struct page p = { .library = l,
 		.request = &q,
 		.answer = out,

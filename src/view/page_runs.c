@@ -152,7 +152,7 @@ static void page_put_points(struct pyjson_writer *w, const char *id, const char 
 static const char *page_task(const struct page *p)
 {
 	char value[PAGE_VALUE_BYTES];
-	const char *id = page_argument_of(p, "run=", value);
+	const char *id = page_argument(p, "run=", value);
 
 	for (size_t i = 0; i < p->library->n; i++)
 		if (str_eq(p->library->runs[i].id, id))

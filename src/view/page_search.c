@@ -175,7 +175,7 @@ static void search_release(struct view_work *work)
 void page_search(struct page *p)
 {
 	char value[PAGE_VALUE_BYTES];
-	const char *text = page_argument_of(p, "text=", value);
+	const char *text = page_argument(p, "text=", value);
 	const struct library *l = p->library;
 	struct search_work *w;
 

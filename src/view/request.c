@@ -5,18 +5,51 @@
 #include "view/record.h"
 
 #include <math.h>
+#include <string.h>
 
 #define TEXT_BYTES (32L << 10) /* most bytes of a text in a list; the page asks for the rest */
 
-const char *page_argument_of(const struct page *p, const char *name, char value[])
+/* Decodes a value of a query, up to the "&" behind it. False: it is too long, or has wrong
+ * escapes. */
+static bool page_decode(const char *text, char value[PAGE_VALUE_BYTES])
 {
-	return p->request->argument(p->request->user, name, value);
+	size_t n = 0;
+
+	for (; *text && *text != '&'; text++) {
+		char c = *text == '+' ? ' ' : *text;
+
+		if (c == '%') {
+			int high = str_hex_digit(text[1]);
+			int low = high < 0 ? -1 : str_hex_digit(text[2]);
+
+			c = low < 0 ? '\0' : (char)(high << 4 | low);
+			text += 2;
+		}
+		if (!c || n == PAGE_VALUE_BYTES - 1)
+			return false;
+		value[n++] = c;
+	}
+	value[n] = '\0';
+	return true;
+}
+
+const char *page_argument(const struct page *p, const char *name, char value[PAGE_VALUE_BYTES])
+{
+	const char *at = p->request->query;
+
+	while (!str_starts(at, name)) {
+		at = strchr(at, '&');
+		if (!at)
+			return NULL;
+		at++;
+	}
+	return page_decode(at + strlen(name), value) ? value : NULL;
 }
 
 bool page_number(const struct page *p, const char *name, int64_t *out)
 {
 	char value[PAGE_VALUE_BYTES];
-	const char *text = page_argument_of(p, name, value);
+	const char *text = page_argument(p, name, value);
 	int64_t n;
 
 	if (!text || !str_to_i64(text, &n) || n < 0)
@@ -36,7 +69,7 @@ void page_refuse(struct page *p, int status, const char *why)
 bool page_find_run(struct page *p)
 {
 	char value[PAGE_VALUE_BYTES];
-	const char *id = page_argument_of(p, "run=", value);
+	const char *id = page_argument(p, "run=", value);
 
 	p->run = id ? library_open(p->library, id) : NULL;
 	if (!p->run)

@@ -17,14 +17,9 @@ struct takeover;
 #define PAGE_JSON "application/json; charset=utf-8"
 #define PAGE_ANSWER_BYTES_MAX (600L << 20)
 
-/* Gives the value of an argument "name=" in the request's URL. It lies somewhere in `room`. NULL:
- * the URL lacks the argument, or it is too long. */
-typedef const char *page_argument(void *user, const char *name, char room[PAGE_VALUE_BYTES]);
-
 struct page_request {
-	const char *path; /* without the token: "", "app.js", "api/runs" */
-	page_argument *argument;
-	void *user;
+	const char *path;          /* without the token: "", "app.js", "api/runs" */
+	const char *query;         /* the part behind "?": "run=ID&step=1" */
 	bool whole;                /* long texts are not cut */
 	struct takeover *takeover; /* mailbox of the run that serves the page; NULL: none */
 };
@@ -44,8 +39,9 @@ struct page {
 	struct library_run *run;
 };
 
-/* Gives the value of the argument "name=". NULL: there is none. */
-const char *page_argument_of(const struct page *p, const char *name, char value[]);
+/* Gives the value of the argument "name=" in `value`. NULL: the query lacks it, or it is too long,
+ * or has wrong escapes. */
+const char *page_argument(const struct page *p, const char *name, char value[PAGE_VALUE_BYTES]);
 
 /* Reads a number that is not negative. False: the argument is missing or wrong. */
 bool page_number(const struct page *p, const char *name, int64_t *out);

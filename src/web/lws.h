@@ -12,7 +12,6 @@
  */
 #define LWS_FUNCTIONS(X)                                                                           \
 	X(add_http_header_by_name)                                                                 \
-	X(add_http_header_by_token)                                                                \
 	X(add_http_header_content_length)                                                          \
 	X(add_http_header_status)                                                                  \
 	X(adopt_descriptor_vhost)                                                                  \
@@ -25,6 +24,7 @@
 	X(frame_is_binary)                                                                         \
 	X(get_context)                                                                             \
 	X(get_opaque_user_data)                                                                    \
+	X(get_socket_fd)                                                                           \
 	X(get_urlarg_by_name)                                                                      \
 	X(get_vhost_by_name)                                                                       \
 	X(get_vhost_listen_port)                                                                   \
@@ -34,7 +34,6 @@
 	X(hdr_total_length)                                                                        \
 	X(http_transaction_completed)                                                              \
 	X(is_final_fragment)                                                                       \
-	X(is_first_fragment)                                                                       \
 	X(remaining_packet_payload)                                                                \
 	X(rx_flow_control)                                                                         \
 	X(send_pipe_choked)                                                                        \

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`fumehood view`: what its server answers, and what it refuses."""
 
+import http.client
 import json
 import os
 import re
@@ -99,6 +100,94 @@ def test_garbage_on_the_socket(view, tmp_path):
             except OSError:  # the server has closed it
                 pass
     assert viewer.run()["n"] == 1
+
+
+def raw(viewer, request: bytes, size: int = 1 << 20) -> tuple[str, str]:
+    """Sends a request in pieces of this size. Returns head and text of the answer."""
+    with socket.create_connection(("127.0.0.1", viewer.port), timeout=60) as s:
+        for at in range(0, len(request), size):
+            s.sendall(request[at : at + size])
+        answer = b""
+        while piece := s.recv(65536):
+            answer += piece
+    head, _, text = answer.decode().partition("\r\n\r\n")
+    return head, text
+
+
+def test_requests_that_are_no_requests_get_a_sentence(view, tmp_path):
+    write_events(tmp_path / "runs" / "a" / "events.jsonl", OPEN, STEP)
+    viewer = view(tmp_path / "runs")
+    top, host = f"/{viewer.token}/", f"Host: 127.0.0.1:{viewer.port}\r\n"
+    cases = [
+        (f"GET {top}{'a' * 100_000} HTTP/1.1\r\n{host}", 414, "The address is too long."),
+        (f"GET {top} HTTP/1.1\r\n{host}X: {'a' * 100_000}\r\n", 431, "headers are too long."),
+        (f"GET {top} HTTP/1.1\r\n{host}{'X: y' * 5000}\r\n", 431, "headers are too long."),
+        (f"TRACE {top} HTTP/1.1\r\n{host}", 405, "only read, by GET"),
+        (f"BREW {top} HTTP/1.1\r\n{host}", 405, "only read, by GET"),
+        (f"get {top} HTTP/1.1\r\n{host}", 400, "not one of HTTP"),
+        (f"GET http://127.0.0.1{top} HTTP/1.1\r\n{host}", 400, "begin with '/'"),
+        (f"CONNECT 127.0.0.1:1 HTTP/1.1\r\n{host}", 400, "begin with '/'"),
+        (f"GET * HTTP/1.1\r\n{host}", 400, "begin with '/'"),
+        (f"GET {top}\n{host}", 400, "not one of HTTP"),
+        (f"GET {top} HTTP/1.1\r\n{host}{host}", 400, "not one of HTTP"),
+        (f"GET {top} HTTP/1.1\r\n{host}A : b\r\n", 400, "not one of HTTP"),
+        (f"GET {top} HTTP/2.0\r\n{host}", 505, "HTTP/1.0 and 1.1"),
+        (f"GET {top} HTTP/1.1\r\n", 403, "the token"),
+        ("\x16\x03\x01\x02", 400, "not one of HTTP"),
+        (f"GET {top} HTTP/1.1\r\n{host}Transfer-Encoding: chunked\r\n", 413, "a body"),
+    ]
+    for request, status, sentence in cases:
+        head, text = raw(viewer, request.encode() + b"\r\n")
+        assert head.startswith(f"HTTP/1.1 {status} ") and sentence in text, (request[:80], head)
+        assert "content-type: text/plain" in head and "<" not in text
+        assert "content-security-policy: default-src 'none'" in head
+    assert viewer.run()["n"] == 1
+
+
+def test_connections(view, tmp_path):
+    """Requests follow each other in a connection, and may come in small pieces."""
+    write_events(tmp_path / "runs" / "a" / "events.jsonl", OPEN, STEP)
+    viewer = view(tmp_path / "runs")
+    connection = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=60)
+    sockets = set()
+    for path in ("", "app.js", "api/runs", "api/nothing"):
+        connection.request("GET", f"/{viewer.token}/{path}")
+        reply = connection.getresponse()
+        assert reply.status == (404 if path == "api/nothing" else 200) and reply.read()
+        sockets.add(connection.sock)
+    assert len(sockets) == 1
+    connection.close()
+    get = f"GET /{viewer.token}/api/runs HTTP/1.1\r\nHost: localhost\r\n"
+    whole = f"{get}Connection: close\r\n\r\n".encode()
+    (text,) = {raw(viewer, whole, size)[1] for size in (1, 7, 1000)}
+    assert json.loads(text)["runs"]
+    # The second of two requests that come at once is dropped, and the connection ends.
+    head, text = raw(viewer, 2 * f"{get}\r\n".encode())
+    assert "connection: close" in head and json.loads(text)["runs"]
+    head, text = raw(viewer, f"GET /{viewer.token}/ HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
+    assert "connection: close" in head and text.startswith("<!doctype html>")
+
+
+def test_queries_are_decoded(view, tmp_path):
+    write_events(
+        tmp_path / "a" / "events.jsonl", OPEN, {**STEP, "observation": "50% of x&y=\u00e9"}
+    )
+    viewer = view(tmp_path)
+    for text, n in (
+        ("50%25+of", 1),
+        ("x%26y%3D%c3%a9", 1),
+        ("of++x", 0),
+        ("50%2", None),
+        ("%zz", None),
+    ):
+        with socket.create_connection(("127.0.0.1", viewer.port), timeout=60) as s:
+            path = f"/{viewer.token}/api/search?a=b&text={text}"
+            s.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            reply = http.client.HTTPResponse(s)
+            reply.begin()
+            assert reply.status == (400 if n is None else 200), text
+            if n is not None:
+                assert reply.read().count(b'"') == 2 * n, text
 
 
 def test_headers_of_the_page(view, tmp_path):
@@ -268,7 +357,7 @@ def test_an_exported_page_of_large_records_has_no_steps(fumehood, tmp_path):
     done, page = exported(fumehood, tmp_path, tmp_path)
     assert "lacks their steps" in done.stderr
     assert 'data-answers="start">#/</script>' in page
-    assert "api/runs?" in page and "api/steps?" not in page
+    assert "api/runs?" in page and 'data-answers="api/steps?' not in page
 
 
 def test_an_export_prints_json(fumehood, tmp_path):

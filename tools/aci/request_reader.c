@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "request_reader.h"
 
-#include "base/str.h"
+#include "base/request_head.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #define CHUNK_LINE_MAX 1024
 
-enum { BAD_REQUEST = 400, TOO_LARGE = 413, HEAD_TOO_LARGE = 431, UNKNOWN = 501, VERSION = 505 };
+enum { BAD_REQUEST = 400, TOO_LARGE = 413, HEAD_TOO_LARGE = 431, UNKNOWN = 501 };
 
 void request_reader_init(struct request_reader *r)
 {
@@ -23,31 +23,6 @@ void request_reader_release(struct request_reader *r)
 }
 
 /* --- the head --------------------------------------------------------------------------------- */
-
-/* Reads "METHOD PATH HTTP/1.x". */
-static int request_read_line(struct request_reader *r, const char *line)
-{
-	size_t n_method = strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-	const char *path = line + n_method + 1, *end, *version;
-	size_t n_path;
-
-	if (!n_method || line[n_method] != ' ')
-		return BAD_REQUEST;
-	end = strchr(path, ' ');
-	if (!end || *path != '/')
-		return BAD_REQUEST;
-	version = end + 1;
-	n_path = strcspn(path, "? ");
-	if (!str_starts(version, "HTTP/"))
-		return BAD_REQUEST;
-	if (!str_eq(version, "HTTP/1.1") && !str_eq(version, "HTTP/1.0"))
-		return VERSION;
-	r->closes = str_eq(version, "HTTP/1.0");
-	if (n_method + 1 + n_path >= sizeof(r->line))
-		return HEAD_TOO_LARGE;
-	snprintf(r->line, sizeof(r->line), "%.*s", (int)(n_method + 1 + n_path), line);
-	return 0;
-}
 
 static int request_read_length(struct request_reader *r, const char *value)
 {
@@ -95,41 +70,25 @@ static int request_read_header(struct request_reader *r, const char *name, const
 	return 0;
 }
 
-/* Reads a line "NAME: VALUE" in place. */
-static int request_read_field(struct request_reader *r, char *line)
-{
-	char *colon = strchr(line, ':'), *value, *end;
-
-	/* Space in or after a name is how requests are smuggled; a folded line begins with it. */
-	if (!colon || colon == line || strcspn(line, " \t") < (size_t)(colon - line))
-		return BAD_REQUEST;
-	*colon = '\0';
-	value = colon + 1 + strspn(colon + 1, " \t");
-	for (end = value + strlen(value); end > value && isblank((unsigned char)end[-1]);)
-		*--end = '\0';
-	return request_read_header(r, line, value);
-}
-
 /* Reads a head of n bytes in place, which ends with "\r\n\r\n". */
 static int request_read_head(struct request_reader *r, char *head, size_t n)
 {
-	char *line = head;
-	int status = 0;
-	bool is_first = true;
+	const char *name, *value;
+	struct request_head h;
+	int status = request_head_begin(&h, head, n);
+	int n_path;
 
-	if (memchr(head, '\0', n))
-		return BAD_REQUEST;
-	while (!status && line < head + n - 2) {
-		char *end = strstr(line, "\r\n");
-
-		*end = '\0';
-		/* No lone "\r" or "\n", and no other control character than the tab. */
-		for (const char *c = line; *c; c++)
-			if (iscntrl((unsigned char)*c) && *c != '\t')
-				return BAD_REQUEST;
-		status = is_first ? request_read_line(r, line) : request_read_field(r, line);
-		is_first = false;
-		line = end + 2;
+	if (status)
+		return status;
+	n_path = (int)strcspn(h.path, "?");
+	if (snprintf(r->line, sizeof(r->line), "%s %.*s", h.method, n_path, h.path) >=
+			(int)sizeof(r->line))
+		return HEAD_TOO_LARGE;
+	r->closes = h.is_old;
+	while ((status = request_head_next(&h, &name, &value)) == 1) {
+		status = request_read_header(r, name, value);
+		if (status)
+			break;
 	}
 	return !status && r->is_chunked && r->has_length ? BAD_REQUEST : status;
 }
