@@ -2,12 +2,28 @@
 
 import { getJson, isExport } from "./api.js";
 
-export function runOf(columns, values) {
-	const run = {};
-	for (let i = 0; i < columns.length; i++) run[columns[i]] = values[i] ?? null;
-	return run;
+// Makes the class of runs, with a property for each column. A run keeps the array that the server
+// sent, because to copy thousands of runs would make the page stutter.
+function runClass(columns) {
+	class Run {
+		constructor(values) {
+			this.values = values;
+		}
+	}
+	columns.forEach((name, i) =>
+		Object.defineProperty(Run.prototype, name, {
+			get() {
+				return this.values[i] ?? null;
+			},
+			set(value) {
+				this.values[i] = value;
+			},
+		}),
+	);
+	return Run;
 }
 
+let Run = null; // a server always has the same columns
 let known = { version: 0, runs: [] };
 
 // Gives all runs, in the order of their paths. The server tells only those that have changed since
@@ -15,15 +31,17 @@ let known = { version: 0, runs: [] };
 export async function loadRuns() {
 	const before = known;
 	const { version, columns, places, runs } = await getJson("runs", before.version ? { since: before.version } : {});
+	await new Promise((done) => setTimeout(done)); // a task of its own to parse thousands of runs
 	if (known !== before) return loadRuns(); // another call was faster
+	Run ||= runClass(columns);
 	let all = before.runs;
 	if (!places) {
-		all = runs.map((values) => runOf(columns, values));
+		all = runs.map((values) => new Run(values));
 	} else if (places.length) {
 		all = [...all];
 		const ids = new Set(all.map((run) => run.id));
 		places.forEach((place, i) => {
-			const run = runOf(columns, runs[i]);
+			const run = new Run(runs[i]);
 			all.splice(place, ids.has(run.id) ? 1 : 0, run);
 		});
 	}
