@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { opening, step, writeRun } from "./records.js";
+import { opening, step, writeEpisode, writeRun } from "./records.js";
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const program = process.env.FUMEHOOD ?? join(root, "build/fumehood");
@@ -62,43 +62,79 @@ function writeOne(model, m, [task, metric, baseline], run) {
 	}
 	const time = (second) => `2026-01-31T12:${String(Math.floor(second / 60)).padStart(2, "0")}:${String(second % 60).padStart(2, "0")}.000Z`;
 	const events = [opening({ task, model, metric, run, baseline: { [metric]: baseline }, agent_config: "default" }), ...steps, { event: "end", exit_status: run % 5 ? "submitted" : "autosubmission (max_steps)", steps: 24, over: true }];
-	writeRun(top, `${model.replace(":", "-")}__${task}_run_${run}`, events.map((event, i) => ({ ...event, time: time(i * 7) })));
+	writeRun(join(top, "runs"), `${model.replace(":", "-")}__${task}_run_${run}`, events.map((event, i) => ({ ...event, time: time(i * 7) })));
+}
+
+// Writes the episodes of a training, whose policy becomes better.
+function writeTraining() {
+	for (let policy = 0; policy <= 200; policy += 20)
+		for (let number = 0; number < 16; number++) {
+			const reward = 0.1 + policy / 400 + 0.2 * random();
+			writeEpisode(join(top, "training"), policy, number, Number((1 + reward).toFixed(4)), Number(reward.toFixed(4)), "battleOfSexes");
+		}
+}
+
+const children = [];
+
+// Starts the program, and returns the address that it prints.
+async function start(args, stream) {
+	const env = { ...process.env, FUMEHOOD_STATE: join(top, "state") };
+	const child = spawn(program, args, { env, stdio: ["ignore", "pipe", stream === "stderr" ? "pipe" : "inherit"] });
+	children.push(child);
+	for await (const line of createInterface(child[stream])) if (line.startsWith("http")) return line;
+	throw new Error(`fumehood ${args[0]} ended`);
+}
+
+// Plays two steps by hand, and types a third.
+async function playByHand(page) {
+	const act = page.getByRole("textbox", { name: /^Action:/ });
+	await page.goto(await start(["run", "--web", "--task", "battleOfSexes", "--model", "human", "--out", join(top, "by-hand")], "stderr"));
+	for (const [i, action] of ["cat strategy.py", "validate"].entries()) {
+		await page.getByText(`Step ${i + 1} waits for you.`).waitFor();
+		await act.fill(action);
+		await page.getByRole("button", { name: "Take the step" }).click();
+	}
+	await page.getByText("Step 3 waits for you.").waitFor();
+	await act.fill("edit 1:1\nimport random\nend_of_edit");
 }
 
 async function main() {
 	for (const [m, model] of MODELS.entries())
 		for (const task of TASKS) for (let run = 0; run < 9; run++) writeOne(model, m, task, run);
+	writeTraining();
 	mkdirSync(pictures, { recursive: true });
-	const server = spawn(program, ["view", top], { stdio: ["ignore", "pipe", "inherit"] });
-	let address;
-	for await (const line of createInterface(server.stdout)) {
-		address = line;
-		break;
-	}
+	const address = await start(["view", join(top, "runs")], "stdout");
+	const training = await start(["view", join(top, "training")], "stdout");
 	const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
 	const page = await browser.newPage({ viewport: { width: 1000, height: 500 } });
-	const take = (name) => page.screenshot({ path: join(pictures, `${name}.png`) });
+	const take = async (name) => {
+		await page.waitForTimeout(300);
+		await page.screenshot({ path: join(pictures, `${name}.png`) });
+	};
 	try {
 		const { runs } = await (await fetch(`${address}api/runs`)).json();
 		const id = (text) => runs.find((run) => run[1] === text)[0];
 		const [one, other] = [id("anthropic-large__titanicSurvival_run_1"), id("openai-small__titanicSurvival_run_1")];
-		for (const [name, hash, ready] of [
-			["runs", "#/?sort=-best&filter=task%3Atitanic", ".row"],
-			["run", `#/run/${one}/8`, ".step"],
-			["files", `#/run/${one}/2/files`, ".line-added"],
-			["compare", `#/compare/${one}/${other}/8`, ".pair-half .step"],
-			["task", "#/task/titanicSurvival", ".plot svg"],
-			["report", "#/report", ".picture"],
+		for (const [name, place, ready] of [
+			["runs", `${address}#/?sort=-best&filter=task%3Atitanic`, ".row"],
+			["run", `${address}#/run/${one}/8`, ".step"],
+			["files", `${address}#/run/${one}/2/files`, ".line-added"],
+			["compare", `${address}#/compare/${one}/${other}/8`, ".pair-half .step"],
+			["task", `${address}#/task/titanicSurvival`, ".plot svg"],
+			["report", `${address}#/report`, ".picture"],
+			["training", `${training}#/training`, ".plot svg"],
 		]) {
 			await page.goto("about:blank");
-			await page.goto(address + hash);
+			await page.goto(place);
 			await page.locator(ready).first().waitFor();
-			await page.waitForTimeout(300);
 			await take(name);
 		}
+		await page.setViewportSize({ width: 1000, height: 620 });
+		await playByHand(page);
+		await take("takeover");
 	} finally {
 		await browser.close();
-		server.kill();
+		for (const child of children) child.kill();
 		rmSync(top, { recursive: true, force: true });
 	}
 }
