@@ -236,6 +236,34 @@ void env_output(struct fh_env *env, struct buf *out)
 	turn_hide(env, out);
 }
 
+size_t env_printed(const struct fh_env *env)
+{
+	return env->turn.work == WORK_COMMAND ? session_output(env->episode.session)->len : 0;
+}
+
+void env_output_tail(struct fh_env *env, size_t most, struct buf *out)
+{
+	size_t n = env_printed(env), from = n > most ? n - most : 0;
+	char *data = n ? session_output(env->episode.session)->data : NULL;
+	struct buf lines = BUF_INIT(0);
+
+	while (n > from && data[n - 1] != '\n' && data[n - 1] != '\r')
+		n--;
+	while (from && from < n && data[from - 1] != '\n' && data[from - 1] != '\r')
+		from++;
+	if (from == n)
+		return;
+	lines.data = data + from;
+	lines.len = n - from;
+	observe_output(out, &env->result.folded, env->spec.task->task, &lines);
+	turn_hide(env, out);
+}
+
+bool env_is_grading(const struct fh_env *env)
+{
+	return env->turn.work == WORK_GRADE;
+}
+
 void env_names(struct fh_env *env, const char *start, struct buf *out)
 {
 	if (env && env->turn.work == WORK_NONE && env->episode.phase == PHASE_ON)

@@ -56,6 +56,16 @@ bool env_leave_begin(struct fh_env *env);
  */
 void env_output(struct fh_env *env, struct buf *out);
 
+/* Returns how many bytes the action's command has printed so far; 0 while none runs. */
+size_t env_printed(const struct fh_env *env);
+
+/* Appends the last complete lines of these, at most `most` bytes, as agents see them. A progress
+ * bar's carriage return ends a line too. */
+void env_output_tail(struct fh_env *env, size_t most, struct buf *out);
+
+/* Returns true while a submission is scored for a step. */
+bool env_is_grading(const struct fh_env *env);
+
 /*
  * Completes a path in the shell's folder (names.h), between steps. It counts as no step and is not
  * recorded.

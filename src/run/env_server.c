@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/env_server.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/lines.h"
 #include "base/path.h"
@@ -15,6 +16,19 @@
 #include <stdlib.h>
 
 /* --- requests --------------------------------------------------------------------------------- */
+
+/* Shows the running step to viewers. */
+static void env_server_look(struct env_server *s)
+{
+	const struct live_now now = {
+		.phase = LIVE_STEP, .step = s->step + 1, .action = s->action
+	};
+
+	if (!s->action || clock_now_ns() < s->look_ns)
+		return;
+	run_record_look(&s->record, s->env, now);
+	s->look_ns = clock_now_ns() + LIVE_LOOK_MS * NS_PER_MS;
+}
 
 /* Waits for the result of a reset or step. -EINTR: stop_fd became readable, or the client stopped
  * reading answers. */
@@ -36,8 +50,9 @@ static int env_server_wait(struct env_server *s, struct fh_step *step, struct fh
 			return fh_env_end(s->env, step, err);
 		if (fds[1].revents || (fds[2].revents & (POLLERR | POLLHUP)))
 			return error_say(err, EINTR, "interrupted");
-		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+		if (poll(fds, ARRAY_SIZE(fds), LIVE_LOOK_MS) < 0 && errno != EINTR)
 			return error_set(err, errno, "wait for the environment");
+		env_server_look(s);
 	}
 }
 
@@ -77,6 +92,7 @@ static int env_server_begin(struct env_server *s, uint64_t seed, const struct fh
 	if (r < 0)
 		return r;
 	s->going_on = true;
+	s->step = 0;
 	episode_log_reset(&s->record.log, step);
 	return o->out ? recorder_reset(s->record.recorder, seed, step, err) : 0;
 }
@@ -88,6 +104,7 @@ static int env_server_add(struct env_server *s, const char *action, const struct
 	int r = 0;
 
 	episode_log_step(&s->record.log, step);
+	s->step = step->step;
 	if (recorder)
 		r = recorder_step(recorder, &(struct recorder_turn){ .action = action }, step, err);
 	if (r < 0 || !(step->terminated || step->truncated))
@@ -135,7 +152,9 @@ static int env_server_step(void *data, const struct fh_action *action, struct fh
 	if (r < 0)
 		return r;
 	episode_log_action(&s->record.log, action->text);
+	s->action = action->text;
 	r = env_server_wait(s, out, err);
+	s->action = NULL;
 	if (r < 0)
 		return r;
 	return env_server_recorded(s, env_server_add(s, action->text, out, err));

@@ -28,6 +28,9 @@ struct env_server {
 	struct fh_env_info info;
 	struct run_record record; /* record of the current episode */
 	bool going_on;
+	const char *action; /* action of the running step; NULL: no step runs */
+	int step;           /* number of the last step */
+	int64_t look_ns;    /* time of the next look at the running step */
 	int n_episodes;
 	struct env_protocol protocol;
 	/* True: writing the record failed. The server reports that in its answer, then ends. */

@@ -128,6 +128,9 @@ const char *episode_warning(const struct episode *e);
  */
 bool episode_watch(const struct episode *e);
 
+/* Shows the running step to viewers, by the run's folder. */
+void episode_look(const struct episode *e);
+
 /* Interrupts the command of the running step, as Ctrl-C does. */
 void episode_interrupt(const struct episode *e);
 

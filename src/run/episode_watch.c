@@ -31,6 +31,28 @@ bool episode_watch(const struct episode *e)
 	return true;
 }
 
+void episode_look(const struct episode *e)
+{
+	struct episode_inside *in = e->inside;
+	struct live_now now = { .step = e->steps + 1 };
+
+	/* Steps of a resumed run that are played again are in the record already. */
+	if (!in || (e->plan.past && !in->resumed))
+		return;
+	if (e->phase == EPISODE_STEPPING) {
+		now.phase = LIVE_STEP;
+		now.thought = e->thought;
+		now.action = e->action;
+	} else if (e->phase == EPISODE_THINKING) {
+		now.phase = LIVE_MODEL;
+	} else if (e->phase == EPISODE_HELD) {
+		now.phase = LIVE_PERSON;
+	} else {
+		return;
+	}
+	run_record_look(&in->record, in->env, now);
+}
+
 void episode_interrupt(const struct episode *e)
 {
 	fh_env_interrupt(e->inside->env);

@@ -166,6 +166,24 @@ static const struct pyjson *record_make_stats(struct arena *arena, const struct 
 	return out;
 }
 
+void run_record_look(struct run_record *r, struct fh_env *env, struct live_now now)
+{
+	struct live *live = r->recorder ? recorder_live(r->recorder) : NULL;
+	auto_buf struct buf output = BUF_INIT(LIVE_OUTPUT_BYTES);
+
+	if (!live)
+		return;
+	if (now.phase == LIVE_STEP && env_is_grading(env))
+		now.phase = LIVE_GRADING;
+	else if (now.phase == LIVE_STEP)
+		now.printed = env_printed(env);
+	if (!live_look(live, &now))
+		return;
+	if (now.printed)
+		env_output_tail(env, LIVE_OUTPUT_BYTES, &output);
+	live_write(live, &now, output.len ? &output : NULL);
+}
+
 struct chat_stats run_record_stats(const struct pyjson *stats)
 {
 	struct chat_stats s = { 0 };

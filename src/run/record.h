@@ -4,6 +4,7 @@
 
 #include "run/episode_log.h"
 #include "run/episode_plan.h"
+#include "trajectory/live.h"
 #include "trajectory/recorder.h"
 #include "trajectory/run_dir.h"
 
@@ -54,6 +55,10 @@ int run_record_open(
 /* Copies the agent's memory file (its notes) into the run's folder. Call it before the reset is
  * recorded. */
 int run_record_memory(const struct run_record *r, const struct fh_env *env, struct fh_error *err);
+
+/* Shows watchers the step that is being taken (trajectory/live.h). `now` has the phase, and the
+ * texts of the step. Call it every LIVE_LOOK_MS or so, not while another thread uses the record. */
+void run_record_look(struct run_record *r, struct fh_env *env, struct live_now now);
 
 /* Reads the language model's calls, tokens and cost from a record's model_stats. All are 0 if this
  * is NULL. */

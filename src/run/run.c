@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/run.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -10,11 +11,13 @@
 #include "run/episode_begin.h"
 #include "run/takeover.h"
 #include "task/find.h"
+#include "trajectory/live.h"
 
 #include <errno.h>
 #include <poll.h>
 
 #define DONE_AT_ONCE 64
+#define LOOK_MOST_NS (4 * NS_PER_MS) /* most time of a look at the running steps, of each 250 ms */
 
 static void run_on(struct run *run, enum run_event event, const struct episode *e)
 {
@@ -227,8 +230,24 @@ static int run_advance_taken_over(struct run *run)
 	return n;
 }
 
+/* Shows the running steps to viewers. Looks at one episode after the other, for a limited share of
+ * the time. */
+static void run_look(struct run *run)
+{
+	int64_t began_ns = clock_now_ns(), spent_ns = 0;
+
+	if (began_ns < run->look_ns)
+		return;
+	for (size_t i = 0; i < run->begun && spent_ns < LOOK_MOST_NS; i++) {
+		episode_look(&run->plan.episodes[run->looked++ % run->begun]);
+		spent_ns = clock_now_ns() - began_ns;
+	}
+	run->look_ns = began_ns + LIVE_LOOK_MS * NS_PER_MS;
+}
+
 static int run_wait(struct run *run, struct fh_error *err)
 {
+	int timeout = clock_ms_left(run->look_ns);
 	struct pollfd fds[] = {
 		{ .fd = fh_gym_fd(run->gym), .events = POLLIN },
 		/* Stop polling stop_fd once it was readable, because it stays so. */
@@ -241,7 +260,9 @@ static int run_wait(struct run *run, struct fh_error *err)
 	};
 
 	run_on(run, RUN_WAITS, NULL);
-	if (poll(fds, ARRAY_SIZE(fds), run->play.interval_ms) < 0 && errno != EINTR)
+	if (run->play.interval_ms >= 0 && run->play.interval_ms < timeout)
+		timeout = run->play.interval_ms;
+	if (poll(fds, ARRAY_SIZE(fds), timeout) < 0 && errno != EINTR)
 		return error_set(err, errno, "wait for environments");
 	return 0;
 }
@@ -261,6 +282,7 @@ int run_play(struct run *run, const struct run_play *play, struct fh_error *err)
 			run_begin_next(run);
 			continue;
 		}
+		run_look(run);
 		r = run_advance_done(run, err);
 		if (r < 0)
 			return r;

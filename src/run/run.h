@@ -57,6 +57,8 @@ struct run {
 	/* task of the environment that opened last, so that its warning is not repeated */
 	const char *warned;
 	struct run_play play;
+	int64_t look_ns; /* time of the next look at the running steps */
+	size_t looked;   /* number of looks so far */
 };
 
 /* Prepares an empty run. The options stay valid until run_close(). */

@@ -20,8 +20,9 @@ struct event_log {
 	int error; /* errno of a write that failed; 0: none failed */
 };
 
-/* Starts an event log. Locks its file, so that no other process resumes the run. On a file system
- * without locks, there is no lock. On success the log owns the descriptor. */
+/* Starts an event log. Locks its file, so that no other process resumes the run. A second lock is
+ * for event_log_is_open(): readers can ask for it without taking it. On a file system without
+ * locks, there is none. On success the log owns the descriptor. */
 static int event_log_start(
 		int fd, const char *path, off_t end, struct event_log **out, struct fh_error *err)
 {
@@ -30,6 +31,7 @@ static int event_log_start(
 
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return error_say(err, EBUSY, "'%s' is being written by another process", path);
+	fcntl(fd, F_OFD_SETLK, &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET });
 	log = xcalloc(1, sizeof(*log));
 	log->file.fd = fd;
 	log->end = end;
@@ -139,6 +141,13 @@ int event_log_sync(struct event_log *log, struct fh_error *err)
 	if (fdatasync(log->file.fd) < 0 && errno != EINVAL && errno != EROFS)
 		return event_log_fail(log, errno, err);
 	return 0;
+}
+
+bool event_log_is_open(int fd)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+
+	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 void event_log_close(struct event_log *log)

@@ -5,6 +5,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+#include <stdbool.h>
+
 /*
  * A file of JSON lines that only grows. Each event is one write(2), so that it survives the end of
  * the process. An event is on the disk within a second, or after event_log_sync(). A failed write
@@ -24,5 +26,9 @@ int event_log_resume(const char *path, struct event_log **out, struct fh_error *
 int event_log_add(struct event_log *log, const struct buf *lines, struct fh_error *err);
 int event_log_sync(struct event_log *log, struct fh_error *err);
 void event_log_close(struct event_log *log); /* `log` may be NULL */
+
+/* Returns true while a process has the log of this descriptor open. Takes no lock itself. False on
+ * a file system without locks. */
+bool event_log_is_open(int fd);
 
 #endif

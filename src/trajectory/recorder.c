@@ -9,6 +9,7 @@
 #include "trajectory/event_log.h"
 #include "trajectory/export_files.h"
 #include "trajectory/info.h"
+#include "trajectory/live.h"
 #include "trajectory/run_dir.h"
 
 #include "fumehood-build.h"
@@ -24,6 +25,7 @@
 
 struct recorder {
 	struct event_log *log;
+	struct live *live; /* NULL: the record has ended */
 	/* text of events that are not written yet; the buffer is kept for later events */
 	struct buf line;
 	char *dir;
@@ -134,8 +136,11 @@ int recorder_open(const struct recorder_options *o, struct recorder **out, struc
 	n = o->resume ? event_log_resume(path, &r->log, err) : event_log_open(path, &r->log, err);
 	if (n < 0)
 		return n;
-	if (!o->resume)
+	if (o->resume)
+		live_forget(o->dir);
+	else
 		recorder_put_open(r, o, time);
+	r->live = live_new(o->dir);
 	n = recorder_commit(r, err);
 	if (n < 0)
 		return n;
@@ -372,8 +377,14 @@ int recorder_end(struct recorder *r, const struct recorder_end *e, struct fh_err
 	n = recorder_commit(r, err);
 	if (n < 0)
 		return n;
+	live_free(take_ptr(r->live));
 	n = event_log_sync(r->log, err);
 	return n < 0 ? n : export_run(r->dir, err);
+}
+
+struct live *recorder_live(const struct recorder *r)
+{
+	return r->live;
 }
 
 const char *recorder_traj(const struct recorder *r)
@@ -393,6 +404,7 @@ void recorder_close(struct recorder *r)
 {
 	if (!r)
 		return;
+	live_free(r->live);
 	event_log_close(r->log);
 	buf_release(&r->line);
 	free(r->dir);

@@ -158,6 +158,9 @@ struct recorder_end {
  * last step ended the episode and there was no error. */
 int recorder_end(struct recorder *r, const struct recorder_end *end, struct fh_error *err);
 
+/* The file that shows the step that is being taken. Lives until recorder_end(). */
+struct live *recorder_live(const struct recorder *r);
+
 /* Path of the .traj that recorder_end() writes. The string lives as long as the recorder. */
 const char *recorder_traj(const struct recorder *r);
 
