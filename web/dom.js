@@ -61,6 +61,13 @@ export class VirtualList {
 		this.draw();
 	}
 
+	// Makes the row anew.
+	renew(index) {
+		this.shown.get(index)?.remove();
+		this.shown.delete(index);
+		this.draw();
+	}
+
 	setCurrent(index, reveal = true) {
 		this.shown.get(this.current)?.setAttribute("aria-selected", "false");
 		this.current = index;

@@ -10,10 +10,11 @@ function runClass(columns) {
 			this.values = values;
 		}
 	}
+	const going = columns.indexOf("going"); // what a run without an end is at
 	columns.forEach((name, i) =>
 		Object.defineProperty(Run.prototype, name, {
 			get() {
-				return this.values[i] ?? null;
+				return this.values[i] ?? (name === "exit_status" ? this.values[going] : null) ?? null;
 			},
 			set(value) {
 				this.values[i] = value;

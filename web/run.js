@@ -4,7 +4,7 @@ import { getJson, isExport, Refusal, Steps } from "./api.js";
 import { scoreChart } from "./chart.js";
 import { breakable, el, say, VirtualList } from "./dom.js";
 import { FilesPane } from "./files.js";
-import { MARK, markSigns, number, seconds, stepView } from "./step.js";
+import { elapsed, MARK, markSigns, number, RunningStep, seconds, stepView } from "./step.js";
 import { Controls } from "./takeover.js";
 import { size, textBlock } from "./text.js";
 
@@ -99,9 +99,18 @@ export class RunView {
 		this.run = await getJson("run", { run: this.id });
 		this.take(this.run.steps, 0);
 		this.build();
-		this.visit(step || (this.run.control ? this.rows.length : 1), this.place);
+		this.visit(step || (this.run.control ? this.last : 1), this.place);
 		if (!this.run.whole && this.run.events && !isExport) this.wait();
 		return [this.run.task ?? this.run.name, `#/run/${this.id}`];
+	}
+
+	// The step that is being taken, or in which the run was cut. It has a row after the others.
+	get running() {
+		return ["step", "grading"].includes(this.run.live?.phase) ? this.run.live : null;
+	}
+
+	get last() {
+		return this.rows.length + (this.running ? 1 : 0);
 	}
 
 	take(list, from) {
@@ -128,13 +137,14 @@ export class RunView {
 			},
 		});
 		this.facts = el("div", { class: "run-facts" });
+		this.now = el("span");
 		this.chart = el("div", { class: "chart-box" });
 		this.detail = el("div", { class: "detail", tabindex: "-1" });
 		this.files = new FilesPane(this.id, this.detail, (step) => this.go(step));
 		this.controls = new Controls(this.id, {
 			// The page shows the next step when it is there.
 			acted: (order) => {
-				if (order === "act") this.go(this.rows.length, false);
+				if (order === "act") this.go(this.last, false);
 				this.follow();
 			},
 			left: () => this.list.box.focus(),
@@ -165,7 +175,22 @@ export class RunView {
 		];
 	}
 
+	makeRunning(index) {
+		const { action, seconds: took } = this.running;
+		const [sign, title] = this.run.is_written ? ["\u25b8", "running"] : ["\u2702", "cut off"];
+		return el(
+			"div",
+			{ class: "row row-running" },
+			el("span", { class: "row-number" }, String(index + 1)),
+			el("span", { class: "row-marks" }, el("span", { class: "mark", title, "aria-label": title, role: "img" }, sign)),
+			el("span", { class: "row-head", dir: "ltr" }, action.text.trim().split("\n")[0] || "\u2026"),
+			el("span", { class: "row-score" }),
+			el("span", { class: "row-time" }, took === undefined ? "" : elapsed(took)),
+		);
+	}
+
 	makeRow(index) {
+		if (index === this.rows.length) return this.makeRunning(index);
 		const row = this.rows[index];
 		return el(
 			"div",
@@ -185,7 +210,8 @@ export class RunView {
 		const list = [
 			["model", run.model],
 			["task", run.variant ? `${run.task}:${run.variant}` : run.task],
-			["ended", run.exit_status ?? (run.whole ? null : run.events && !isExport ? "goes on" : "cut off")],
+			["ended", run.exit_status ?? (run.whole || run.going ? null : "cut off")],
+			[run.is_written ? "now" : "ended", run.going ? this.now : null],
 			["error", run.error],
 			["steps", `${this.rows.length}${run.max_steps ? ` of ${run.max_steps}` : ""}`],
 			["best", best ? `${number(this.rows[best - 1].score)} (step ${best})` : "none"],
@@ -204,10 +230,20 @@ export class RunView {
 			),
 		);
 		this.draw();
-		this.list.setCount(this.rows.length, fresh);
+		this.list.setCount(this.last, fresh);
 		this.assignment = run.assignment ?? this.assignment;
 		this.taskButton.hidden = !this.assignment;
 		this.controls.show(run.control);
+		this.showNow();
+	}
+
+	// Shows what the run is at.
+	showNow() {
+		const { going, live } = this.run;
+		const sentence = live?.seconds === undefined ? going : `${going}, ${elapsed(live.seconds)}`;
+		this.now.textContent = sentence ?? "";
+		this.list.renew(this.rows.length);
+		if (this.running) this.runningStep?.show(sentence, this.running);
 	}
 
 	draw() {
@@ -246,8 +282,8 @@ export class RunView {
 	}
 
 	async go(step, remember = true) {
-		const wanted = Math.max(1, Math.min(this.rows.length, step));
-		if (!this.rows.length) {
+		const wanted = Math.max(1, Math.min(this.last, step));
+		if (!this.last) {
 			this.showTask();
 			return;
 		}
@@ -258,6 +294,13 @@ export class RunView {
 		this.curve?.move(wanted);
 		if (remember) this.remember(this.showsFiles ? `/files${this.files.place}` : "");
 		this.filesButton.setAttribute("aria-pressed", String(this.showsFiles));
+		this.runningStep = wanted > this.rows.length ? new RunningStep(wanted, this.running) : null;
+		if (this.runningStep) {
+			this.showNow();
+			this.detail.replaceChildren(this.runningStep.box);
+			this.detail.scrollTop = this.detail.scrollHeight;
+			return;
+		}
 		try {
 			if (this.showsFiles) {
 				await this.files.show(wanted, () => this.asked === asked);
@@ -317,7 +360,7 @@ export class RunView {
 	showTask() {
 		this.asked++;
 		if (this.assignment) {
-			this.reads = this.rows.length > 0;
+			this.reads = this.last > 0;
 			if (this.reads) this.remember("/task");
 			this.detail.replaceChildren(el("h2", {}, "Task"), textBlock(this.assignment, { open: true }));
 			this.detail.scrollTop = 0;
@@ -347,8 +390,8 @@ export class RunView {
 			ArrowUp: () => this.go(this.step - 1),
 			g: () => this.go(1),
 			Home: () => this.go(1),
-			G: () => this.go(this.rows.length),
-			End: () => this.go(this.rows.length),
+			G: () => this.go(this.last),
+			End: () => this.go(this.last),
 			b: () => this.best(),
 			e: () => this.jump(MARK.error, 1),
 			E: () => this.jump(MARK.error, -1),
@@ -426,19 +469,25 @@ export class RunView {
 		let run = await getJson("run", { run: this.id, from });
 		const replaced = run.epoch !== this.run.epoch;
 		if (replaced) run = await getJson("run", { run: this.id });
-		const changed = replaced || run.steps.length || run.whole || (run.assignment && !this.assignment);
-		const atEnd = this.step === this.rows.length;
+		const before = this.last;
+		const atEnd = this.step === before;
 		if (this.closed) return;
+		const turned = run.is_written !== this.run.is_written || (run.assignment && !this.assignment);
 		this.run = run;
-		this.controls.show(run.control);
-		if (!changed) return;
 		if (replaced) {
 			this.steps.clear();
 			this.files.clear();
 		}
 		this.take(run.steps, replaced ? 0 : from);
-		this.update(replaced);
-		if ((atEnd && !this.reads) || replaced) this.go(this.rows.length, false);
+		const changed = replaced || run.steps.length || run.whole || turned || this.last !== before;
+		if (changed) {
+			this.update(replaced);
+			this.list.renew(from);
+		} else {
+			this.controls.show(run.control);
+			this.showNow();
+		}
+		if ((changed && atEnd && !this.reads) || replaced || (this.step > this.last && !this.reads)) this.go(this.last, false);
 	}
 
 	close() {

@@ -44,6 +44,13 @@ export function seconds(value) {
 	return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
 }
 
+// A time that still goes on, in whole seconds.
+export function elapsed(value) {
+	const minutes = Math.floor(value / 60);
+	if (minutes < 1) return `${value} s`;
+	return minutes < 60 ? `${minutes} min ${value % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
 export function number(value) {
 	if (value === null || value === undefined) return "";
 	return String(Number(value.toPrecision(6)));
@@ -131,4 +138,31 @@ export function stepView(run, row, step) {
 		part("Observation", "observation", step.observation, where, { kind: "output" }),
 		isExport ? null : raw(where),
 	);
+}
+
+// The step that is being taken, or in which the run was cut.
+export class RunningStep {
+	constructor(number, live) {
+		this.note = el("p", { class: "note" });
+		this.output = el("div");
+		this.box = el(
+			"article",
+			{ class: "step" },
+			el("h2", {}, `Step ${number}`),
+			this.note,
+			part("Thought", "thought", live.thought, {}),
+			part("Action", "action", live.action, {}, { kind: "code" }),
+			this.output,
+		);
+	}
+
+	show(sentence, { output }) {
+		this.note.textContent = sentence;
+		if (this.shown === output.text) return;
+		this.shown = output.text;
+		const pane = this.box.parentElement;
+		const atEnd = pane && pane.scrollHeight - pane.scrollTop - pane.clientHeight < 8;
+		this.output.replaceChildren(part("Last output", "observation", output, {}, { kind: "output", open: true }) ?? "");
+		if (atEnd) pane.scrollTop = pane.scrollHeight; // the newest lines stay in sight
+	}
 }

@@ -2,13 +2,16 @@
 #include "view/library.h"
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/sha256.h"
 #include "base/walk.h"
 #include "report/find.h"
+#include "trajectory/event_log.h"
 #include "trajectory/export.h"
+#include "view/going.h"
 #include "view/kept.h"
 
 #include <limits.h>
@@ -31,6 +34,7 @@ static void library_free_run(struct library_run *r)
 	free(r->path);
 	free(r->name);
 	free(r->shown);
+	free(r->going);
 }
 
 static int library_compare(const void *a, const void *b)
@@ -150,6 +154,26 @@ static void library_index(struct library *l, size_t place)
 	}
 }
 
+/* Looks at each run that has no end by its row of the index. */
+static void library_look(struct library *l)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct library_run *r = &l->runs[i];
+		auto_close int fd = -1;
+
+		free(take_ptr(r->going));
+		if (!r->row || r->row->exit_status || !str_ends(r->path, "/" EXPORT_EVENTS))
+			continue;
+		fd = fd_open_plain(r->path, NULL);
+		if (fd >= 0)
+			r->going = xstrdup(going_look(
+					&arena, r->path, event_log_is_open(fd), r->row->steps)
+							   .sentence);
+	}
+}
+
 static void library_drop_unseen(struct library *l)
 {
 	size_t kept = 0;
@@ -190,6 +214,7 @@ void library_list(struct library *l)
 		l->indexes = xcalloc(l->places->n, sizeof(struct run_index *));
 	for (size_t i = 0; i < l->places->n; i++)
 		library_index(l, i);
+	library_look(l);
 	l->next_ns = clock_now_ns();
 	l->next_ns += LIST_AGE_NS + LIST_REST * (l->next_ns - began_ns);
 }

@@ -19,6 +19,7 @@ struct library_run {
 	int64_t size, mtime_ns;
 	size_t place; /* number of the place beneath which it lies */
 	bool seen;
+	char *going; /* sentence of going_look(); NULL: the run has ended, or is not indexed */
 	const struct run_row *row; /* row of the run in the index; NULL: none */
 	char *shown;               /* row that the page was told; NULL: none yet */
 	int64_t changed;           /* version of the list in which the row changed last */

@@ -3,6 +3,7 @@
 
 #include "base/scope.h"
 #include "view/files.h"
+#include "view/going.h"
 #include "view/page_edits.h"
 #include "view/page_messages.h"
 #include "view/page_order.h"
@@ -16,6 +17,31 @@
 #define STEPS_MOST 50
 
 /* --- a run ------------------------------------------------------------------------------------ */
+
+/* Puts what a run without an end is at: "going", and the step that is taken as "live". */
+static void page_put_going(struct page *p)
+{
+	static const char *const texts[] = { "thought", "action", "output" };
+	const struct record *r = p->run->record;
+	struct pyjson_writer *w = &p->json;
+	auto_arena struct arena arena = ARENA_INIT;
+	struct going g;
+
+	if (!r->events || r->whole)
+		return;
+	g = going_look(&arena, r->path, r->is_written, (int64_t)r->n_steps);
+	pyjson_put_text(w, "going", g.sentence);
+	pyjson_put_bool(w, "is_written", r->is_written);
+	if (!g.live)
+		return;
+	pyjson_put_object(w, "live");
+	pyjson_put_text(w, "phase", pyjson_text(pyjson_get(g.live, "phase")));
+	if (g.seconds >= 0)
+		pyjson_put_i64(w, "seconds", g.seconds);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		page_put_cut(p, texts[i], run_text_of(g.live, texts[i]));
+	pyjson_end_object(w);
+}
 
 /* Puts a step of the timeline as an array, because there are thousands. */
 static void page_put_row(struct pyjson_writer *w, const struct record_step *s)
@@ -68,6 +94,7 @@ static void page_run(struct page *p)
 	if (r->assignment && from == 0)
 		page_put_cut(p, "assignment",
 				(struct run_text){ r->assignment, strlen(r->assignment) });
+	page_put_going(p);
 	page_put_control(p);
 	pyjson_put_array(w, "steps");
 	for (size_t i = (size_t)from; i < r->n_steps; i++)

@@ -63,6 +63,7 @@ static void page_put_run(struct pyjson_writer *w, const struct library_run *r,
 	page_put_bytes(w, NULL, r->name, strlen(r->name));
 	pyjson_put_i64(w, NULL, r->size);
 	pyjson_put_i64(w, NULL, r->mtime_ns / 1000000);
+	pyjson_put_text(w, NULL, r->going);
 	for (size_t i = 0; r->row && i < ARRAY_SIZE(page_columns); i++)
 		page_put_field(w, r->row, fields[i]);
 	pyjson_end_array(w);
@@ -105,7 +106,7 @@ static void page_put_places(struct pyjson_writer *w, const struct library *l, in
 /* Answers with all runs, or with those that have changed since the version that the page has. */
 void page_runs(struct page *p)
 {
-	static const char *const own[] = { "id", "name", "bytes", "changed" };
+	static const char *const own[] = { "id", "name", "bytes", "changed", "going" };
 	struct pyjson_writer *w = &p->json;
 	struct library *l = p->library;
 	int64_t since = 0;

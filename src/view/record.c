@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "trajectory/event_log.h"
 #include "view/run.h"
 
 #include <errno.h>
@@ -37,7 +38,11 @@ void record_free(struct record *r)
 static void record_restart(struct record *r)
 {
 	struct record fresh = {
-		.path = r->path, .events = r->events, .epoch = r->epoch + 1, .baseline = NAN
+		.path = r->path,
+		.events = r->events,
+		.is_written = r->is_written,
+		.epoch = r->epoch + 1,
+		.baseline = NAN,
 	};
 
 	run_release(r);
@@ -141,6 +146,7 @@ int record_refresh(struct record *r, struct fh_error *err)
 	if (fstat(fd, &st) < 0)
 		return error_set(err, errno, "look at a record");
 	mtime_ns = record_mtime_ns(&st);
+	r->is_written = r->events && event_log_is_open(fd);
 	same = r->opened && st.st_ino == r->inode && st.st_dev == r->device;
 	if (same && st.st_size == r->size && mtime_ns == r->mtime_ns)
 		return 0;

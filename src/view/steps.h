@@ -47,9 +47,10 @@ struct record_place {
 
 struct record {
 	char *path;
-	bool events; /* an events.jsonl */
-	bool whole;  /* the run has its end */
-	bool opened; /* the first events were read */
+	bool events;     /* an events.jsonl */
+	bool whole;      /* the run has its end */
+	bool opened;     /* the first events were read */
+	bool is_written; /* a process records the run now */
 	/* grows when steps that were read before are no longer part of the run */
 	unsigned epoch;
 	struct record_step *steps;

@@ -1,7 +1,8 @@
 // Makes records of runs for the tests of the page.
 
+import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 export const HOSTILE = [
 	"<script>window.ran = 1</script><img src=x onerror='window.ran = 2'>",
@@ -46,6 +47,13 @@ export function writeRun(top, name, events) {
 	const path = join(folder, "events.jsonl");
 	writeFileSync(path, lines(events));
 	return path;
+}
+
+// The step that a run is taking, beside its events.
+export function writeLive(events, now) {
+	const text = JSON.stringify(now);
+	const sum = createHash("sha256").update(text).digest("hex");
+	writeFileSync(join(dirname(events), "live.json"), `${text}\n"${sum}"\n`);
 }
 
 // A run with a step of each kind.

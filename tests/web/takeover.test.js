@@ -160,8 +160,14 @@ test("a command is interrupted, and the next episode opens", async () => {
 	await page.getByRole("textbox", { name: /^Action:/ }).fill("echo began; sleep 300");
 	await page.keyboard.press("Control+Enter");
 	await status("Step 1 runs.");
+	await page.locator(".row-running", { hasText: "echo began; sleep 300" }).locator('[title="running"]').waitFor();
+	await page.locator(".step h2", { hasText: "Step 1" }).waitFor();
+	await observation("began");
+	await page.locator(".run-facts", { hasText: /now\s*step 1 runs, [1-9]/ }).waitFor();
 	await page.getByRole("button", { name: "Interrupt" }).click();
 	await status("Step 2 waits for you.");
+	await page.locator(".step .facts", { hasText: "interrupted" }).waitFor();
+	assert.equal(await page.locator(".row-running").count(), 0);
 	await observation("began");
 	await page.getByRole("button", { name: "Leave" }).focus();
 	await page.keyboard.press("Enter");

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 
-import { HOSTILE, lines, opening, step, writeKinds, writeRun } from "./records.js";
+import { HOSTILE, lines, opening, step, writeKinds, writeLive, writeRun } from "./records.js";
 import { longestTask, scroll } from "./tasks.js";
 
 const packages = createRequire(join(process.env.PACKAGES, "package.json"));
@@ -266,6 +266,15 @@ test("a run that goes on moves", async () => {
 	await press("G");
 	appendFileSync(live, lines([step(3, { observation: "fresh" })]));
 	await page.locator(".part-observation", { hasText: "fresh" }).waitFor();
+	writeLive(live, { phase: "step", step: 4, time: "2026-01-31T12:00:00.123Z", thought: HOSTILE, action: HOSTILE, output: HOSTILE });
+	await page.locator(".run-facts", { hasText: /ended\s*cut off in step 4/ }).waitFor();
+	await page.locator('.row-running [title="cut off"]').waitFor();
+	await page.locator(".part-observation .text", { hasText: "<script>window.ran" }).waitFor();
+	await press("k");
+	await atStep(3);
+	await press("j");
+	await page.locator(".note", { hasText: "cut off in step 4" }).waitFor();
+	assert.match(page.url(), /\/4$/);
 	appendFileSync(live, lines([{ event: "end", exit_status: "submitted", steps: 3, over: true }]));
 	await page.locator(".run-facts", { hasText: /ended\s*submitted/ }).waitFor();
 });

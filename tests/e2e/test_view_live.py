@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fumehood view` of the step that a run is taking, and of a run that was killed."""
+
+import json
+
+from conftest import Door, until
+from test_agent import act, serve  # noqa: F401
+
+LOOP = "for i in 1 2 3; do echo line $i; sleep 0.3; done; echo -n half; "
+RUNNING = ("thought", "action", "output")
+
+
+def words_of(live: dict) -> list[str]:
+    return [live[name]["text"] for name in RUNNING]
+
+
+def test_a_run_is_killed_in_a_step(fumehood, view, serve):  # noqa: F811
+    fumehood.env["OPENAI_API_KEY"] = "k"
+    turns = [act("echo hi"), {**act(LOOP + "sleep 60", "I wait."), "delay": 2}]
+    words = ("--task", "rows:patient", "--model", "openai:m", "--url", serve(turns).url + "/v1")
+    fumehood.out.mkdir()
+    viewer = view(fumehood.out)
+    child = fumehood.start(*fumehood.run_words(*words))
+
+    def at(sentence: str, **live):
+        def there() -> bool:
+            run = viewer.run() if viewer.ids() else {}
+            shown = run.get("live") or {}
+            return run.get("going") == sentence and live.items() <= shown.items()
+
+        until(there, sentence)
+        return viewer.run()
+
+    at("the model decides on step 2", phase="model")
+    run = at("step 2 runs", output={"text": "line 1\nline 2\nline 3\n", "bytes": 21})
+    assert (run["n"], run["whole"], run["is_written"]) == (1, False, True)
+    assert words_of(run["live"])[:2] == ["I wait.\n", LOOP + "sleep 60\n"]
+    assert 0 <= run["live"]["seconds"] < 10
+    until(lambda: viewer.runs()[0]["going"] == "step 2 runs", "the step in the table")
+
+    child.kill()
+    child.wait()
+    cut = at("cut off in step 2")
+    assert (cut["n"], cut["whole"], cut["is_written"]) == (1, False, False)
+    assert words_of(cut["live"]) == words_of(run["live"]) and "seconds" not in cut["live"]
+    until(lambda: viewer.runs()[0]["going"] == "cut off in step 2", "the cut in the table")
+
+    (folder,) = fumehood.out.glob("*_run_*")
+    assert "killed" in fumehood("report", fumehood.out).stdout
+    fumehood("export", folder)
+    url = serve([act("echo hi"), act("echo ho"), act("submit")]).url + "/v1"
+    (result,) = fumehood.run_json("--resume", folder, "--url", url)
+    assert result["steps"] == 3 and not (folder / "live.json").exists()
+    run = viewer.run()
+    assert run["whole"] and "going" not in run and "live" not in run
+    assert [row[0] for row in run["steps"]] == ["echo hi", "echo ho", "submit"]
+
+
+def test_a_long_grading(fumehood, view):
+    door = Door(fumehood, "--task", "words", "--out", fumehood.out)
+    door.ask(op="reset", seed=0)
+    door.step("true")
+    viewer = view(fumehood.out)
+    assert viewer.run()["going"] == "goes on"
+    action = "echo sleep > words.txt; validate"
+    door.child.stdin.write(json.dumps({"op": "step", "action": action}) + "\n")
+    door.child.stdin.flush()
+    until(lambda: viewer.run()["going"] == "step 2 is scored", "the grading")
+    live = viewer.run()["live"]
+    assert live["phase"] == "grading" and live["action"]["text"] == action
+    door.child.kill()
+    door.child.wait()
+    assert viewer.run()["going"] == "cut off in step 2"
