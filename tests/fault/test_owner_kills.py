@@ -40,7 +40,8 @@ STEPS = [
 ]
 PHASES = ["start", "reset", "step", "validate", "submit", "close"]
 RECORDS = re.compile(
-    r"events\.jsonl|results\.json|args\.yaml|[a-z]+(-disk)?\.traj|run-\d{8}T\d{6}\.log"
+    r"events\.jsonl|live\.json|results\.json|args\.yaml|[a-z]+(-disk)?\.traj|"
+    r"run-\d{8}T\d{6}\.log"
 )
 FIRST_GUESS_S = 0.02  # duration of a phase before one was measured
 
