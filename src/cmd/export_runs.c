@@ -29,7 +29,7 @@ static bool runs_is_chosen(const struct export_options *o, const struct run_row 
 {
 	bool better = row->maximize ? row->best > row->baseline : row->best < row->baseline;
 
-	return !row->problem && runs_has(&o->models, row->model) &&
+	return !row->problem && !row->damage && runs_has(&o->models, row->model) &&
 			runs_has(&o->tasks, row->task) && (!o->improved || better);
 }
 
@@ -180,7 +180,7 @@ int export_runs(struct command_context *ctx)
 		return cmd_misuse(ctx, "--json needs --out: standard output has the runs");
 	if (report_rows_read(ctx, o->tasks_dir, &rows, &err) < 0)
 		return cmd_refuse(&err);
-	report_rows_warn(&rows);
+	report_rows_warn(&rows, true);
 	chosen = runs_choose(ctx, &rows, &n);
 	if (!n) {
 		error_say(&err, ENOENT, "there are no such runs in '%s'", ctx->args[0]);

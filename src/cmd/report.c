@@ -176,20 +176,17 @@ static int report_main(struct command_context *ctx)
 	struct run_rows rows = { 0 };
 	struct report report;
 	struct fh_error err;
-	size_t damaged;
 
 	if (o->compare.n && o->compare.n != 2)
 		return cmd_misuse(ctx, "--compare needs two models: A,B");
 	if (report_rows_read(ctx, o->tasks_dir, &rows, &err) < 0)
 		return cmd_refuse(&err);
-	damaged = report_rows_warn(&rows);
+	report_rows_warn(&rows, false);
 	report_gather(&report, &doc, &rows, &o->choice);
 	if (!report.n_runs) {
 		error_say(&err, ENOENT, "there are no runs to report in '%s'", ctx->args[0]);
 		return cmd_refuse(&err);
 	}
-	if (damaged)
-		doc_note(&doc, "%zu records can't be read and are left out.", damaged);
 	if (o->compare.n &&
 			spread_compare(&report, o->compare.items[0], o->compare.items[1], &err) < 0)
 		return cmd_refuse(&err);

@@ -6,7 +6,7 @@
 
 /* The runs that `fumehood report` and `fumehood export` take. */
 
-#define WARNED_MAX 10 /* records with a problem that are named */
+#define WARNED_MAX 10 /* records of each kind that are named */
 
 int report_rows_read(struct command_context *ctx, const char *tasks_dir, struct run_rows *out,
 		struct fh_error *err)
@@ -28,17 +28,22 @@ int report_rows_read(struct command_context *ctx, const char *tasks_dir, struct 
 	return 0;
 }
 
-size_t report_rows_warn(const struct run_rows *rows)
+void report_rows_warn(const struct run_rows *rows, bool whole)
 {
-	size_t n = 0;
+	size_t left_out = 0, damaged = 0;
 
 	for (size_t i = 0; i < rows->n; i++) {
-		if (!rows->items[i].problem)
-			continue;
-		if (n++ < WARNED_MAX)
-			cmd_warn("a record is left out: %s", rows->items[i].problem);
+		const char *damage = rows->items[i].damage, *problem = rows->items[i].problem;
+
+		if (whole && damage)
+			problem = damage;
+		if (problem && left_out++ < WARNED_MAX)
+			cmd_warn("a record is left out: %s", problem);
+		else if (!problem && damage && damaged++ < WARNED_MAX)
+			cmd_warn("a record is damaged, the rest counts: %s", damage);
 	}
-	if (n > WARNED_MAX)
-		cmd_warn("%zu more records are left out", n - WARNED_MAX);
-	return n;
+	if (left_out > WARNED_MAX)
+		cmd_warn("%zu more records are left out", left_out - WARNED_MAX);
+	if (damaged > WARNED_MAX)
+		cmd_warn("%zu more records are damaged", damaged - WARNED_MAX);
 }

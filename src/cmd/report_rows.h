@@ -11,7 +11,8 @@
 int report_rows_read(struct command_context *ctx, const char *tasks_dir, struct run_rows *out,
 		struct fh_error *err);
 
-/* Warns about records that can't be read. Returns how many there are. */
-size_t report_rows_warn(const struct run_rows *rows);
+/* Warns about records that can't be read, and about those that are damaged. The latter are left out
+ * too if `whole` is true. */
+void report_rows_warn(const struct run_rows *rows, bool whole);
 
 #endif

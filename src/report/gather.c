@@ -199,6 +199,23 @@ static void gather_note_guessed(struct report *r, size_t task)
 		}
 }
 
+static void gather_note_damage(struct report *r, const struct run_rows *rows)
+{
+	size_t left_out = 0, damaged = 0;
+
+	for (size_t i = 0; i < rows->n; i++)
+		left_out += rows->items[i].problem != NULL;
+	for (size_t i = 0; i < r->n_runs; i++)
+		damaged += r->runs[i]->damage != NULL;
+	if (left_out)
+		doc_note(r->doc, "%zu records can't be read and are left out.", left_out);
+	if (damaged)
+		doc_note(r->doc,
+				"%zu records are damaged. Their runs count with the steps that can be "
+				"read.",
+				damaged);
+}
+
 void report_gather(struct report *r, struct report_doc *doc, const struct run_rows *rows,
 		const struct report_choice *choice)
 {
@@ -227,4 +244,5 @@ void report_gather(struct report *r, struct report_doc *doc, const struct run_ro
 			gather_note_mixed(r, t, i);
 		gather_note_guessed(r, t);
 	}
+	gather_note_damage(r, rows);
 }

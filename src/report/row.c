@@ -14,6 +14,7 @@
 const struct row_field row_fields[] = {
 	ROW(path, ROW_TEXT),
 	ROW(problem, ROW_TEXT),
+	ROW(damage, ROW_TEXT),
 	ROW(task, ROW_TEXT),
 	ROW(version, ROW_TEXT),
 	ROW(root, ROW_TEXT),

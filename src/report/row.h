@@ -15,6 +15,8 @@ struct run_row {
 	const char *path; /* the record: events.jsonl, a .traj, a .json, or results.json */
 	/* reason why the record can't be read; NULL: it can. Other members are then empty. */
 	const char *problem;
+	/* reason why a part of the record can't be read, with its place; NULL: all was read */
+	const char *damage;
 	const char *task;    /* name of the task; with its variant, "titanic:micro" */
 	const char *version; /* hash of the task's files */
 	const char *root;    /* fingerprint of the root file system */
@@ -43,7 +45,8 @@ struct run_row {
 	int64_t integrity;     /* events of tampering */
 	/* steps that a person took in a model's place, and hints that a person gave it */
 	int64_t helped;
-	const char *kinds;  /* a letter for each step: struct action_letter */
+	/* a letter for each step: struct action_letter, or ? for a step that can't be read */
+	const char *kinds;
 	const char *points; /* lines "<step> <score> <cost>", one a scored step */
 };
 

@@ -147,10 +147,15 @@ static void scan_set_file(struct scan *s, const char *file)
 
 static void scan_traj_step(struct scan *s, const struct traj_step *from)
 {
-	struct scan_step *step = scan_add_step(s);
 	const char *observation = pyjson_text(from->observation);
 	const char *seconds = pyjson_string(from->execution_time);
+	struct scan_step *step;
 
+	if (!from->action) {
+		scan_add_broken_step(s);
+		return;
+	}
+	step = scan_add_step(s);
 	step->kind = action_letter_of(pyjson_text(from->action));
 	step->timed_out = strstr(observation, "TIMED OUT") != NULL;
 	step->scored = step->graded = strstr(observation, "Evaluation Score: ") != NULL;
@@ -196,25 +201,47 @@ static int scan_results(
 	return 0;
 }
 
+/* Reads a .traj, or what can be read of it. It needs no whole step if `results` has the scores. */
+static int scan_read_traj(struct scan *s, const char *path, const struct pyjson *results,
+		struct traj **out, struct fh_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(TRAJ_BYTES_MAX);
+	auto_traj struct traj *t = NULL;
+	int r = fd_read_file(path, &text, err);
+
+	if (r < 0)
+		return r;
+	r = traj_parse(path, buf_str(&text), text.len, &t, err);
+	if (r < 0) {
+		traj_salvage(buf_str(&text), text.len, &t);
+		if (!t->n_steps && !results)
+			return r;
+		scan_set_damage(s, err);
+	}
+	*out = take_ptr(t);
+	return 0;
+}
+
 static int scan_mlgym_traj(struct scan *s, struct scan_tasks *tasks, const char *path,
 		const struct pyjson *results, struct fh_error *err)
 {
 	auto_traj struct traj *t = NULL;
-	const struct pyjson *baseline = pyjson_get(results, "baseline");
-	int r = traj_read(path, &t, err);
+	const struct pyjson *baseline = pyjson_get(results, "baseline"), *scores;
+	int r = scan_read_traj(s, path, results, &t, err);
 
 	if (r < 0)
 		return r;
+	scores = t->info.score ? t->info.score : pyjson_get(results, "agent");
 	s->row->exit_status = scan_text(s, t->info.exit_status);
 	s->row->complete = s->row->exit_status && *s->row->exit_status;
-	scan_set_metric(s, tasks, t->info.score, baseline);
+	scan_set_metric(s, tasks, scores, baseline);
 	for (size_t i = 0; i < t->n_steps; i++)
 		scan_traj_step(s, &t->steps[i]);
-	scan_traj_scores(s, t->info.score);
+	scan_traj_scores(s, scores);
 	scan_set_stats(s, t->info.model_stats);
 	scan_sum_steps(s);
 	s->row->refused = s->row->integrity = -1; /* MLGym records neither */
-	scan_set_scores(s, t->info.score);
+	scan_set_scores(s, scores);
 	return 0;
 }
 

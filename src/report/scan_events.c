@@ -195,14 +195,13 @@ static const struct {
 	{ "end", events_end },
 };
 
-static int events_line(struct events *e, const char *line, size_t n, struct fh_error *err)
+static int events_line(struct events *e, const struct pyjson_source *source, struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
-	struct pyjson_source source = { .name = EXPORT_EVENTS, .data = line, .n = n };
 	const struct pyjson *event;
 	const char *name;
 	double time;
-	int r = pyjson_read(&arena, &source, &event, err);
+	int r = pyjson_read(&arena, source, &event, err);
 
 	if (r < 0)
 		return r;
@@ -253,21 +252,25 @@ static void events_sum(struct events *e)
 static int events_read(struct events *e, int fd, const char *path, struct fh_error *err)
 {
 	auto_lines struct lines lines = LINES_INIT;
+	struct pyjson_source source = { .name = path };
 	enum lines_result got;
-	const char *line;
-	size_t n;
 
-	while ((got = lines_next(&lines, fd, -1, &line, &n)) != LINES_END) {
+	while ((got = lines_next(&lines, fd, -1, &source.data, &source.n)) != LINES_END) {
 		int r;
 
-		if (got != LINES_LINE)
-			continue;
-		r = events_line(e, line, n, err);
+		source.first_line++;
+		r = got == LINES_LINE ? events_line(e, &source, err)
+				      : error_say(err, EFBIG, "%s:%u:1: over %ld bytes in a line",
+							path, source.first_line, LINE_BYTES_MAX);
 		/* A run that is still being written may end in a part of a line. */
-		if (r < 0 && e->opened && lines_next(&lines, fd, -1, &line, &n) == LINES_END)
+		if (r < 0 && e->opened && lines.given == source.n)
 			return 0;
-		if (r < 0)
+		if (r < 0 && !e->opened)
 			return r;
+		if (r < 0) {
+			scan_set_damage(e->scan, err);
+			scan_add_broken_step(e->scan);
+		}
 		if (!e->opened)
 			return error_say(err, EINVAL, "'%s' does not begin with an event `open`",
 					path);

@@ -30,6 +30,12 @@ struct scan {
 
 struct scan_step *scan_add_step(struct scan *s);
 
+/* Adds a step that can't be read, so that later steps keep their numbers. */
+void scan_add_broken_step(struct scan *s);
+
+/* Keeps the reason why a part of the record can't be read. Only the first one is kept. */
+void scan_set_damage(struct scan *s, const struct fh_error *why);
+
 /* Sets what the members of `model_stats` tell. */
 void scan_set_stats(struct scan *s, const struct pyjson *stats);
 
@@ -54,7 +60,7 @@ bool scan_is_policy(const struct pyjson *root);
 /* Reads such a record. The row has its task and metric, if they are known. */
 void scan_policy(struct scan *s, const struct pyjson *root);
 
-/* Reads an events.jsonl. */
+/* Reads an events.jsonl. Skips lines that can't be read after the first. `err` must not be NULL. */
 int scan_events(struct scan *s, const char *path, struct fh_error *err);
 
 #endif

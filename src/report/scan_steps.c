@@ -19,6 +19,17 @@ struct scan_step *scan_add_step(struct scan *s)
 	return step;
 }
 
+void scan_add_broken_step(struct scan *s)
+{
+	scan_add_step(s)->kind = '?';
+}
+
+void scan_set_damage(struct scan *s, const struct fh_error *why)
+{
+	if (!s->row->damage)
+		s->row->damage = arena_strdup(s->arena, why->message);
+}
+
 const char *scan_text(struct scan *s, const struct pyjson *v)
 {
 	const char *text = pyjson_string(v);

@@ -14,7 +14,8 @@ static int64_t trouble_rank(const struct run_row *row)
 {
 	int64_t rank = 0;
 
-	rank += row->integrity > 0 ? 32 : 0;
+	rank += row->integrity > 0 ? 64 : 0;
+	rank += row->damage ? 32 : 0;
 	rank += row->helped > 0 ? 16 : 0;
 	rank += row->complete == 0 ? 8 : 0;
 	rank += isnan(row->best) ? 4 : 0;
@@ -44,6 +45,8 @@ static const char *trouble_text(struct arena *a, const struct run_row *row)
 	auto_buf struct buf out = BUF_INIT(1024);
 
 	trouble_put(&out, "integrity", row->integrity);
+	if (row->damage)
+		buf_printf(&out, "%sdamaged record", out.len ? ", " : "");
 	trouble_put(&out, "helped by a person", row->helped);
 	if (row->complete == 0)
 		buf_printf(&out, "%s%s", out.len ? ", " : "",
@@ -92,11 +95,12 @@ void trouble_table(const struct report *r)
 			n > TROUBLE_ROWS_MAX
 					? arena_printf(r->doc->arena,
 							  "The %d worst of %zu runs with signs of "
-							  "tampering, a person's help, an early "
-							  "end, no score, or errors.",
+							  "tampering, a damaged record, a person's "
+							  "help, an early end, no score, or errors.",
 							  TROUBLE_ROWS_MAX, n)
-					: "Runs with signs of tampering, a person's help, an early "
-					  "end, no score, or errors. The worst come first.",
+					: "Runs with signs of tampering, a damaged record, a "
+					  "person's help, an early end, no score, or errors. The "
+					  "worst come first.",
 			columns);
 	for (size_t i = 0; i < n && i < TROUBLE_ROWS_MAX; i++)
 		trouble_add(r, t, runs[i]);

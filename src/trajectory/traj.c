@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "trajectory/splitter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +193,53 @@ int traj_read(const char *path, struct traj **out, struct fh_error *err)
 	if (r < 0)
 		return r;
 	return traj_parse(path, buf_str(&text), text.len, out, err);
+}
+
+/* --- reading a damaged file ------------------------------------------------------------------- */
+
+struct traj_salvaging {
+	struct traj *traj;
+	const char *data;
+};
+
+/* Takes a step or the info, and leaves it empty if it can't be read. */
+static void traj_salvage_part(void *user, enum record_part part, int64_t begin, int64_t end)
+{
+	struct traj_salvaging *q = user;
+	struct traj *t = q->traj;
+	struct pyjson_source source = {
+		.name = "", .data = q->data + begin, .n = (size_t)(end - begin)
+	};
+	const struct pyjson *v;
+	struct traj_step step = { 0 };
+	struct traj_info info = { 0 };
+	bool broken;
+
+	if (part != PART_STEP && part != PART_INFO)
+		return;
+	broken = pyjson_read(&t->arena, &source, &v, NULL) < 0;
+	if (part == PART_INFO) {
+		if (!broken &&
+				traj_read_members("", v, info_members, ARRAY_SIZE(info_members),
+						&info, NULL) == 0)
+			t->info = info;
+		return;
+	}
+	broken = broken ||
+			traj_read_members("", v, step_members, ARRAY_SIZE(step_members), &step,
+					NULL) < 0;
+	t->steps = arena_grow(&t->arena, t->steps, t->n_steps, sizeof(*t->steps));
+	t->steps[t->n_steps++] = broken ? (struct traj_step){ 0 } : step;
+}
+
+void traj_salvage(const char *data, size_t n, struct traj **out)
+{
+	struct traj_salvaging q = { .traj = traj_new(), .data = data };
+	struct splitter splitter;
+
+	splitter_init(&splitter, false);
+	splitter_bytes(&splitter, data, n, traj_salvage_part, &q);
+	*out = q.traj;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

@@ -77,6 +77,13 @@ int traj_read(const char *path, struct traj **out, struct fh_error *err);
 int traj_parse(const char *name, const char *data, size_t n, struct traj **out,
 		struct fh_error *err);
 
+/*
+ * Reads what can be read of a .traj that was cut, or of which a part is broken. All members of a
+ * broken step are NULL. So are those of `info` if it is missing or broken. Messages are not read:
+ * n_history is 0.
+ */
+void traj_salvage(const char *data, size_t n, struct traj **out);
+
 /* Appends the text of a .traj. If it exceeds the cap of `out`, sets out->truncated. */
 void traj_write(struct buf *out, const struct traj *t);
 

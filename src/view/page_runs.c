@@ -12,7 +12,7 @@
 static const char *const page_columns[] = { "task", "model", "agent", "exit_status", "complete",
 	"steps", "best", "last", "baseline", "metric", "maximize", "cost", "tokens_sent",
 	"tokens_received", "seconds", "tool_s", "graded_s", "failed", "timeouts", "format_errors",
-	"integrity", "policy_step", "reward", "started", "problem" };
+	"integrity", "policy_step", "reward", "started", "problem", "damage" };
 
 #define RUNS_ROW_BYTES_MAX (4L << 20)
 

@@ -3,7 +3,7 @@
 #define VIEW_STEPS_H
 
 #include "python/pyjson.h"
-#include "view/splitter.h"
+#include "trajectory/splitter.h"
 
 #include <sys/types.h>
 

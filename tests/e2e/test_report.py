@@ -146,6 +146,44 @@ def test_damaged_records(fumehood, runs):
     assert "5 records can't be read and are left out." in json.loads(done.stdout)["notes"]
 
 
+def test_runs_of_damaged_records_count(fumehood, tmp_path):
+    """A broken line, or a .traj that is cut, costs a run only the steps that can't be read."""
+    opening = {"event": "open", "task": "t", "metric": "m", "model": "one", "baseline": {"m": 1}}
+    step = {"event": "step", "action": "validate", "info": {"score": {"m": 2.0}}}
+    folder = tmp_path / "runs" / "broken"
+    folder.mkdir(parents=True)
+    lines = [json.dumps(e).encode() for e in (opening, step, step, step)]
+    lines[2] = lines[2].replace(b"validate", b"\xff")
+    (folder / "events.jsonl").write_bytes(b"\n".join([*lines, b'{"event":"st']))
+    trajs = {}
+    said = {"state": "{}", "response": "", "thought": "", "action": "ls", "execution_time": 1.0}
+    scored = said | {"observation": "Evaluation Score: {'Score': 1.5}"}
+    info = {"exit_status": "submitted", "score": [{"Score": 1.5}] * 2}
+    record = {"environment": "e", "trajectory": [scored] * 2, "history": [], "info": info}
+    text = json.dumps(record, indent=2)
+    for number, end in enumerate(["]", '"info"', '"score"']):
+        run = mlgym_run(tmp_path / "runs", "two", "blotto", number, [1.5, 1.5])
+        trajs[end] = run / "blotto.traj"
+        trajs[end].write_text(text[: text.index(end) + 5])
+    done = fumehood("report", tmp_path / "runs", "--json")
+    column = lines[2].index(b"\xff") + 1
+    assert f"damaged, the rest counts: {folder}/events.jsonl:3:{column}: not UTF-8" in done.stderr
+    for path in trajs.values():
+        assert f"damaged, the rest counts: {path}:" in done.stderr
+    assert done.stderr.count("\n") == 4 and "left out" not in done.stderr
+    found = tables(done)
+    assert cells(found["costs"])["one"]["Steps"] == 3 and cells(found["costs"])["two"]["Steps"] == 6
+    assert cells(found["scores-attempt"])["t"]["one"] == 2.0
+    assert cells(found["scores-attempt"])["blotto"]["two"] == 1.5
+    assert cells(found["actions-by-model"])["one"]["validate"] == 2
+    assert [row[0].split(", ")[0] for row in found["troubles"]["rows"]] == ["damaged record"] * 4
+    (note,) = json.loads(done.stdout)["notes"]
+    assert note.startswith("4 records are damaged.")
+    # A program that wants whole runs gets none of these.
+    done = fumehood("export", "--format", "steps", tmp_path / "runs", status=2)
+    assert done.stderr.count("a record is left out") == 4
+
+
 def test_index_follows_the_folder(fumehood, runs):
     fumehood("report", runs)
     (index,) = runs.glob(".fumehood-index-*.sqlite")

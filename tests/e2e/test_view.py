@@ -258,6 +258,8 @@ def test_hostile_events(view, tmp_path):
         f.write(b"[" * 100_000 + b"\n")
         f.write(b'{"event":"step","action":"a\\u0000b","observation":"\\ud800"}\n')
     viewer = view(tmp_path / "runs")
+    (listed,) = viewer.listed(1)
+    assert listed["steps"] == 7 and listed["damage"].startswith(f"{path}:2:1: over")
     run = viewer.run()
     assert run["n"] == 7
     assert run["steps"][0][0] == "x" * 120

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/scope.h"
 #include "view/run.h"
-#include "view/splitter.h"
+#include "trajectory/splitter.h"
 
 #include <stdint.h>
 #include <stdlib.h>

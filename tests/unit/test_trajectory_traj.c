@@ -166,6 +166,45 @@ static void bad_files_are_named_by_place(void **state)
 	}
 }
 
+/* A file that is cut has the steps that were whole, and the info if that was whole. */
+static void cut_files_are_salvaged(void **state)
+{
+	size_t step_end = (size_t)(strstr(whole, "    }\n  ],\n  \"history") + 5 - whole);
+	size_t info_end = strlen(whole) - 2;
+
+	for (size_t n = 0; n <= strlen(whole); n++) {
+		struct traj *t;
+
+		traj_salvage(whole, n, &t);
+		assert_int_equal(t->n_steps, n >= step_end);
+		assert_int_equal(t->info.exit_status != NULL, n >= info_end);
+		if (t->n_steps)
+			assert_string_equal(pyjson_string(t->steps[0].action), "ls\n");
+		traj_free(t);
+	}
+}
+
+/* A broken step stands as an empty one between the others. */
+static void broken_steps_keep_their_place(void **state)
+{
+	static const char good[] = "{\"state\":\"s\",\"response\":\"r\",\"thought\":\"t\","
+				   "\"action\":\"a\",\"execution_time\":1,\"observation\":\"o\"}";
+	static const char *const bad[] = { "{\"action\":\"\xff\"}", "{\"action\":\"a\"}", "{}",
+		"{\"action\" 1}" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		auto_free char *text = xasprintf("{\"trajectory\":[%s,%s,%s]", good, bad[i], good);
+		struct traj *t;
+
+		traj_salvage(text, strlen(text), &t);
+		assert_int_equal(t->n_steps, 3);
+		assert_non_null(t->steps[0].action);
+		assert_null(t->steps[1].action);
+		assert_string_equal(pyjson_string(t->steps[2].action), "a");
+		traj_free(t);
+	}
+}
+
 static void depth_is_capped(void **state)
 {
 	auto_buf struct buf deep = BUF_INIT(1 << 20);
@@ -258,6 +297,8 @@ int main(void)
 		cmocka_unit_test(old_order_is_kept),
 		cmocka_unit_test(fields_are_read),
 		cmocka_unit_test(bad_files_are_named_by_place),
+		cmocka_unit_test(cut_files_are_salvaged),
+		cmocka_unit_test(broken_steps_keep_their_place),
 		cmocka_unit_test(depth_is_capped),
 		cmocka_unit_test(count_is_capped),
 		cmocka_unit_test(recorded_runs_round_trip),

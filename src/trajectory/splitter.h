@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef VIEW_SPLITTER_H
-#define VIEW_SPLITTER_H
+#ifndef TRAJECTORY_SPLITTER_H
+#define TRAJECTORY_SPLITTER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/splitter.h"
+#include "trajectory/splitter.h"
 
 #include <string.h>
 
