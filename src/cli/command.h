@@ -49,7 +49,8 @@ enum cmd_option_kind {
 	OPTION_BYTES,
 	OPTION_CHOICE, /* a word of `choices`; the field is an int, the word's index */
 	/* Several words: `--option a,b`, or the option repeated. If the command takes no arguments,
-	 * also `--option a b`. The field is a struct texts. */
+	 * or the list has fewer than `min` words, also `--option a b`. The field is a struct
+	 * texts. */
 	OPTION_LIST,
 	OPTION_REPEAT,  /* like OPTION_LIST, but a comma is part of a word */
 	OPTION_NOTED,   /* accepted without effect: prints `why` on stderr */
@@ -68,7 +69,7 @@ struct cmd_option {
 	const char *preset; /* default value, as typed; shown in help */
 	/* words of an OPTION_CHOICE or OPTION_LIST, NULL-terminated; NULL: a list of any words */
 	const char *const *choices;
-	/* range of a number; both 0: any that the field can hold */
+	/* range of a number; both 0: any that the field can hold; a list has only `min` */
 	int64_t min, max;
 	/* least value of an OPTION_NUMBER besides 0, which means no limit; 0: `min` applies */
 	double least;

@@ -237,11 +237,13 @@ static int options_list_split(
 static int options_set_list(
 		struct parser *p, const struct spotted *s, const char *text, struct fh_error *err)
 {
+	const struct texts *list = (struct texts *)((char *)s->base + s->option->offset);
 	int r = options_list_split(p, s, text, err);
 
-	if (r < 0 || s->value || p->command->max_args)
+	if (r < 0 || s->value)
 		return r;
-	while (options_value_follows(p)) {
+	while ((!p->command->max_args || (int64_t)list->n < s->option->min) &&
+			options_value_follows(p)) {
 		r = options_list_split(p, s, p->words[p->at++], err);
 		if (r < 0)
 			return r;
@@ -355,15 +357,32 @@ static int options_check_pairs(const struct parser *p, struct fh_error *err)
 	return 0;
 }
 
-static int options_check_arguments(
-		const struct command *c, const struct texts *args, struct fh_error *err)
+/* Says that an argument is missing. A list of several words may have taken the last one. */
+static int options_say_missing(const struct parser *p, struct fh_error *err)
 {
+	const struct command *c = p->command;
+	const char *what = c->arguments ? c->arguments : "an argument";
+
+	for (size_t i = 0; c->options && c->options[i].kind; i++) {
+		const struct cmd_option *o = &c->options[i];
+		const struct texts *list = (const struct texts *)((char *)p->values + o->offset);
+
+		if (o->kind == OPTION_LIST && o->min && list->n)
+			return error_say(err, EINVAL, "%s is missing: '%s' belongs to --%s %s",
+					what, list->items[list->n - 1], o->name, o->value);
+	}
+	return error_say(err, EINVAL, "%s is missing", what);
+}
+
+static int options_check_arguments(
+		const struct parser *p, const struct texts *args, struct fh_error *err)
+{
+	const struct command *c = p->command;
 	const char *more = args->n > c->max_args ? args->items[c->max_args] : NULL;
 	const struct cmd_option *o = c->options;
 
 	if (args->n < c->min_args)
-		return error_say(err, EINVAL, "%s is missing",
-				c->arguments ? c->arguments : "an argument");
+		return options_say_missing(p, err);
 	if (!more)
 		return 0;
 	/* Users often leave out the word --task before a task: suggest it in the message. */
@@ -417,7 +436,7 @@ int options_parse(const struct command *command, const char *const *words, size_
 		r = options_check_pairs(&p, err);
 		if (r < 0)
 			return r;
-		r = options_check_arguments(command, &args, err);
+		r = options_check_arguments(&p, &args, err);
 		if (r < 0)
 			return r;
 	}

@@ -36,7 +36,8 @@ struct report_options {
 static const struct cmd_option options[] = {
 	{ "format", 'F', OPTION_CHOICE, FIELD(format), "FORMAT", "form of the report",
 			.preset = "text", .choices = formats },
-	{ "compare", 0, OPTION_LIST, FIELD(compare), "A,B", "compare two models" },
+	{ "compare", 0, OPTION_LIST, FIELD(compare), "A B", "compare two models; also A,B",
+			.min = 2 },
 	{ "out", 'o', OPTION_PATH, FIELD(out), "FILE", "write the report to a file" },
 	{ "models", 0, OPTION_LIST, FIELD(choice.models), "M,...",
 			"only these models, in this order" },
@@ -144,7 +145,7 @@ static int report_choose_tables(const struct report_options *o, enum report_form
 				"What a run did: fumehood show RUN, or fumehood view DIR",
 				left,
 				o->compare.n ? ""
-					     : "\nIs a difference noise: --compare MODEL,MODEL");
+					     : "\nIs a difference noise: --compare MODEL MODEL");
 	return 0;
 }
 
@@ -178,7 +179,7 @@ static int report_main(struct command_context *ctx)
 	struct fh_error err;
 
 	if (o->compare.n && o->compare.n != 2)
-		return cmd_misuse(ctx, "--compare needs two models: A,B");
+		return cmd_misuse(ctx, "--compare needs two models: A B");
 	if (report_rows_read(ctx, o->tasks_dir, &rows, &err) < 0)
 		return cmd_refuse(&err);
 	report_rows_warn(&rows, false);
@@ -213,6 +214,7 @@ const struct command command_report = {
 		 "folder if that can't be written. docs/report.md explains the tables.",
 	.examples = "fumehood report trajectories/me\n"
 		    "fumehood report --tables all trajectories/me\n"
+		    "fumehood report trajectories/me --compare MODEL MODEL\n"
 		    "fumehood report --format csv --out report.csv trajectories/me",
 	.options = options,
 	.options_size = sizeof(struct report_options),

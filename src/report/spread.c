@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GRID 20 /* most points of a curve over steps or cost */
+#define GRID 20                /* most points of a curve over steps or cost */
+#define SPREAD_NAMES_BYTES 400 /* most bytes of the models that an error names */
 
 /* --- normalised scores ------------------------------------------------------------------------ */
 
@@ -354,12 +355,18 @@ void spread_tables(const struct report *r)
 
 static int spread_find(const struct report *r, const char *name, size_t *out, struct fh_error *err)
 {
-	for (size_t m = 0; m < r->models.n; m++)
+	auto_buf struct buf models = BUF_INIT(SPREAD_NAMES_BYTES);
+
+	for (size_t m = 0; m < r->models.n; m++) {
 		if (str_eq(r->models.items[m], name)) {
 			*out = m;
 			return 0;
 		}
-	return error_say(err, ENOENT, "--compare: there are no runs of a model '%s'", name);
+		buf_printf(&models, "%s'%s'", m ? ", " : "", r->models.items[m]);
+	}
+	return error_say(err, ENOENT,
+			"--compare: there are no runs of a model '%s'; there are %s%s", name,
+			buf_str(&models), models.truncated ? "..." : "");
 }
 
 /* Appends the scores of a cell, turned so that more is better. No score is worse than any. */

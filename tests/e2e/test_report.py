@@ -119,7 +119,7 @@ def test_runs_to_look_at(fumehood, tmp_path):
     text = fumehood("report", tmp_path / "runs").stdout
     table = text[text.index("Runs to look at") :]
     assert table.index("/cheat\n") < table.index("/helped\n") < table.index("/killed\n")
-    assert "/fine" not in table and "--compare MODEL,MODEL" in table
+    assert "/fine" not in table and "--compare MODEL MODEL" in table
     (cheat, helped, killed) = tables(fumehood("report", tmp_path / "runs", "--json"))["troubles"][
         "rows"
     ]
@@ -318,10 +318,18 @@ def test_comparison(fumehood, tmp_path):
     assert [row[1] for row in found["compare-total"]["rows"]] == [1.0, 2 / 32]
     assert [row[5] for row in found["compare"]["rows"]] == [1.0] * 5
     assert found["iqm"]["rows"][0][1] == 0.75  # 3.0 gives 1, 2.0 gives 0.5
-    assert (
-        "no runs of a model 'c'" in fumehood("report", folder, "--compare", "a,c", status=2).stderr
-    )
-    fumehood("report", folder, "--compare", "a", status=2)
+    # Two words name the models, before or after the folder.
+    for words in (["--compare", "a", "b", folder], [folder, "--compare", "a", "b"]):
+        assert tables(fumehood("report", "--json", *words))["compare"] == found["compare"]
+    for words, why in [
+        ([folder, "--compare", "a,c"], "no runs of a model 'c'; there are 'a', 'b'"),
+        ([folder, "--compare", "a", "c"], "no runs of a model 'c'; there are 'a', 'b'"),
+        ([folder, "--compare", "a"], "--compare needs two models: A B"),
+        ([folder, "--compare", "a,b,a"], "--compare needs two models: A B"),
+        (["--compare", "a", folder], f"DIR... is missing: '{folder}' belongs to --compare A B"),
+        (["--compare", "a", folder, folder], f"no runs of a model '{folder}'"),
+    ]:
+        assert why in fumehood("report", *words, status=2).stderr
 
 
 def test_spread_needs_eight_runs(fumehood, tmp_path):
