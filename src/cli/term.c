@@ -106,6 +106,16 @@ static size_t term_fit(const char *s, int columns, int *out_used)
 	return n;
 }
 
+size_t term_fit_words(const char *s, int columns)
+{
+	int used;
+	size_t fit = term_fit(s, columns, &used), n = fit;
+
+	while (n && s[fit] && s[fit] != ' ' && !strchr(" /:_-,", s[n - 1]))
+		n--;
+	return n ? n : fit;
+}
+
 void term_add_line(struct buf *out, const char *s, int columns)
 {
 	auto_buf struct buf line = BUF_INIT(4096);

@@ -46,6 +46,10 @@ void term_widen(int *widths, const char *const *cells, int n);
  */
 void term_add_line(struct buf *out, const char *s, int columns);
 
+/* Number of bytes of s, a printable text, that fit into `columns`. They end with a whole word, or
+ * a whole part of a name like "a/b-c:d". If not even the first one fits, it is cut. */
+size_t term_fit_words(const char *s, int columns);
+
 /* Makes a table's cell from s, as one line like term_add_line(). A heap string. */
 char *term_cell(const char *s, int columns);
 

@@ -358,6 +358,7 @@ static void effort_policies(const struct report *r)
 		return;
 	qsort(runs, n, sizeof(const struct run_row *), effort_compare_policies);
 	t = doc_add(r->doc, "policy-steps", "Scores by policy step", NULL, columns);
+	t->n_keys = 2;
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && effort_compare_policies(&runs[i], &runs[end]) == 0;)
 			end++;

@@ -186,6 +186,7 @@ static void spread_cells(const struct report *r)
 			"With fewer than 8 scored runs the values stand there instead.",
 			columns);
 
+	t->n_keys = 2;
 	for (size_t task = 0; task < r->n_tasks; task++)
 		for (size_t m = 0; m < r->models.n; m++)
 			spread_add_cell(r, t, task, m);

@@ -6,14 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDTH 860
+#define PLOT_WIDTH 560 /* width of the axes; names of lines stand right of them */
 #define HEIGHT 380
 #define SVG_LEFT 60
-#define SVG_RIGHT 240 /* room for the names of lines */
 #define TOP 15
 #define BOTTOM 45
 #define SVG_TICKS 5
-#define SVG_NAME_COLUMNS 28
+#define SVG_NAME_MAX 40 /* characters of a name */
+#define SVG_LETTER 7.2  /* width of a character */
+#define SVG_LEGEND 62   /* from the axes to the names */
 
 void svg_add_text(struct buf *out, const char *text)
 {
@@ -42,12 +43,33 @@ void svg_add_text(struct buf *out, const char *text)
 
 static void svg_add_name(struct buf *out, const char *name)
 {
-	size_t n = str_utf8_cut(name, strlen(name), SVG_NAME_COLUMNS);
+	size_t n = str_utf8_cut(name, strlen(name), SVG_NAME_MAX);
 	auto_buf struct buf cut = BUF_INIT(256);
 
 	buf_add(&cut, name, n);
 	svg_add_text(out, buf_str(&cut));
 	buf_add_str(out, name[n] ? "..." : "");
+}
+
+/* Room for a name. */
+static int svg_name_width(const char *name)
+{
+	size_t n = strlen(name);
+
+	return (int)(SVG_LETTER * (double)(n < SVG_NAME_MAX ? n : SVG_NAME_MAX + 3));
+}
+
+/* Room for the names of a table's rows, and a gap. */
+static int svg_rows_width(const struct report_table *t)
+{
+	int width = 0;
+
+	for (size_t row = 0; row < t->n_rows; row++) {
+		int w = svg_name_width(t->cells[row * t->n_columns].text);
+
+		width = w > width ? w : width;
+	}
+	return width + 20;
 }
 
 static void svg_begin(struct buf *out, const struct report_table *t, int width, int height)
@@ -103,7 +125,7 @@ static struct svg_axes svg_range(const struct chart *f)
 
 static double svg_x(const struct svg_axes *a, double x)
 {
-	return SVG_LEFT + (x - a->x_low) / (a->x_high - a->x_low) * (WIDTH - SVG_LEFT - SVG_RIGHT);
+	return SVG_LEFT + (x - a->x_low) / (a->x_high - a->x_low) * PLOT_WIDTH;
 }
 
 static double svg_y(const struct svg_axes *a, double y)
@@ -120,14 +142,13 @@ static void svg_frame(struct buf *out, const struct chart *f, const struct svg_a
 		double y = a->y_low + (a->y_high - a->y_low) * i / SVG_TICKS;
 
 		buf_printf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", SVG_LEFT, svg_y(a, y),
-				WIDTH - SVG_RIGHT);
+				SVG_LEFT + PLOT_WIDTH);
 		buf_printf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.3g</text>",
 				SVG_LEFT - 6, svg_y(a, y) + 4, y);
 		buf_printf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.3g</text>\n",
 				svg_x(a, x), HEIGHT - BOTTOM + 16, x);
 	}
-	svg_label(out, SVG_LEFT + (WIDTH - SVG_LEFT - SVG_RIGHT) / 2.0, HEIGHT - 8, "middle",
-			f->x_title);
+	svg_label(out, SVG_LEFT + PLOT_WIDTH / 2.0, HEIGHT - 8, "middle", f->x_title);
 	buf_printf(out, "<text transform=\"translate(14 %d) rotate(-90)\" text-anchor=\"middle\">",
 			HEIGHT / 2);
 	svg_add_text(out, f->y_title);
@@ -207,11 +228,14 @@ static void svg_lines(struct buf *out, const struct report_table *t)
 {
 	const struct chart *f = t->chart;
 	struct svg_axes a = svg_range(f);
-	int height = HEIGHT;
+	int height = HEIGHT, names = 0;
 
+	for (size_t i = 0; i < f->n_lines; i++)
+		if (svg_name_width(f->lines[i].name) > names)
+			names = svg_name_width(f->lines[i].name);
 	if ((int)f->n_lines * 18 + TOP + 10 > height)
 		height = (int)f->n_lines * 18 + TOP + 10;
-	svg_begin(out, t, WIDTH, height);
+	svg_begin(out, t, SVG_LEFT + PLOT_WIDTH + SVG_LEGEND + names, height);
 	svg_frame(out, f, &a);
 	for (size_t i = 0; i < f->n_lines; i++) {
 		const struct chart_line *line = &f->lines[i];
@@ -226,9 +250,10 @@ static void svg_lines(struct buf *out, const struct report_table *t)
 					"<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" "
 					"d=\"M%d %.1fh28\"/>",
 					colours[i % ARRAY_SIZE(colours)],
-					dashes[i % ARRAY_SIZE(dashes)], WIDTH - SVG_RIGHT + 12, y);
-		svg_add_mark(out, i, WIDTH - SVG_RIGHT + 50, y);
-		svg_label(out, WIDTH - SVG_RIGHT + 62, y + 4, "start", line->name);
+					dashes[i % ARRAY_SIZE(dashes)], SVG_LEFT + PLOT_WIDTH + 12,
+					y);
+		svg_add_mark(out, i, SVG_LEFT + PLOT_WIDTH + 50, y);
+		svg_label(out, SVG_LEFT + PLOT_WIDTH + SVG_LEGEND, y + 4, "start", line->name);
 	}
 	buf_add_str(out, "</svg>\n");
 }
@@ -237,10 +262,16 @@ static void svg_lines(struct buf *out, const struct report_table *t)
 
 static void svg_heat(struct buf *out, const struct report_table *t)
 {
-	const int row_px = 22, column_px = 78, names_px = 210, head_px = 120;
+	const int row_px = 22, column_px = 78;
 	size_t columns = t->n_columns - 1;
+	int names_px = svg_rows_width(t), heads = 0, head_px;
 
-	svg_begin(out, t, names_px + (int)columns * column_px + 60,
+	for (size_t c = 0; c < columns; c++)
+		if (svg_name_width(t->columns[c + 1]) > heads)
+			heads = svg_name_width(t->columns[c + 1]);
+	/* The heads of columns are turned by 35 degrees. */
+	head_px = 20 + heads * 6 / 10;
+	svg_begin(out, t, names_px + (int)columns * column_px + heads * 8 / 10,
 			head_px + (int)t->n_rows * row_px);
 	for (size_t c = 0; c < columns; c++) {
 		buf_printf(out, "<text transform=\"translate(%d %d) rotate(-35)\">",
@@ -274,16 +305,17 @@ static void svg_heat(struct buf *out, const struct report_table *t)
 
 static void svg_bars(struct buf *out, const struct report_table *t)
 {
-	const int row_px = 20, names_px = 230;
+	const int row_px = 20, bars_px = 560, values_px = 70;
+	int names_px = svg_rows_width(t);
 	double most = 0;
 
 	for (size_t row = 0; row < t->n_rows; row++)
 		most = fmax(most, t->cells[row * t->n_columns + t->chart->bar_column].value);
-	svg_begin(out, t, WIDTH, (int)t->n_rows * row_px + 6);
+	svg_begin(out, t, names_px + bars_px + values_px, (int)t->n_rows * row_px + 6);
 	for (size_t row = 0; most > 0 && row < t->n_rows; row++) {
 		const struct cell *cells = t->cells + row * t->n_columns;
 		double value = cells[t->chart->bar_column].value;
-		double width = (WIDTH - names_px - 70) * fmax(value, 0) / most;
+		double width = bars_px * fmax(value, 0) / most;
 		int y = (int)row * row_px;
 
 		svg_label(out, names_px - 8, y + 14, "end", cells[0].text);

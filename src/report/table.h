@@ -25,6 +25,7 @@ struct report_table {
 	const char *note;  /* sentences below the heading; NULL: none */
 	const char **columns;
 	size_t n_columns;
+	size_t n_keys;      /* first columns, which name a row together; 0 means 1 */
 	struct cell *cells; /* n_rows * n_columns */
 	size_t n_rows;
 	struct chart *chart; /* picture of the table; NULL: none */

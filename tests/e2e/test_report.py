@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports of recorded runs."""
 
+import contextlib
 import csv
+import fcntl
 import json
+import os
+import pty
+import re
 import shutil
+import struct
+import termios
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -241,6 +248,48 @@ def test_curves_of_a_terminal(fumehood, runs):
     text = fumehood("report", runs, "--tasks", "blotto", "--tables", "profile-attempt").stdout
     curves = [line for line in text.splitlines() if line.startswith("two") and "\u2588" in line]
     assert curves and curves[0].split()[1] == 40 * "\u2588"
+
+
+def on_terminal(fumehood, columns: int, *args) -> str:
+    """The text of a report on a terminal of this width."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+    fumehood.env["PAGER"] = "cat"
+    child = fumehood.start("report", *args, stdout=theirs)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # reading a closed terminal is an error
+        while more := os.read(ours, 65536):
+            shown += more
+    os.close(ours)
+    assert child.wait(300) == 0
+    return re.sub(r"\x1b\[\d*m|\r", "", shown.decode())
+
+
+def test_80_columns(fumehood, tmp_path):
+    """No line is wider than the terminal, and no word or name is broken."""
+    longest = "vllm:meta-llama-the-first/Llama-3.1-8B-Instruct-2024-07-18"
+    models = ["openai:gpt-4o-mini-2024-07-18", "anthropic:claude-3-5-sonnet-20240620", longest]
+    for number, model in enumerate(models):
+        opening = {"event": "open", "task": "languageModelingFineWeb", "metric": "m"}
+        opening |= {"model": model, "baseline": {"m": 1}, "data_seed": number}
+        step = {"event": "step", "action": "validate", "info": {"score": {"m": 2 + number}}}
+        end = {"event": "end", "exit_status": "submitted", "over": True}
+        (tmp_path / str(number)).mkdir()
+        text = "".join(json.dumps(e) + "\n" for e in (opening, step, end))
+        (tmp_path / str(number) / "events.jsonl").write_text(text)
+    args = ("--compare", *models[:2], "--tables", "all", tmp_path)
+    text = on_terminal(fumehood, 80, *args)
+    assert max(map(len, text.splitlines())) <= 80
+    wide = on_terminal(fumehood, 400, *args)
+    assert set(wide.split()) - {longest} <= set(text.split()) and "..." not in text
+    # A longer name goes on in the next line, behind one of its signs.
+    assert re.search(
+        r"^vllm:meta-llama-the-first/Llama-3.1-8B- .*\nInstruct-2024-07-18$", text, re.M
+    )
+    # Each part of a table that is too wide names the rows in full.
+    parts = re.split(r"\n\n", text[text.index("\nSpread over runs") :])[1:3]
+    assert all(models[0] in part for part in parts)
 
 
 def test_choice_of_tables(fumehood, runs):
