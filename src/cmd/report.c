@@ -8,6 +8,7 @@
 #include "cmd/report_rows.h"
 #include "report/effort.h"
 #include "report/gather.h"
+#include "report/pair.h"
 #include "report/paper.h"
 #include "report/spread.h"
 #include "report/trouble.h"
@@ -189,7 +190,7 @@ static int report_main(struct command_context *ctx)
 		return cmd_refuse(&err);
 	}
 	if (o->compare.n &&
-			spread_compare(&report, o->compare.items[0], o->compare.items[1], &err) < 0)
+			pair_tables(&report, o->compare.items[0], o->compare.items[1], &err) < 0)
 		return cmd_refuse(&err);
 	paper_tables(&report);
 	spread_tables(&report);

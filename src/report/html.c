@@ -54,6 +54,16 @@ static void html_region(
 	buf_printf(out, "%s\">", kind);
 }
 
+/* Adds a paragraph, unless it is NULL. */
+static void html_sentence(struct buf *out, const char *text)
+{
+	if (!text)
+		return;
+	buf_add_str(out, "<p>");
+	svg_add_text(out, text);
+	buf_add_str(out, "</p>\n");
+}
+
 static void html_table(struct buf *out, const struct report_table *t)
 {
 	html_region(out, "wide", t->title, ", table");
@@ -98,15 +108,12 @@ void doc_write_html(struct buf *out, const struct report_doc *doc)
 		buf_printf(out, "<h2 id=\"%s\">", t->id);
 		svg_add_text(out, t->title);
 		buf_add_str(out, "</h2>\n");
-		if (t->note) {
-			buf_add_str(out, "<p>");
-			svg_add_text(out, t->note);
-			buf_add_str(out, "</p>\n");
-		}
+		html_sentence(out, t->note);
 		if (t->chart) {
 			html_region(out, "picture", t->title, ", picture");
 			svg_write(out, t);
 			buf_add_str(out, "</div>\n");
+			html_sentence(out, chart_outside(doc->arena, t->chart));
 		}
 		html_table(out, t);
 	}

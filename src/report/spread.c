@@ -3,13 +3,12 @@
 
 #include "report/stats.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define GRID 20                /* most points of a curve over steps or cost */
-#define SPREAD_NAMES_BYTES 400 /* most bytes of the models that an error names */
+#define SPREAD_NAMES_BYTES 400 /* most bytes of the tasks that a note names */
 
 /* --- normalised scores ------------------------------------------------------------------------ */
 
@@ -85,7 +84,8 @@ static void spread_add_points(const struct report *r, struct report_table *t)
 {
 	struct arena *a = r->doc->arena;
 	struct chart_line *lines = arena_array(a, r->models.n, sizeof(*lines));
-	bool paid = false;
+	double *costs = arena_array(a, r->models.n + 1, sizeof(double));
+	size_t n_costs = 0;
 
 	for (size_t m = 0; m < r->models.n; m++) {
 		lines[m] = (struct chart_line){ .name = r->models.items[m],
@@ -94,16 +94,18 @@ static void spread_add_points(const struct report *r, struct report_table *t)
 			.n = 1 };
 		lines[m].x[0] = spread_mean_cost(r, m);
 		lines[m].y[0] = t->cells[m * t->n_columns + 1].value;
-		paid = paid || lines[m].x[0] > 0;
+		if (lines[m].x[0] > 0)
+			costs[n_costs++] = lines[m].x[0];
 	}
-	if (!paid)
+	if (!n_costs)
 		return;
 	t->chart = arena_alloc(a, sizeof(*t->chart));
 	*t->chart = (struct chart){ .kind = CHART_POINTS,
 		.x_title = "mean cost of a run, $",
 		.y_title = "IQM",
 		.lines = lines,
-		.n_lines = r->models.n };
+		.n_lines = r->models.n,
+		.x_high = stats_reach(costs, n_costs) };
 }
 
 static void spread_iqm(const struct report *r)
@@ -234,16 +236,38 @@ static bool spread_has_axis(const struct run_row *row, enum axis axis)
 	return axis == AXIS_STEPS ? row->steps > 0 : !isnan(row->cost) && row->cost > 0;
 }
 
-static double spread_longest(const struct report *r, enum axis axis)
+/* Points on an axis at which curves are known: at equal distances up to `reach`. If runs that are
+ * outliers go on, there is one more at the end of the longest. */
+struct spread_grid {
+	double *at;
+	size_t n;
+	double reach;
+};
+
+static struct spread_grid spread_make_grid(const struct report *r, enum axis axis)
 {
-	double most = 0;
+	struct spread_grid grid = { .at = arena_array(r->doc->arena, GRID + 1, sizeof(double)) };
+	double *lengths = arena_array(r->doc->arena, r->n_runs + 1, sizeof(double)), most = 0;
+	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_runs; i++)
-		if (spread_has_axis(r->runs[i], axis))
-			most = fmax(most,
-					axis == AXIS_STEPS ? (double)r->runs[i]->steps
-							   : r->runs[i]->cost);
-	return most;
+		if (spread_has_axis(r->runs[i], axis)) {
+			lengths[n] = axis == AXIS_STEPS ? (double)r->runs[i]->steps
+							: r->runs[i]->cost;
+			most = fmax(most, lengths[n++]);
+		}
+	grid.reach = stats_reach(lengths, n);
+	if (!n)
+		return grid;
+	grid.n = axis == AXIS_STEPS && grid.reach < GRID ? (size_t)grid.reach : GRID;
+	for (size_t i = 0; i < grid.n; i++) {
+		grid.at[i] = grid.reach * (double)(i + 1) / (double)grid.n;
+		if (axis == AXIS_STEPS)
+			grid.at[i] = ceil(grid.at[i]);
+	}
+	if (most > grid.reach)
+		grid.at[grid.n++] = most;
+	return grid;
 }
 
 /* Collects the normalised scores that a model's runs have reached at x. Returns how many. */
@@ -282,63 +306,96 @@ static bool spread_is_scored(const struct report *r)
 	return false;
 }
 
+static struct chart_line spread_new_line(
+		struct arena *a, const char *name, const struct spread_grid *grid)
+{
+	return (struct chart_line){ .name = name,
+		.x = grid->at,
+		.y = arena_array(a, grid->n, sizeof(double)),
+		.low = arena_array(a, grid->n, sizeof(double)),
+		.high = arena_array(a, grid->n, sizeof(double)),
+		.n = grid->n };
+}
+
 static void spread_over(const struct report *r, enum axis axis)
 {
 	struct report_doc *doc = r->doc;
-	double most = spread_longest(r, axis), *values, *grid;
-	size_t n_grid = axis == AXIS_STEPS && most < GRID ? (size_t)most : GRID;
+	struct spread_grid grid = spread_make_grid(r, axis);
 	struct chart *chart = arena_alloc(doc->arena, sizeof(*chart));
 	struct chart_line *lines = arena_array(doc->arena, r->models.n, sizeof(*lines));
+	double *values = arena_array(doc->arena, r->n_runs + 1, sizeof(double));
 	struct report_table *t;
 
-	if (!(most > 0))
+	if (!grid.n)
 		return;
-	values = arena_array(doc->arena, r->n_runs + 1, sizeof(double));
-	grid = arena_array(doc->arena, n_grid, sizeof(double));
 	t = doc_add_named(doc, axis == AXIS_STEPS ? "over-steps" : "over-cost",
 			axis == AXIS_STEPS ? "Score over steps" : "Score over cost",
 			"Interquartile mean of the best normalised scores so far. The band of the "
 			"picture is the middle half of the runs. A run that has ended keeps its score.",
 			axis == AXIS_STEPS ? "Steps" : "$", &r->models);
-	for (size_t g = 0; g < n_grid; g++) {
+	for (size_t m = 0; m < r->models.n; m++)
+		lines[m] = spread_new_line(doc->arena, r->models.items[m], &grid);
+	for (size_t g = 0; g < grid.n; g++) {
 		struct cell *cells = table_add_row(doc, t);
 
-		grid[g] = most * (double)(g + 1) / (double)n_grid;
-		if (axis == AXIS_STEPS)
-			grid[g] = ceil(grid[g]);
-		cells[0] = axis == AXIS_STEPS ? cell_count(doc, grid[g])
-					      : cell_small(doc, grid[g], 3);
+		cells[0] = axis == AXIS_STEPS ? cell_count(doc, grid.at[g])
+					      : cell_small(doc, grid.at[g], 3);
 		for (size_t m = 0; m < r->models.n; m++) {
-			size_t n = spread_reached(r, m, axis, grid[g], values);
+			size_t n = spread_reached(r, m, axis, grid.at[g], values);
 			struct chart_line *line = &lines[m];
-			double *y, *low, *high;
 
-			if (!line->y)
-				*line = (struct chart_line){ .name = r->models.items[m],
-					.x = grid,
-					.y = arena_array(doc->arena, n_grid, sizeof(double)),
-					.low = arena_array(doc->arena, n_grid, sizeof(double)),
-					.high = arena_array(doc->arena, n_grid, sizeof(double)),
-					.n = n_grid };
-			y = line->y, low = line->low, high = line->high;
-			y[g] = stats_iqm(values, n);
-			low[g] = n ? stats_quantile(values, n, 0.25) : NAN;
-			high[g] = n ? stats_quantile(values, n, 0.75) : NAN;
-			cells[m + 1] = cell_number(doc, y[g], 3);
+			line->y[g] = stats_iqm(values, n);
+			line->low[g] = n ? stats_quantile(values, n, 0.25) : NAN;
+			line->high[g] = n ? stats_quantile(values, n, 0.75) : NAN;
+			cells[m + 1] = cell_number(doc, line->y[g], 3);
 		}
 	}
 	*chart = (struct chart){ .kind = CHART_LINES,
 		.x_title = axis == AXIS_STEPS ? "steps" : "dollars of a run",
 		.y_title = "normalised score",
 		.lines = lines,
-		.n_lines = r->models.n };
+		.n_lines = r->models.n,
+		.x_high = grid.reach };
 	t->chart = chart;
+}
+
+/* True if each model has runs of a task. */
+static bool spread_is_common(const struct report *r, size_t task)
+{
+	for (size_t m = 0; m < r->models.n; m++)
+		if (!report_at(r, task, m)->n)
+			return false;
+	return true;
+}
+
+/* Says that models were run on different tasks, and how to compare them on the same ones. */
+static void spread_note_tasks(const struct report *r)
+{
+	auto_buf struct buf names = BUF_INIT(SPREAD_NAMES_BYTES);
+	size_t common = 0;
+
+	for (size_t task = 0; task < r->n_tasks; task++)
+		if (spread_is_common(r, task))
+			buf_printf(&names, "%s%s", common++ ? "," : "", r->tasks[task].name);
+	if (common == r->n_tasks)
+		return;
+	if (!common)
+		doc_note(r->doc,
+				"No task has runs of all models, so means and sums over tasks can't "
+				"be compared.");
+	else
+		doc_note(r->doc,
+				"Only %zu of %zu tasks have runs of all models, so means and sums over "
+				"tasks can't be compared. On those they can: --tasks %s",
+				common, r->n_tasks,
+				names.truncated ? "with their names" : buf_str(&names));
 }
 
 void spread_tables(const struct report *r)
 {
 	if (!r->n_runs)
 		return;
+	spread_note_tasks(r);
 	spread_iqm(r);
 	spread_cells(r);
 	if (!spread_is_scaled(r)) {
@@ -350,114 +407,4 @@ void spread_tables(const struct report *r)
 	}
 	spread_over(r, AXIS_STEPS);
 	spread_over(r, AXIS_COST);
-}
-
-/* --- comparing two models --------------------------------------------------------------------- */
-
-static int spread_find(const struct report *r, const char *name, size_t *out, struct fh_error *err)
-{
-	auto_buf struct buf models = BUF_INIT(SPREAD_NAMES_BYTES);
-
-	for (size_t m = 0; m < r->models.n; m++) {
-		if (str_eq(r->models.items[m], name)) {
-			*out = m;
-			return 0;
-		}
-		buf_printf(&models, "%s'%s'", m ? ", " : "", r->models.items[m]);
-	}
-	return error_say(err, ENOENT,
-			"--compare: there are no runs of a model '%s'; there are %s%s", name,
-			buf_str(&models), models.truncated ? "..." : "");
-}
-
-/* Appends the scores of a cell, turned so that more is better. No score is worse than any. */
-static void spread_add_scores(const struct report *r, struct strata *s, size_t task, size_t model)
-{
-	const struct report_cell *cell = report_at(r, task, model);
-	size_t n = s->begin[s->n_tasks];
-
-	for (size_t i = 0; i < cell->n; i++) {
-		double score = cell->runs[i]->best;
-
-		s->values[n++] = isnan(score)             ? -HUGE_VAL
-				: r->tasks[task].maximize ? score
-							  : -score;
-	}
-	s->begin[++s->n_tasks] = n;
-}
-
-static struct strata spread_new_strata(const struct report *r)
-{
-	return (struct strata){ .values = arena_array(r->doc->arena, r->n_runs + 1, sizeof(double)),
-		.begin = arena_array(r->doc->arena, r->n_tasks + 1, sizeof(size_t)) };
-}
-
-static void spread_add_result(const struct report *r, const struct strata *x,
-		const struct strata *y, const double *differences)
-{
-	static const char *const columns[] = { "What", "Value", "Low", "High", NULL };
-	struct report_doc *doc = r->doc;
-	struct interval interval = stats_improvement_interval(x, y);
-	struct report_table *t = doc_add(doc, "compare-total", "Comparison over tasks",
-			"The permutation test is paired by task and two-sided. It tests the tasks' "
-			"probabilities of improvement against one half.",
-			columns);
-	struct cell *cells = table_add_row(doc, t);
-
-	cells[0] = cell_text("probability of improvement");
-	cells[1] = cell_number(doc, stats_mean_improvement(x, y), 3);
-	cells[2] = cell_number(doc, interval.low, 3);
-	cells[3] = cell_number(doc, interval.high, 3);
-	cells = table_add_row(doc, t);
-	cells[0] = cell_text("p-value of the permutation test");
-	cells[1] = cell_number(doc, stats_permutation(differences, x->n_tasks), 4);
-}
-
-int spread_compare(const struct report *r, const char *a, const char *b, struct fh_error *err)
-{
-	static const char *const columns[] = { "Task", "Runs of A", "Runs of B", "Best of A",
-		"Best of B", "P(A better)", NULL };
-	struct report_doc *doc = r->doc;
-	struct strata x = spread_new_strata(r), y = spread_new_strata(r);
-	double *differences = arena_array(doc->arena, r->n_tasks + 1, sizeof(double));
-	struct report_table *t;
-	size_t of_a = 0, of_b = 0;
-	int n = spread_find(r, a, &of_a, err);
-
-	if (n < 0)
-		return n;
-	n = spread_find(r, b, &of_b, err);
-	if (n < 0)
-		return n;
-	t = doc_add(doc, "compare", arena_printf(doc->arena, "A = %s, B = %s", a, b),
-			"Probability that a run of A scores better than a run of B. Equal scores count "
-			"half. No score is worse than any.",
-			columns);
-	for (size_t task = 0; task < r->n_tasks; task++) {
-		const struct report_cell *in_a = report_at(r, task, of_a),
-					 *in_b = report_at(r, task, of_b);
-		size_t k = x.n_tasks;
-		struct cell *cells;
-		double p;
-
-		if (!in_a->n || !in_b->n)
-			continue;
-		spread_add_scores(r, &x, task, of_a);
-		spread_add_scores(r, &y, task, of_b);
-		p = stats_improvement(
-				x.values + x.begin[k], in_a->n, y.values + y.begin[k], in_b->n);
-		differences[k] = p - 0.5;
-		cells = table_add_row(doc, t);
-		cells[0] = cell_text(r->tasks[task].name);
-		cells[1] = cell_count(doc, (double)in_a->n);
-		cells[2] = cell_count(doc, (double)in_b->n);
-		cells[3] = cell_number(doc, in_a->best[SCORE_ATTEMPT], 3);
-		cells[4] = cell_number(doc, in_b->best[SCORE_ATTEMPT], 3);
-		cells[5] = cell_number(doc, p, 3);
-	}
-	if (!x.n_tasks)
-		return error_say(err, ENOENT, "--compare: '%s' and '%s' have no task in common", a,
-				b);
-	spread_add_result(r, &x, &y, differences);
-	return 0;
 }

@@ -74,6 +74,15 @@ double stats_quantile(const double *sorted, size_t n, double q)
 	return sorted[below] + (at - (double)below) * (sorted[below + 1] - sorted[below]);
 }
 
+double stats_reach(double *values, size_t n)
+{
+	stats_sort(values, n);
+	for (size_t i = 1; i < n; i++)
+		if (3 * i >= 2 * n && values[i] > 5 * values[i - 1] && values[i - 1] > 0)
+			return values[i - 1];
+	return n ? values[n - 1] : 0;
+}
+
 static struct interval stats_percentiles(double *repeats)
 {
 	stats_sort(repeats, REPEATS);

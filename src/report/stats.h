@@ -29,6 +29,12 @@ double stats_iqm(double *values, size_t n);
 /* The value below which the share q of sorted values lies, as numpy interpolates. */
 double stats_quantile(const double *sorted, size_t n, double q);
 
+/*
+ * The highest of values >= 0 that is no outlier. An outlier is over five times the next lower one,
+ * unless that is 0. At least two thirds of the values are no outliers. 0: n is 0. Sorts them.
+ */
+double stats_reach(double *values, size_t n);
+
 void stats_sort(double *values, size_t n);
 
 /* Percentile interval of the IQM, by resampling the runs of each task. Keeps the values. */

@@ -88,54 +88,19 @@ static void svg_label(struct buf *out, double x, double y, const char *anchor, c
 
 /* --- axes ------------------------------------------------------------------------------------- */
 
-struct svg_axes {
-	double x_low, x_high, y_low, y_high;
-};
-
-static void svg_widen(double *low, double *high, const double *values, size_t n)
-{
-	for (size_t i = 0; values && i < n; i++)
-		if (isfinite(values[i])) {
-			*low = isnan(*low) ? values[i] : fmin(*low, values[i]);
-			*high = isnan(*high) ? values[i] : fmax(*high, values[i]);
-		}
-}
-
-static struct svg_axes svg_range(const struct chart *f)
-{
-	struct svg_axes a = { 0, NAN, NAN, NAN };
-
-	for (size_t i = 0; i < f->n_lines; i++) {
-		const struct chart_line *line = &f->lines[i];
-
-		svg_widen(&a.x_low, &a.x_high, line->x, line->n);
-		svg_widen(&a.y_low, &a.y_high, line->y, line->n);
-		svg_widen(&a.y_low, &a.y_high, line->low, line->n);
-		svg_widen(&a.y_low, &a.y_high, line->high, line->n);
-	}
-	if (!(a.x_high > a.x_low))
-		a.x_high = a.x_low + 1;
-	a.y_low = isnan(a.y_low) ? 0 : fmin(a.y_low, 0);
-	/* Scores far below the baseline would flatten all other curves. */
-	a.y_low = fmax(a.y_low, -1);
-	if (!(a.y_high > a.y_low))
-		a.y_high = a.y_low + 1;
-	return a;
-}
-
-static double svg_x(const struct svg_axes *a, double x)
+static double svg_x(const struct chart_axes *a, double x)
 {
 	return SVG_LEFT + (x - a->x_low) / (a->x_high - a->x_low) * PLOT_WIDTH;
 }
 
-static double svg_y(const struct svg_axes *a, double y)
+static double svg_y(const struct chart_axes *a, double y)
 {
 	double at = (y - a->y_low) / (a->y_high - a->y_low);
 
 	return HEIGHT - BOTTOM - fmax(at, 0) * (HEIGHT - TOP - BOTTOM);
 }
 
-static void svg_frame(struct buf *out, const struct chart *f, const struct svg_axes *a)
+static void svg_frame(struct buf *out, const struct chart *f, const struct chart_axes *a)
 {
 	for (int i = 0; i <= SVG_TICKS; i++) {
 		double x = a->x_low + (a->x_high - a->x_low) * i / SVG_TICKS;
@@ -175,7 +140,25 @@ static void svg_add_mark(struct buf *out, size_t i, double x, double y)
 			y + 4, colours[i % ARRAY_SIZE(colours)], svg_mark(i));
 }
 
-static void svg_add_band(struct buf *out, const struct svg_axes *a, const struct chart_line *line,
+static bool svg_is_inside(const struct chart_axes *a, double x, double y)
+{
+	return x <= a->x_high && y >= a->y_low;
+}
+
+/* Draws a triangle at the edge that is next to a point outside, and points to it. */
+static void svg_add_outside(
+		struct buf *out, const struct chart_axes *a, double x, double y, const char *colour)
+{
+	bool is_right = x > a->x_high;
+
+	if (!isfinite(x) || !isfinite(y) || svg_is_inside(a, x, y))
+		return;
+	buf_printf(out, "<path class=\"outside\" fill=\"%s\" d=\"M%.1f %.1f%s\"/>", colour,
+			svg_x(a, fmin(x, a->x_high)), svg_y(a, y),
+			is_right ? "l-9 -5v10z" : "l-5 -9h10z");
+}
+
+static void svg_add_band(struct buf *out, const struct chart_axes *a, const struct chart_line *line,
 		const char *colour)
 {
 	char command = 'M';
@@ -184,22 +167,23 @@ static void svg_add_band(struct buf *out, const struct svg_axes *a, const struct
 		return;
 	buf_printf(out, "<path class=\"band\" fill=\"%s\" d=\"", colour);
 	for (size_t i = 0; i < line->n; i++)
-		if (isfinite(line->low[i])) {
+		if (isfinite(line->low[i]) && line->x[i] <= a->x_high) {
 			buf_printf(out, "%c%.1f %.1f", command, svg_x(a, line->x[i]),
 					svg_y(a, line->low[i]));
 			command = 'L';
 		}
 	for (size_t i = line->n; command == 'L' && i-- > 0;)
-		if (isfinite(line->high[i]))
+		if (isfinite(line->high[i]) && line->x[i] <= a->x_high)
 			buf_printf(out, "L%.1f %.1f", svg_x(a, line->x[i]),
 					svg_y(a, line->high[i]));
 	buf_add_str(out, "\"/>\n");
 }
 
-static void svg_add_line(struct buf *out, const struct svg_axes *a, const struct chart_line *line,
+static void svg_add_line(struct buf *out, const struct chart_axes *a, const struct chart_line *line,
 		size_t index)
 {
 	const char *colour = colours[index % ARRAY_SIZE(colours)];
+	size_t middle = line->n ? (index * 7 + 5) % line->n : 0;
 	double before = NAN;
 
 	svg_add_band(out, a, line, colour);
@@ -209,7 +193,8 @@ static void svg_add_line(struct buf *out, const struct svg_axes *a, const struct
 		double x = svg_x(a, line->x[i]), y = svg_y(a, line->y[i]);
 
 		/* Write only the corners of a step line. */
-		if (!isfinite(y) || (line->steps && y == before && i + 1 < line->n))
+		if (!isfinite(y) || line->x[i] > a->x_high ||
+				(line->steps && y == before && i + 1 < line->n))
 			continue;
 		if (line->steps && !isnan(before))
 			buf_printf(out, "H%.1fV%.1f", x, y);
@@ -218,16 +203,29 @@ static void svg_add_line(struct buf *out, const struct svg_axes *a, const struct
 		before = y;
 	}
 	buf_add_str(out, "\"/>\n");
+	for (size_t i = 0; i < line->n; i++)
+		svg_add_outside(out, a, line->x[i], line->y[i], colour);
 	/* Marks stand at different places of lines that overlap. */
-	if (line->n && isfinite(line->y[(index * 7 + 5) % line->n]))
-		svg_add_mark(out, index, svg_x(a, line->x[(index * 7 + 5) % line->n]),
-				svg_y(a, line->y[(index * 7 + 5) % line->n]));
+	if (line->n && svg_is_inside(a, line->x[middle], line->y[middle]))
+		svg_add_mark(out, index, svg_x(a, line->x[middle]), svg_y(a, line->y[middle]));
+}
+
+static void svg_add_point(struct buf *out, const struct chart_axes *a,
+		const struct chart_line *line, size_t index)
+{
+	double x = line->x[0], y = line->y[0];
+
+	if (!isfinite(x) || !isfinite(y))
+		return;
+	svg_add_outside(out, a, x, y, colours[index % ARRAY_SIZE(colours)]);
+	svg_add_mark(out, index, svg_x(a, fmin(x, a->x_high)) - (x > a->x_high ? 16 : 0),
+			svg_y(a, y) - (y < a->y_low ? 16 : 0));
 }
 
 static void svg_lines(struct buf *out, const struct report_table *t)
 {
 	const struct chart *f = t->chart;
-	struct svg_axes a = svg_range(f);
+	struct chart_axes a = chart_axes_of(f);
 	int height = HEIGHT, names = 0;
 
 	for (size_t i = 0; i < f->n_lines; i++)
@@ -243,8 +241,8 @@ static void svg_lines(struct buf *out, const struct report_table *t)
 
 		if (f->kind == CHART_LINES)
 			svg_add_line(out, &a, line, i);
-		else if (line->n && isfinite(line->x[0]) && isfinite(line->y[0]))
-			svg_add_mark(out, i, svg_x(&a, line->x[0]), svg_y(&a, line->y[0]));
+		else if (line->n)
+			svg_add_point(out, &a, line, i);
 		if (f->kind == CHART_LINES)
 			buf_printf(out,
 					"<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" "

@@ -52,7 +52,26 @@ struct chart {
 	size_t n_lines;
 	const double *shades; /* CHART_HEAT: for each cell after the row's name; NAN: none */
 	size_t bar_column;    /* CHART_BARS: column of the lengths */
+	double x_high; /* end of the x axis, so that outliers lie outside; 0: the highest x */
 };
+
+/*
+ * Ranges of the axes of lines or points, as all pictures of a chart have them. Both contain 0.
+ * Values below -1 lie outside of the y axis: they would flatten all other curves.
+ */
+struct chart_axes {
+	double x_low, x_high, y_low, y_high;
+};
+
+struct chart_axes chart_axes_of(const struct chart *f);
+
+/* Copies a line for a picture that shows what lies inside the axes. A point outside becomes a gap,
+ * NAN, and a band ends at the axes. */
+struct chart_line chart_clip(
+		struct arena *a, const struct chart_line *line, const struct chart_axes *axes);
+
+/* Says how many values lie outside the axes, and how far. NULL: none does. */
+const char *chart_outside(struct arena *a, const struct chart *f);
 
 struct report_doc {
 	struct arena *arena;

@@ -9,6 +9,7 @@
 
 #define WRITE_CELL_COLUMNS 40 /* most columns of a cell's line, and of a bar or curve */
 #define WRITE_CELL_BYTES 4096
+#define WRITE_BELOW "\u2193" /* a point below the picture */
 
 struct text_layout {
 	struct buf *out;
@@ -226,34 +227,51 @@ static void write_text_bars(struct buf *out, const struct report_doc *doc,
 	write_text_marks(out, names, bars, t->n_rows, style);
 }
 
-/* A row of blocks for each curve, from 0 to the highest value of all, for a terminal. */
-static void write_text_curves(struct buf *out, const struct report_doc *doc, const struct chart *f,
-		const struct doc_style *style)
+/* A row of blocks for a curve. Points right of the picture are left out. */
+static const char *write_curve(
+		struct arena *a, const struct chart_line *line, const struct chart_axes *axes)
 {
 	static const char *const blocks[] = { "\u2581", "\u2582", "\u2583", "\u2584", "\u2585",
 		"\u2586", "\u2587", "\u2588" };
+	auto_buf struct buf out = BUF_INIT(4 * WRITE_CELL_COLUMNS + 1);
+	size_t n = 0;
+
+	while (n < line->n && line->x[n] <= axes->x_high)
+		n++;
+	for (size_t k = 0; n && k < WRITE_CELL_COLUMNS; k++) {
+		double y = line->y[k * n / WRITE_CELL_COLUMNS];
+		double at = (y - axes->y_low) / (axes->y_high - axes->y_low);
+
+		if (isfinite(y))
+			buf_add_str(&out, at < 0 ? WRITE_BELOW : blocks[(size_t)fmin(8 * at, 7)]);
+		else
+			buf_add_char(&out, ' ');
+	}
+	return arena_strdup(a, buf_str(&out));
+}
+
+static void write_text_curves(struct buf *out, const struct report_doc *doc, const struct chart *f,
+		const struct doc_style *style)
+{
 	const char **names = arena_array(doc->arena, f->n_lines + 1, sizeof(char *)), **curves;
-	double most = 0;
+	const char *outside = chart_outside(doc->arena, f);
+	struct chart_axes axes = chart_axes_of(f);
 
 	curves = arena_array(doc->arena, f->n_lines + 1, sizeof(char *));
-	for (size_t i = 0; i < f->n_lines; i++)
-		for (size_t k = 0; k < f->lines[i].n; k++)
-			most = fmax(most, f->lines[i].y[k]);
-	if (!(most > 0) || !isfinite(most))
-		return;
 	for (size_t i = 0; i < f->n_lines; i++) {
-		const struct chart_line *line = &f->lines[i];
-		auto_buf struct buf curve = BUF_INIT(4 * WRITE_CELL_COLUMNS + 1);
-
-		for (size_t k = 0; line->n && k < WRITE_CELL_COLUMNS; k++) {
-			double y = line->y[k * line->n / WRITE_CELL_COLUMNS];
-
-			buf_add_str(&curve, y > 0 ? blocks[(size_t)fmin(8 * y / most, 7)] : " ");
-		}
-		names[i] = write_printable(doc->arena, line->name);
-		curves[i] = arena_strdup(doc->arena, buf_str(&curve));
+		names[i] = write_printable(doc->arena, f->lines[i].name);
+		curves[i] = write_curve(doc->arena, &f->lines[i], &axes);
 	}
 	write_text_marks(out, names, curves, f->n_lines, style);
+	buf_add_char(out, '\n');
+	write_text_wrapped(out,
+			arena_printf(doc->arena,
+					"From left to right: %s %.4g to %.4g. From \u2581 to \u2588: %s "
+					"%.4g to %.4g.%s%s",
+					f->x_title, axes.x_low, axes.x_high, f->y_title, axes.y_low,
+					axes.y_high, outside ? " " : "", outside ? outside : ""),
+			0, style);
+	buf_add_char(out, '\n');
 }
 
 void doc_write_text(struct buf *out, const struct report_doc *doc, const struct doc_style *style)

@@ -29,13 +29,15 @@ static void page_report_put_numbers(
 	pyjson_end_array(w);
 }
 
-static void page_report_put_chart(struct pyjson_writer *w, const struct report_table *t)
+static void page_report_put_chart(
+		struct pyjson_writer *w, const struct report_doc *doc, const struct report_table *t)
 {
 	static const char *const kinds[] = { [CHART_LINES] = "lines",
 		[CHART_POINTS] = "points",
 		[CHART_HEAT] = "heat",
 		[CHART_BARS] = "bars" };
 	const struct chart *f = t->chart;
+	struct chart_axes axes = chart_axes_of(f);
 
 	pyjson_put_object(w, "figure");
 	pyjson_put_text(w, "kind", kinds[f->kind]);
@@ -45,15 +47,15 @@ static void page_report_put_chart(struct pyjson_writer *w, const struct report_t
 	page_report_put_numbers(w, "shades", f->shades, t->n_rows * (t->n_columns - 1));
 	pyjson_put_array(w, "lines");
 	for (size_t i = 0; i < f->n_lines; i++) {
-		const struct chart_line *line = &f->lines[i];
+		struct chart_line line = chart_clip(doc->arena, &f->lines[i], &axes);
 
 		pyjson_put_object(w, NULL);
-		page_put_bytes(w, "name", line->name, strlen(line->name));
-		pyjson_put_bool(w, "steps", line->steps);
-		page_report_put_numbers(w, "x", line->x, line->n);
-		page_report_put_numbers(w, "y", line->y, line->n);
-		page_report_put_numbers(w, "low", line->low, line->n);
-		page_report_put_numbers(w, "high", line->high, line->n);
+		page_put_bytes(w, "name", line.name, strlen(line.name));
+		pyjson_put_bool(w, "steps", line.steps);
+		page_report_put_numbers(w, "x", line.x, line.n);
+		page_report_put_numbers(w, "y", line.y, line.n);
+		page_report_put_numbers(w, "low", line.low, line.n);
+		page_report_put_numbers(w, "high", line.high, line.n);
 		pyjson_end_object(w);
 	}
 	pyjson_end_array(w);
@@ -79,12 +81,24 @@ static void page_report_put_links(struct pyjson_writer *w, const struct report_t
 	pyjson_end_array(w);
 }
 
-static void page_report_put_table(struct pyjson_writer *w, const struct report_table *t)
+/* Puts what is said of a table and of its picture. */
+static void page_report_put_note(
+		struct pyjson_writer *w, const struct report_doc *doc, const struct report_table *t)
+{
+	const char *outside = t->chart ? chart_outside(doc->arena, t->chart) : NULL;
+
+	pyjson_put_text(w, "note",
+			outside && t->note ? arena_printf(doc->arena, "%s %s", t->note, outside)
+					   : t->note);
+}
+
+static void page_report_put_table(
+		struct pyjson_writer *w, const struct report_doc *doc, const struct report_table *t)
 {
 	pyjson_put_object(w, NULL);
 	pyjson_put_text(w, "id", t->id);
 	page_put_bytes(w, "title", t->title, strlen(t->title));
-	pyjson_put_text(w, "note", t->note);
+	page_report_put_note(w, doc, t);
 	pyjson_put_array(w, "columns");
 	for (size_t i = 0; i < t->n_columns; i++)
 		page_put_bytes(w, NULL, t->columns[i], strlen(t->columns[i]));
@@ -102,7 +116,7 @@ static void page_report_put_table(struct pyjson_writer *w, const struct report_t
 	pyjson_end_array(w);
 	page_report_put_links(w, t);
 	if (t->chart)
-		page_report_put_chart(w, t);
+		page_report_put_chart(w, doc, t);
 	pyjson_end_object(w);
 }
 
@@ -115,7 +129,7 @@ static void page_report_put(struct pyjson_writer *w, const struct report_doc *do
 	pyjson_end_array(w);
 	pyjson_put_array(w, "tables");
 	for (size_t i = 0; i < doc->n_tables; i++)
-		page_report_put_table(w, doc->tables[i]);
+		page_report_put_table(w, doc, doc->tables[i]);
 	pyjson_end_array(w);
 	pyjson_end_object(w);
 }

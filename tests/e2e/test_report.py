@@ -184,8 +184,8 @@ def test_runs_of_damaged_records_count(fumehood, tmp_path):
     assert cells(found["scores-attempt"])["blotto"]["two"] == 1.5
     assert cells(found["actions-by-model"])["one"]["validate"] == 2
     assert [row[0].split(", ")[0] for row in found["troubles"]["rows"]] == ["damaged record"] * 4
-    (note,) = json.loads(done.stdout)["notes"]
-    assert note.startswith("4 records are damaged.")
+    notes = json.loads(done.stdout)["notes"]
+    assert notes[0].startswith("4 records are damaged.")
     # A program that wants whole runs gets none of these.
     done = fumehood("export", "--format", "steps", tmp_path / "runs", status=2)
     assert done.stderr.count("a record is left out") == 4
@@ -248,6 +248,49 @@ def test_curves_of_a_terminal(fumehood, runs):
     text = fumehood("report", runs, "--tasks", "blotto", "--tables", "profile-attempt").stdout
     curves = [line for line in text.splitlines() if line.startswith("two") and "\u2588" in line]
     assert curves and curves[0].split()[1] == 40 * "\u2588"
+
+
+def test_outliers_do_not_flatten_pictures(fumehood, tmp_path):
+    """They lie outside, with a mark at the edge and a sentence. Tables have them."""
+    for number, (model, first, dollars) in enumerate(
+        [("low", -50, 1), ("fine", 0.5, 2), ("dear", 1.5, 90)]
+    ):
+        events = [{"event": "open", "task": "t", "metric": "m", "model": model}]
+        events[0]["baseline"] = {"m": 1}
+        for step, score in enumerate([first, first, 2 + number]):
+            events.append(
+                {"event": "spent", "model_stats": {"task_cost": dollars * (step + 1) / 3}}
+            )
+            events.append({"event": "step", "action": "validate", "info": {"score": {"m": score}}})
+        (tmp_path / model).mkdir()
+        text = "".join(json.dumps(e) + "\n" for e in events)
+        (tmp_path / model / "events.jsonl").write_text(text)
+    args = (tmp_path, "--tables", "iqm,over-steps,over-cost")
+    text = fumehood("report", *args).stdout
+    below = "2 of 9 points or their bands reach below the picture, down to -17."
+    steps = text[text.index("Score over steps") : text.index("Score over cost")]
+    assert below in " ".join(steps.split())
+    curves = dict(re.findall("^([a-z]+) +([\u2581-\u2588\u2193]{40})$", steps, re.M))
+    # The scores of `fine` are below the baseline, -1/6 in all, and so the lowest of the picture.
+    assert curves["low"][:26] == 26 * "\u2193" and curves["fine"][:26] == 26 * "\u2581"
+    found = tables(fumehood("report", *args, "--json"))
+    assert found["over-cost"]["rows"][-1] == pytest.approx([90, 1, 2 / 3, 1 / 3])
+    page = fumehood("report", *args, "--format", "html").stdout
+    assert below in page and "1 of 3 points lie right of the picture; the furthest is at 90" in page
+    iqm, steps, cost = re.findall("<svg.*?</svg>", page, re.S)
+    marks = [part.count('class="outside"') for part in (iqm, steps, cost)]
+    assert marks[:2] == [1, 2] and marks[2] > 3
+    assert ">90<" not in iqm + cost  # no tick
+
+
+def test_models_of_different_tasks(fumehood, runs):
+    """A note says that means over tasks can't be compared, and for which tasks they can."""
+    mlgym_run(runs, "one", "prisonersDilemma", 0, [2.0])
+    notes = json.loads(fumehood("report", runs, "--json").stdout)["notes"]
+    (note,) = [n for n in notes if "of all models" in n]
+    assert "Only 2 of 3 tasks" in note and note.endswith("--tasks battleOfSexes,blotto")
+    args = (runs, "--json", "--tasks", "battleOfSexes,blotto")
+    assert "of all models" not in fumehood("report", *args).stdout
 
 
 def on_terminal(fumehood, columns: int, *args) -> str:

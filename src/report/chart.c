@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/table.h"
+
+#include <math.h>
+
+#define CHART_Y_LOW -1.0 /* lowest value in a picture */
+
+static void chart_widen(double *low, double *high, const double *values, size_t n, double least)
+{
+	for (size_t i = 0; values && i < n; i++)
+		if (isfinite(values[i]) && values[i] >= least) {
+			*low = fmin(*low, values[i]);
+			*high = fmax(*high, values[i]);
+		}
+}
+
+/* Ranges of all x, and of the y that are at least `least`. */
+static struct chart_axes chart_range(const struct chart *f, double least)
+{
+	struct chart_axes a = { 0 };
+
+	for (size_t i = 0; i < f->n_lines; i++) {
+		const struct chart_line *line = &f->lines[i];
+
+		chart_widen(&a.x_low, &a.x_high, line->x, line->n, -HUGE_VAL);
+		chart_widen(&a.y_low, &a.y_high, line->y, line->n, least);
+		chart_widen(&a.y_low, &a.y_high, line->low, line->n, least);
+		chart_widen(&a.y_low, &a.y_high, line->high, line->n, least);
+	}
+	return a;
+}
+
+struct chart_axes chart_axes_of(const struct chart *f)
+{
+	struct chart_axes a = chart_range(f, CHART_Y_LOW);
+
+	if (f->x_high > 0)
+		a.x_high = f->x_high;
+	if (!(a.x_high > a.x_low))
+		a.x_high = a.x_low + 1;
+	if (!(a.y_high > a.y_low))
+		a.y_high = a.y_low + 1;
+	return a;
+}
+
+/* Copies values, but raises those below `low`. Leaves out those right of the axes. */
+static double *chart_clip_values(struct arena *a, const struct chart_line *line,
+		const double *values, double low, const struct chart_axes *axes)
+{
+	double *to = values ? arena_array(a, line->n + 1, sizeof(double)) : NULL;
+
+	for (size_t i = 0; values && i < line->n; i++)
+		to[i] = line->x[i] > axes->x_high || isnan(values[i]) ? NAN : fmax(values[i], low);
+	return to;
+}
+
+struct chart_line chart_clip(
+		struct arena *a, const struct chart_line *line, const struct chart_axes *axes)
+{
+	struct chart_line to = *line;
+
+	to.x = arena_array(a, line->n + 1, sizeof(double));
+	to.y = chart_clip_values(a, line, line->y, -HUGE_VAL, axes);
+	to.low = chart_clip_values(a, line, line->low, axes->y_low, axes);
+	to.high = chart_clip_values(a, line, line->high, axes->y_low, axes);
+	for (size_t i = 0; i < line->n; i++) {
+		to.x[i] = fmin(line->x[i], axes->x_high);
+		to.y[i] = to.y[i] < axes->y_low ? NAN : to.y[i];
+	}
+	return to;
+}
+
+const char *chart_outside(struct arena *a, const struct chart *f)
+{
+	struct chart_axes all = chart_range(f, -HUGE_VAL), axes = chart_axes_of(f);
+	size_t n = 0, right = 0, below = 0;
+	const char *text = NULL;
+
+	for (size_t i = 0; i < f->n_lines; i++)
+		for (size_t k = 0; k < f->lines[i].n; k++) {
+			const struct chart_line *line = &f->lines[i];
+			bool is_right = line->x[k] > axes.x_high;
+
+			n++;
+			right += is_right;
+			below += !is_right &&
+					(line->y[k] < axes.y_low ||
+							(line->low && line->low[k] < axes.y_low));
+		}
+	if (right)
+		text = arena_printf(a,
+				"%zu of %zu points lie right of the picture; the furthest is at %.4g.",
+				right, n, all.x_high);
+	if (below)
+		text = arena_printf(a,
+				"%s%s%zu of %zu points or their bands reach below the picture, "
+				"down to %.4g.",
+				text ? text : "", text ? " " : "", below, n, all.y_low);
+	return text;
+}
