@@ -74,7 +74,9 @@ struct cmd_option {
 	/* least value of an OPTION_NUMBER besides 0, which means no limit; 0: `min` applies */
 	double least;
 	const char *heading; /* title of a group of options in help, which begins here */
-	const char *why;     /* reason, for OPTION_NOTED and OPTION_REFUSED */
+	/* reason, for OPTION_NOTED and OPTION_REFUSED; for OPTION_CHOICE, help for users who expect
+	 * another word among the choices */
+	const char *why;
 	/* names of an option that has to be given too, and of one that must not be; NULL: none */
 	const char *needs, *not_with;
 	size_t given; /* offset of a bool to set if the user gives the option; 0: none */

@@ -101,6 +101,9 @@ int value_find_choice(const struct spotted *s, const char *text, int *out, struc
 	}
 	for (int i = 0; s->option->choices[i]; i++)
 		buf_printf(&wanted, "%s %s", i ? "," : "one of", s->option->choices[i]);
+	if (s->option->why)
+		return error_say(err, EINVAL, "%s wants %s, not '%s': %s", s->word,
+				buf_str(&wanted), text, s->option->why);
 	return value_refuse(s, text, buf_str(&wanted), err);
 }
 

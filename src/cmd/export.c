@@ -20,7 +20,8 @@ static const char *const formats[] = { "traj", "inspect", "chat", "steps", "csv"
 
 static const struct cmd_option options[] = {
 	{ "format", 'F', OPTION_CHOICE, FIELD(format), "FORMAT", "form of the files",
-			.preset = "traj", .choices = formats },
+			.preset = "traj", .choices = formats,
+			.why = "for Parquet, pipe --format steps into python3 -m fumehood.parquet FILE" },
 	{ "out", 'o', OPTION_PATH, FIELD(out), "PATH",
 			"file to write, - for standard output; for inspect a folder" },
 	{ "models", 0, OPTION_LIST, FIELD(models), "M,...", "only runs of these models" },
@@ -138,7 +139,8 @@ const struct command command_export = {
 		 "With another format, RUN may be any folder: all runs beneath are taken, Fumehood's and "
 		 "MLGym's. inspect: logs for `inspect view`, one for each task, model and agent. chat: "
 		 "conversations for OpenAI's fine-tuning. steps: a line of JSON for each step. csv: the "
-		 "same as a table. docs/export.md explains them.",
+		 "same as a table. For Parquet, pipe steps into `python3 -m fumehood.parquet FILE`. "
+		 "docs/export.md explains them.",
 	.examples = "fumehood export trajectories/me/*_run_0\n"
 		    "fumehood export --format inspect --out logs trajectories/me\n"
 		    "fumehood export --format chat --improved --out good.jsonl trajectories/me",

@@ -216,6 +216,7 @@ def test_damaged_records_are_left_out(fumehood, played):
         ("--out x", "needs a --format other than traj"),
         ("--improved", "needs a --format other than traj"),
         ("--format parquet", "inspect"),
+        ("--format parquet", "pipe --format steps into python3 -m fumehood.parquet FILE"),
     ],
 )
 def test_misuse(fumehood, played, words, why):
