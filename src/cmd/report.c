@@ -8,6 +8,7 @@
 #include "cmd/report_rows.h"
 #include "report/effort.h"
 #include "report/gather.h"
+#include "report/mix.h"
 #include "report/pair.h"
 #include "report/paper.h"
 #include "report/spread.h"
@@ -82,8 +83,8 @@ static void report_write(struct buf *out, const struct report_doc *doc, enum rep
 
 /* Tables that text has without --tables: scores, noise, costs, and runs
  * in which something went wrong. */
-static const char *const brief[] = { "compare", "compare-total", "iqm", "scores-attempt", "spread",
-	"over-steps", "policy-steps", "costs", "times", "errors", "troubles" };
+static const char *const brief[] = { "mixed", "compare", "compare-total", "iqm", "scores-attempt",
+	"spread", "over-steps", "policy-steps", "costs", "times", "errors", "troubles" };
 
 static bool report_names_table(const char *const *ids, size_t n, const char *id)
 {
@@ -189,6 +190,7 @@ static int report_main(struct command_context *ctx)
 		error_say(&err, ENOENT, "there are no runs to report in '%s'", ctx->args[0]);
 		return cmd_refuse(&err);
 	}
+	mix_table(&report);
 	if (o->compare.n &&
 			pair_tables(&report, o->compare.items[0], o->compare.items[1], &err) < 0)
 		return cmd_refuse(&err);

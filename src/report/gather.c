@@ -151,39 +151,6 @@ static void gather_summarize(struct report *r, size_t task)
 
 /* --- warnings --------------------------------------------------------------------------------- */
 
-static const struct {
-	size_t offset;
-	const char *of;
-} mixable[] = {
-	{ offsetof(struct run_row, version), "versions of the task" },
-	{ offsetof(struct run_row, root), "root file systems" },
-	{ offsetof(struct run_row, judge), "data seeds or judge keys" },
-	{ offsetof(struct run_row, metric), "metrics" },
-};
-
-/* Says which different things the runs of a task have in the member at `offset`. */
-static void gather_note_mixed(struct report *r, size_t task, size_t which)
-{
-	struct texts seen = { 0 };
-	auto_buf struct buf list = BUF_INIT(400);
-
-	for (size_t m = 0; m < r->models.n; m++)
-		for (size_t i = 0; i < report_at(r, task, m)->n; i++) {
-			const struct run_row *row = report_at(r, task, m)->runs[i];
-			const char *text = *(const char *const *)((const char *)row +
-					mixable[which].offset);
-
-			gather_add_name(r->doc->arena, &seen, text ? text : "not recorded");
-		}
-	if (seen.n < 2)
-		return;
-	for (size_t i = 0; i < seen.n && i < 4; i++)
-		buf_printf(&list, "%s%.20s", i ? "; " : "", seen.items[i]);
-	doc_note(r->doc, "%s mixes runs of %zu %s: %s%s. --split separates them.",
-			r->tasks[task].name, seen.n, mixable[which].of, buf_str(&list),
-			seen.n > 4 ? "; ..." : "");
-}
-
 static void gather_note_guessed(struct report *r, size_t task)
 {
 	for (size_t m = 0; m < r->models.n; m++)
@@ -240,8 +207,6 @@ void report_gather(struct report *r, struct report_doc *doc, const struct run_ro
 	}
 	for (size_t t = 0; t < r->n_tasks; t++) {
 		gather_summarize(r, t);
-		for (size_t i = 0; i < sizeof(mixable) / sizeof(mixable[0]); i++)
-			gather_note_mixed(r, t, i);
 		gather_note_guessed(r, t);
 	}
 	gather_note_damage(r, rows);

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Sorts rows of the index into cells of task and model, and says what a cell mixes. */
+/* Sorts rows of the index into cells of task and model. */
 
 enum score_kind {
 	SCORE_ATTEMPT,    /* the best score of a run */

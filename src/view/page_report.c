@@ -6,6 +6,7 @@
 #include "report/effort.h"
 #include "report/gather.h"
 #include "report/index.h"
+#include "report/mix.h"
 #include "report/paper.h"
 #include "report/spread.h"
 #include "report/trouble.h"
@@ -162,6 +163,7 @@ static void page_report_run(struct view_work *w)
 	page_report_read(q, &arena, &rows);
 	report_gather(&report, &doc, &rows, &(struct report_choice){ 0 });
 	if (report.n_runs && !work_is_stopped(w)) {
+		mix_table(&report);
 		paper_tables(&report);
 		spread_tables(&report);
 		effort_tables(&report);

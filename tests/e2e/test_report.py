@@ -204,17 +204,23 @@ def test_index_follows_the_folder(fumehood, runs):
 
 
 def test_mixed_versions_are_told(fumehood, tmp_path):
-    for number, version in enumerate(["aa", "bb"]):
+    for number, version in enumerate(["aa", "bb", "aa"]):
         folder = tmp_path / "runs" / str(number)
         folder.mkdir(parents=True)
         event = {"event": "open", "format": 1, "task": "t", "metric": "m", "maximize": True}
-        (folder / "events.jsonl").write_text(json.dumps({**event, "task_hash": version}) + "\n")
+        event |= {"keys": 2, "data_seed": number, "task_hash": version}
+        (folder / "events.jsonl").write_text(json.dumps(event) + "\n")
     done = fumehood("report", tmp_path / "runs", "--json")
     (note,) = json.loads(done.stdout)["notes"]
-    assert "t mixes runs of 2 versions of the task: aa; bb" in note
+    assert note.startswith("Runs of 1 of 1 tasks differ in more than the model")
+    mixed = cells(tables(done)["mixed"])["t"]
+    assert mixed["Version"] == "2 of aa, 1 of bb" and mixed["Data seed"] == "1 of 0, 1 of 1, 1 of 2"
+    assert [name for name, value in mixed.items() if value] == ["Version", "Data seed"]
+    text = fumehood("report", tmp_path / "runs").stdout
+    assert re.search(r"^Task +Version +Data seed\nt +2 of aa, 1 of bb +1 of 0", text, re.M)
     done = fumehood("report", tmp_path / "runs", "--json", "--split")
-    assert json.loads(done.stdout)["notes"] == []
-    assert len(cells(tables(done)["scores-attempt"])) == 2
+    assert json.loads(done.stdout)["notes"] == [] and "mixed" not in tables(done)
+    assert len(cells(tables(done)["scores-attempt"])) == 3
 
 
 def test_unknown_metric_is_told(fumehood, tmp_path):
