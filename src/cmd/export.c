@@ -24,8 +24,12 @@ static const struct cmd_option options[] = {
 			.why = "for Parquet, pipe --format steps into python3 -m fumehood.parquet FILE" },
 	{ "out", 'o', OPTION_PATH, FIELD(out), "PATH",
 			"file to write, - for standard output; for inspect a folder" },
-	{ "models", 0, OPTION_LIST, FIELD(models), "M,...", "only runs of these models" },
-	{ "tasks", 0, OPTION_LIST, FIELD(tasks), "T,...", "only runs of these tasks" },
+	{ "model", 0, OPTION_LIST, FIELD(models), "M",
+			"only runs of this model; repeat it, or write M,..., for several" },
+	{ "models", 0, OPTION_LIST, FIELD(models), "M,..." },
+	{ "task", 0, OPTION_LIST, FIELD(tasks), "T",
+			"only runs of this task; repeat it, or write T,..., for several" },
+	{ "tasks", 0, OPTION_LIST, FIELD(tasks), "T,..." },
 	{ "improved", 0, OPTION_FLAG, FIELD(improved), NULL,
 			"only runs whose best score is better than the baseline" },
 	{ "tasks-dir", 0, OPTION_PATH, FIELD(tasks_dir), "DIR",
@@ -117,7 +121,7 @@ static int export_trajs(struct command_context *ctx)
 
 static int export_main(struct command_context *ctx)
 {
-	static const char *const others[] = { "out", "models", "tasks", "improved", "tasks-dir" };
+	static const char *const others[] = { "out", "model", "task", "improved", "tasks-dir" };
 	const struct export_options *o = ctx->options;
 
 	if (o->format != EXPORT_TRAJ)

@@ -41,10 +41,12 @@ static const struct cmd_option options[] = {
 	{ "compare", 0, OPTION_LIST, FIELD(compare), "A B", "compare two models; also A,B",
 			.min = 2 },
 	{ "out", 'o', OPTION_PATH, FIELD(out), "FILE", "write the report to a file" },
-	{ "models", 0, OPTION_LIST, FIELD(choice.models), "M,...",
-			"only these models, in this order" },
-	{ "tasks", 0, OPTION_LIST, FIELD(choice.tasks), "T,...",
-			"only these tasks, in this order" },
+	{ "model", 0, OPTION_LIST, FIELD(choice.models), "M",
+			"only this model; repeat it, or write M,..., for several in this order" },
+	{ "models", 0, OPTION_LIST, FIELD(choice.models), "M,..." },
+	{ "task", 0, OPTION_LIST, FIELD(choice.tasks), "T",
+			"only this task; repeat it, or write T,..., for several in this order" },
+	{ "tasks", 0, OPTION_LIST, FIELD(choice.tasks), "T,..." },
 	{ "tables", 't', OPTION_LIST, FIELD(tables), "ID,...",
 			"only these tables, or `all` [text: those that answer most questions]" },
 	{ "split", 0, OPTION_FLAG, FIELD(choice.split), NULL,
@@ -187,7 +189,8 @@ static int report_main(struct command_context *ctx)
 	report_rows_warn(&rows, false);
 	report_gather(&report, &doc, &rows, &o->choice);
 	if (!report.n_runs) {
-		error_say(&err, ENOENT, "there are no runs to report in '%s'", ctx->args[0]);
+		error_say(&err, ENOENT, "there are no runs to report in '%s'%s%s", ctx->args[0],
+				report.unknown ? ": " : "", report.unknown ? report.unknown : "");
 		return cmd_refuse(&err);
 	}
 	mix_table(&report);

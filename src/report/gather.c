@@ -86,6 +86,42 @@ static bool gather_agents_differ(const struct run_rows *rows)
 	return false;
 }
 
+/* Sets the sentence about a chosen name that no run has. */
+static void gather_set_unknown(
+		struct gathering *g, const char *what, const char *name, const struct texts *known)
+{
+	auto_buf struct buf names = BUF_INIT(400);
+
+	for (size_t i = 0; i < known->n; i++)
+		buf_printf(&names, "%s'%s'", i ? ", " : "", known->items[i]);
+	g->report->unknown = arena_printf(g->arena, "no run is of the %s '%s'; there are %s%s",
+			what, name, buf_str(&names), names.truncated ? "..." : "");
+}
+
+/* Finds the known names that chosen ones stand for. `added` begins what a report adds to a name. A
+ * name that no run has is kept, and has no runs. */
+static struct texts gather_choose(struct gathering *g, const char *what, const struct texts *chosen,
+		const struct texts *known, const char *added)
+{
+	struct texts out = { 0 };
+
+	for (size_t i = 0; i < chosen->n; i++) {
+		const char *name = chosen->items[i];
+		size_t n = strlen(name), before = out.n;
+
+		for (size_t k = 0; gather_find(known, name) < 0 && k < known->n; k++)
+			if (str_starts(known->items[k], name) &&
+					str_starts(known->items[k] + n, added))
+				gather_add_name(g->arena, &out, known->items[k]);
+		if (out.n > before)
+			continue;
+		gather_add_name(g->arena, &out, name);
+		if (gather_find(known, name) < 0)
+			gather_set_unknown(g, what, name, known);
+	}
+	return out;
+}
+
 static void gather_names(struct gathering *g, const struct run_rows *rows)
 {
 	const struct report_choice *choice = g->choice;
@@ -105,9 +141,11 @@ static void gather_names(struct gathering *g, const struct run_rows *rows)
 		qsort(models.items, models.n, sizeof(char *), gather_compare_names);
 	if (g->tasks.n)
 		qsort(g->tasks.items, g->tasks.n, sizeof(char *), gather_compare_names);
-	g->report->models = choice->models.n ? choice->models : models;
+	g->report->models = choice->models.n
+			? gather_choose(g, "model", &choice->models, &models, " (")
+			: models;
 	if (choice->tasks.n)
-		g->tasks = choice->tasks;
+		g->tasks = gather_choose(g, "task", &choice->tasks, &g->tasks, " @");
 }
 
 static void gather_add_run(
@@ -209,5 +247,7 @@ void report_gather(struct report *r, struct report_doc *doc, const struct run_ro
 		gather_summarize(r, t);
 		gather_note_guessed(r, t);
 	}
+	if (r->unknown)
+		doc_note(doc, "A name is unknown: %s.", r->unknown);
 	gather_note_damage(r, rows);
 }

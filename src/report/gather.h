@@ -38,10 +38,12 @@ struct report {
 	struct report_cell *cells;   /* n_tasks * models.n */
 	const struct run_row **runs; /* all that count */
 	size_t n_runs;
+	const char *unknown; /* sentence about a chosen name that no run has; NULL: all are known */
 };
 
 struct report_choice {
-	/* models and tasks to take, in this order; n 0: all, by name */
+	/* models and tasks to take, in this order; n 0: all, by name. A name stands for all names
+	 * of the report that add an agent, or with `split` a version, to it. */
 	struct texts models, tasks;
 	/* runs of different versions of a task, roots or judges count as different tasks */
 	bool split;

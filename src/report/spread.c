@@ -386,7 +386,7 @@ static void spread_note_tasks(const struct report *r)
 	else
 		doc_note(r->doc,
 				"Only %zu of %zu tasks have runs of all models, so means and sums over "
-				"tasks can't be compared. On those they can: --tasks %s",
+				"tasks can't be compared. On those they can: --task %s",
 				common, r->n_tasks,
 				names.truncated ? "with their names" : buf_str(&names));
 }

@@ -106,7 +106,7 @@ def test_runs_of_mlgym(fumehood, mlgym):
 
 
 def test_which_runs(fumehood, played, mlgym):
-    assert {s["task"] for s in steps_of(fumehood, "--tasks", "blotto", played, mlgym)} == {"blotto"}
+    assert {s["task"] for s in steps_of(fumehood, "--task", "blotto", played, mlgym)} == {"blotto"}
     assert {s["model"] for s in steps_of(fumehood, "--models", "m", played, mlgym)} == {"m"}
     # Zeros are not better than the baseline of `rows`.
     assert {s["task"] for s in steps_of(fumehood, "--improved", played, mlgym)} == {"blotto"}

@@ -289,12 +289,35 @@ def test_outliers_do_not_flatten_pictures(fumehood, tmp_path):
     assert ">90<" not in iqm + cost  # no tick
 
 
+def test_choice_of_runs(fumehood, runs):
+    """--task and --model may be repeated, and an unknown name is told."""
+    args = ("report", "--json", runs)
+    done = fumehood(*args, "--task", "blotto", "--model", "two", "--model", "one")
+    assert tables(done)["scores-attempt"]["columns"] == ["Task", "baseline", "two", "one"]
+    assert list(cells(tables(done)["scores-attempt"])) == ["blotto"]
+    assert fumehood(*args, "--tasks", "blotto", "--models=two,one").stdout == done.stdout
+    done = fumehood(*args, "--task", "blotto", "--task", "other")
+    why = "no run is of the task 'other'; there are 'battleOfSexes', 'blotto'"
+    assert any(why in note for note in json.loads(done.stdout)["notes"])
+    assert why in fumehood(*args, "--task", "other", status=2).stderr
+    assert "--model" in fumehood("report", "--help").stdout
+    # A name stands for all of its agents.
+    for agent in ("a", "b"):
+        (runs / agent).mkdir()
+        event = {"event": "open", "task": "t", "metric": "m", "model": "m", "agent_config": agent}
+        (runs / agent / "events.jsonl").write_text(json.dumps(event) + "\n")
+    found = tables(fumehood(*args, "--model", "m"))
+    assert [row[0] for row in found["costs"]["rows"]] == ["m (a)", "m (b)"]
+    found = tables(fumehood(*args, "--model", "m (b)"))
+    assert [row[0] for row in found["costs"]["rows"]] == ["m (b)"]
+
+
 def test_models_of_different_tasks(fumehood, runs):
     """A note says that means over tasks can't be compared, and for which tasks they can."""
     mlgym_run(runs, "one", "prisonersDilemma", 0, [2.0])
     notes = json.loads(fumehood("report", runs, "--json").stdout)["notes"]
     (note,) = [n for n in notes if "of all models" in n]
-    assert "Only 2 of 3 tasks" in note and note.endswith("--tasks battleOfSexes,blotto")
+    assert "Only 2 of 3 tasks" in note and note.endswith("--task battleOfSexes,blotto")
     args = (runs, "--json", "--tasks", "battleOfSexes,blotto")
     assert "of all models" not in fumehood("report", *args).stdout
 
