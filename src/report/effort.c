@@ -211,8 +211,8 @@ static void effort_statuses(const struct report *r)
 				counts[m * (STATUSES_MAX + 1) +
 						effort_index(doc->arena, &names, status)]++;
 			}
-	t = doc_add_named(doc, "exit-statuses", "Exit statuses", "Runs that ended so.",
-			"Exit status", &r->models);
+	t = doc_add_named(doc, "exit-statuses", "Exit statuses",
+			"Number of runs with each exit status.", "Exit status", &r->models);
 	for (size_t s = 0; s < names.n; s++) {
 		struct cell *cells = table_add_row(doc, t);
 

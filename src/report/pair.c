@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 
+#define PAIR_SIGNIFICANT 0.05
 #define PAIR_NAMES_BYTES 400 /* most bytes of the models that an error names */
 
 static int pair_find(const struct report *r, const char *name, size_t *out, struct fh_error *err)
@@ -46,6 +47,26 @@ static struct strata pair_new_strata(const struct report *r)
 		.begin = arena_array(r->doc->arena, r->n_tasks + 1, sizeof(size_t)) };
 }
 
+/* Sentences about the test. Few tasks can't give a small p-value, however clear the difference. */
+static const char *pair_note(struct arena *a, const double *differences, size_t n)
+{
+	static const char test[] =
+			"The permutation test is paired by task and two-sided. It tests the "
+			"tasks' probabilities of improvement against one half.";
+	size_t different = 0;
+	double least;
+
+	for (size_t i = 0; i < n; i++)
+		different += differences[i] != 0;
+	/* All signs alike is as extreme as can be, and two of 2^different choices of signs are. */
+	least = different ? pow(0.5, (double)different - 1) : 1;
+	if (least <= PAIR_SIGNIFICANT)
+		return test;
+	return arena_printf(a,
+			"%s The models differ on %zu tasks, so the p-value can't be below %.4g.",
+			test, different, least);
+}
+
 static void pair_add_result(const struct report *r, const struct strata *x, const struct strata *y,
 		const double *differences)
 {
@@ -53,9 +74,7 @@ static void pair_add_result(const struct report *r, const struct strata *x, cons
 	struct report_doc *doc = r->doc;
 	struct interval interval = stats_improvement_interval(x, y);
 	struct report_table *t = doc_add(doc, "compare-total", "Comparison over tasks",
-			"The permutation test is paired by task and two-sided. It tests the tasks' "
-			"probabilities of improvement against one half.",
-			columns);
+			pair_note(doc->arena, differences, x->n_tasks), columns);
 	struct cell *cells = table_add_row(doc, t);
 
 	cells[0] = cell_text("probability of improvement");

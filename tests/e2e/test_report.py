@@ -438,6 +438,14 @@ def test_comparison(fumehood, tmp_path):
     found = tables(fumehood("report", folder, "--json", "--compare", "a,b"))
     assert [row[1] for row in found["compare-total"]["rows"]] == [1.0, 2 / 32]
     assert [row[5] for row in found["compare"]["rows"]] == [1.0] * 5
+    # Five tasks are too few for a p-value below 0.05, and six are enough.
+    assert (
+        "differ on 5 tasks, so the p-value can't be below 0.0625." in found["compare-total"]["note"]
+    )
+    for model, score in ("a", 3.0), ("b", 2.0):
+        mlgym_run(tmp_path / "sixth", model, "3SATTime", 0, [score], base=4.0, key="Time")
+    args = ("report", folder, tmp_path / "sixth", "--json", "--compare", "a,b")
+    assert "can't be below" not in tables(fumehood(*args))["compare-total"]["note"]
     assert found["iqm"]["rows"][0][1] == 0.75  # 3.0 gives 1, 2.0 gives 0.5
     # Two words name the models, before or after the folder.
     for words in (["--compare", "a", "b", folder], [folder, "--compare", "a", "b"]):
