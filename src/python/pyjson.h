@@ -74,6 +74,9 @@ const char *pyjson_string(const struct pyjson *v);
 /* Returns the text of a JSON string. It is "" if v is not a string, or contains a NUL. */
 const char *pyjson_text(const struct pyjson *v);
 
+/* True if v is the JSON value true. */
+bool pyjson_true(const struct pyjson *v);
+
 /* Functions that read a JSON number into *out. They return false and leave *out unchanged unless v
  * is a finite number of that type. */
 bool pyjson_double(const struct pyjson *v, double *out);

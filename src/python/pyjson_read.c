@@ -468,6 +468,11 @@ bool pyjson_double(const struct pyjson *v, double *out)
 	return v && v->kind == PYJSON_NUMBER && str_to_double(v->text, out);
 }
 
+bool pyjson_true(const struct pyjson *v)
+{
+	return v && v->kind == PYJSON_BOOL && v->boolean;
+}
+
 bool pyjson_i64(const struct pyjson *v, int64_t *out)
 {
 	return v && v->kind == PYJSON_NUMBER && str_to_i64(v->text, out);

@@ -119,6 +119,11 @@ char action_letter_of(const char *action)
 	return 'B';
 }
 
+bool run_row_is_human(const struct run_row *row)
+{
+	return row->model && str_starts(row->model, "human");
+}
+
 struct run_row *run_rows_add(struct arena *a, struct run_rows *rows)
 {
 	rows->items = arena_grow(a, rows->items, rows->n, sizeof(*rows->items));

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -83,6 +84,9 @@ extern const struct action_letter action_letters[]; /* ended by the letter 0 */
 
 /* The letter of an action's kind. It goes by the first word, after any `cd ... &&`. */
 char action_letter_of(const char *action);
+
+/* True if a person is the model of a run, and not one who takes over a model's run. */
+bool run_row_is_human(const struct run_row *row);
 
 /* Adds an empty row. The pointer is valid until the next call. */
 struct run_row *run_rows_add(struct arena *a, struct run_rows *rows);

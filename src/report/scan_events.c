@@ -91,7 +91,7 @@ static void events_step(struct events *e, const struct pyjson *event)
 	step->malformed = str_eq(outcome, "malformed_edit") || str_eq(outcome, "syntax_error");
 	step->refused = pyjson_get(info, "grade_error") != NULL;
 	step->tampered = pyjson_get(info, "integrity") != NULL;
-	step->by_person = str_eq(pyjson_string(pyjson_get(event, "by")), "person");
+	step->by_person = export_by_person(event);
 	step->scored = score != NULL;
 	step->graded = step->scored || step->refused;
 	step->score = scan_value(score, e->scan->row->metric);
@@ -172,10 +172,8 @@ static void events_resumed(struct events *e, const struct pyjson *event)
 
 static void events_end(struct events *e, const struct pyjson *event)
 {
-	const struct pyjson *over = pyjson_get(event, "over");
-
 	e->scan->row->exit_status = scan_text(e->scan, pyjson_get(event, "exit_status"));
-	e->scan->row->complete = over && over->kind == PYJSON_BOOL && over->boolean;
+	e->scan->row->complete = pyjson_true(pyjson_get(event, "over"));
 	if (pyjson_get(event, "model_stats"))
 		scan_set_stats(e->scan, pyjson_get(event, "model_stats"));
 }
@@ -243,8 +241,8 @@ static void events_sum(struct events *e)
 	}
 	if (!isnan(e->final))
 		row->best = row->last = e->final;
-	if (row->model && str_starts(row->model, "human"))
-		row->helped = 0; /* a person is the model */
+	if (run_row_is_human(row))
+		row->helped = 0;
 	row->seconds = e->seconds;
 	row->model_s = e->paid ? e->model_s : NAN;
 }

@@ -48,14 +48,7 @@ static struct pyjson *export_container(struct export_reading *r, enum pyjson_kin
 	return v;
 }
 
-static const struct pyjson *export_zero(struct export_reading *r)
-{
-	struct pyjson *v = export_container(r, PYJSON_NUMBER);
-
-	v->text = "0.0";
-	v->len = 3;
-	return v;
-}
+static const struct pyjson export_zero = { .kind = PYJSON_NUMBER, .text = "0.0", .len = 3 };
 
 static struct traj_step *export_add_step(struct export_reading *r)
 {
@@ -170,6 +163,7 @@ static void export_make_history(struct export_reading *r)
 			.thought = step->thought,
 			.action = step->action,
 			.agent = export_agent_name(r),
+			.by_person = export_by_person(r->told[i + 1]),
 		};
 		if (i + 1 < r->traj->n_steps)
 			export_say(r, r->traj->steps[i].observation);
@@ -222,8 +216,11 @@ static int export_on_step(
 	step->response = export_text_of(event, "response", action);
 	step->thought = export_text_of(event, "thought", export_text(r, ""));
 	step->observation = export_text_of(event, "observation", export_text(r, ""));
-	step->execution_time = seconds && seconds->kind == PYJSON_NUMBER ? seconds : export_zero(r);
+	step->execution_time = seconds && seconds->kind == PYJSON_NUMBER ? seconds : &export_zero;
 	export_set_told(r, event);
+	/* The reply of a step is recorded before the step, and the next observation after it. */
+	if (r->traj->n_history && export_by_person(event))
+		r->traj->history[r->traj->n_history - 1].by_person = true;
 	return 0;
 }
 
@@ -357,13 +354,6 @@ static int export_read_lines(
 
 /* --- the end of a recorded run ---------------------------------------------------------------- */
 
-static bool export_is_true(const struct pyjson *object, const char *key)
-{
-	const struct pyjson *v = pyjson_get(object, key);
-
-	return v && v->kind == PYJSON_BOOL && v->boolean;
-}
-
 static const char *export_exit_status(const struct export_reading *r)
 {
 	const char *ended = pyjson_string(pyjson_get(r->end, "exit_status"));
@@ -378,12 +368,18 @@ static const char *export_exit_status(const struct export_reading *r)
 static size_t export_count_played(const struct export_reading *r)
 {
 	const struct pyjson *last = export_last_told(r);
-	bool ended = export_is_true(last, "terminated") || export_is_true(last, "truncated");
+	bool ended = pyjson_true(pyjson_get(last, "terminated")) ||
+			pyjson_true(pyjson_get(last, "truncated"));
 	bool cut = str_eq(pyjson_string(pyjson_get(pyjson_get(last, "info"), "outcome")),
 			fh_outcome_name(FH_OUTCOME_INTERRUPTED));
 
 	return r->traj->n_steps -
-			(r->traj->n_steps && (cut || (ended && !export_is_true(r->end, "over"))));
+			(r->traj->n_steps &&
+					(cut ||
+							(ended &&
+									!pyjson_true(pyjson_get(
+											r->end,
+											"over")))));
 }
 
 /* Adds one more step after the last, as MLGym does when the step limit is reached. */
@@ -396,7 +392,7 @@ static void export_add_limit_step(struct export_reading *r)
 	step->response = export_text(r, "Exit due to the limit of steps");
 	step->thought = step->response;
 	step->action = export_text(r, "exit_max_steps");
-	step->execution_time = export_zero(r);
+	step->execution_time = &export_zero;
 	step->observation = export_text(r, "Exited (max_steps)");
 }
 
@@ -455,7 +451,7 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 	if (result < 0)
 		return result;
 	out->n_played = export_count_played(&r);
-	out->over = export_is_true(r.end, "over");
+	out->over = pyjson_true(pyjson_get(r.end, "over"));
 	out->reset = r.told ? r.told[0] : NULL;
 	out->told = r.told;
 	out->paid = r.paid;
@@ -464,7 +460,7 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 	status = export_exit_status(&r);
 	/* Check the status too. A timeout of the episode also sets `truncated`, but MLGym records
 	 * no extra step then. */
-	if (export_is_true(last, "truncated") && strstr(status, "(max_steps)"))
+	if (pyjson_true(pyjson_get(last, "truncated")) && strstr(status, "(max_steps)"))
 		export_add_limit_step(&r);
 	if (!r.messages)
 		export_make_history(&r);

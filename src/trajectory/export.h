@@ -3,6 +3,7 @@
 #define TRAJECTORY_EXPORT_H
 
 #include "base/error.h"
+#include "base/str.h"
 #include "trajectory/traj.h"
 
 /* Makes MLGym's files from the events of a run. The run may have been killed. */
@@ -45,5 +46,11 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 		struct fh_error *err);
 
 void export_release(struct exported *e);
+
+/* True for the event of a step that a person took in the model's place, or as the model. */
+static inline bool export_by_person(const struct pyjson *step)
+{
+	return str_eq(pyjson_string(pyjson_get(step, "by")), "person");
+}
 
 #endif

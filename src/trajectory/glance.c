@@ -72,15 +72,13 @@ struct glance glance_at(struct arena *a, const char *dir)
 {
 	auto_free char *path = path_join(dir, EXPORT_EVENTS);
 	auto_close int fd = fd_open_plain(path, NULL);
-	const struct pyjson *over;
 	struct glance g = { 0 };
 
 	if (fd < 0)
 		return g;
 	glance_read_head(a, fd, &g);
 	g.end = glance_read_end(a, fd);
-	over = pyjson_get(g.end, "over");
-	g.over = over && over->kind == PYJSON_BOOL && over->boolean;
+	g.over = pyjson_true(pyjson_get(g.end, "over"));
 	return g;
 }
 

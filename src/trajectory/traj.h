@@ -28,6 +28,7 @@ struct traj_message {
 	const struct pyjson *thought, *action;
 	const struct pyjson *agent; /* name of the agent: "primary_<run>" */
 	const struct pyjson *is_demo;
+	bool by_person; /* a person took the step of this reply; not written */
 	/* event of our record, which may have `tool_calls`, `tool_call_id` and `tools`; not
 	 * written; NULL: a record of MLGym's */
 	const struct pyjson *event;

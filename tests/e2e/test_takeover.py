@@ -132,6 +132,9 @@ def test_a_person_plays(fumehood, web):
     result = page.end()
     assert result["exit_status"] == "submitted" and result["steps"] == 3
     assert [e.get("by") for e in events(result, "step")] == ["person"] * 3
+    # The person is the model, whose steps are learned.
+    line = json.loads(fumehood("export", "--format", "chat", fumehood.out).stdout)
+    assert [m["weight"] for m in line["messages"] if m["role"] == "assistant"] == [1] * 3
     same_again(fumehood, result)
 
 
@@ -206,6 +209,10 @@ def test_a_model_is_taken_over(fumehood, web, serve, agent):  # noqa: F811
     traj = trajectory(result)
     assert [s["action"] for s in traj["trajectory"]][step - 1] == "echo by hand"
     assert "Try <b>less</b>." in [m["content"] for m in traj["history"]]
+    # The model did not write the person's step, so it is not to learn it.
+    line = json.loads(fumehood("export", "--format", "chat", folder).stdout)
+    weights = [(m["content"], m["weight"]) for m in line["messages"] if m["role"] == "assistant"]
+    assert [text for text, weight in weights if not weight] == ["```\necho by hand\n```"]
     same_again(fumehood, result)
 
 
