@@ -2,6 +2,7 @@
 #include "gym_fixture.h"
 #include "processes.h"
 
+#include "base/str.h"
 #include "env/env.h"
 
 #include <fumehood/aside.h>
@@ -200,7 +201,8 @@ static void test_pollable(void **state)
 	assert_done(fh_env_end(env, &step, &error));
 	assert_string_equal(fh_outcome_name(step.outcome), "interrupted");
 	act(env, "echo on");
-	assert_string_equal(step.observation, "on\n");
+	/* Where the sleep did not start before the signal, bash tells here that it was killed. */
+	assert_true(str_ends(step.observation, "on\n"));
 	fh_env_close(env);
 }
 

@@ -63,7 +63,7 @@ static void test_list(void **state)
 	assert_null(task->problem);
 	assert_string_equal(task->variants[0].name, "full");
 	assert_string_equal(task->variants[1].name, "quick");
-	assert_int_equal(task->n_variants, 8);
+	assert_int_equal(task->n_variants, 9);
 	assert_null(task->baseline);
 	assert_string_equal(find("titanicSurvival")->variant, "micro");
 	assert_string_equal(find("titanicSurvival")->variants[0].name, "micro");
