@@ -201,7 +201,7 @@ static void test_pollable(void **state)
 	assert_done(fh_env_end(env, &step, &error));
 	assert_string_equal(fh_outcome_name(step.outcome), "interrupted");
 	act(env, "echo on");
-	/* Where the sleep did not start before the signal, bash tells here that it was killed. */
+	/* If the sleep did not start before the signal, bash tells here that it was killed. */
 	assert_true(str_ends(step.observation, "on\n"));
 	fh_env_close(env);
 }
