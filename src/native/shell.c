@@ -466,7 +466,6 @@ static void shell_spin(struct native_session *s)
 static bool shell_await_quick(struct session *base)
 {
 	struct native_session *s = shell_of(base);
-	int64_t until_ns = s->pump_ns < s->deadline_ns ? s->pump_ns : s->deadline_ns;
 
 	if (s->state != SHELL_RUNNING || s->awaited)
 		return false;
@@ -483,7 +482,8 @@ static bool shell_await_quick(struct session *base)
 		s->left_out = 0;
 		shell_spin(s);
 	}
-	return mail_await(shell_sandbox(s), until_ns - clock_now_ns());
+	/* Don't wait until pump_ns, which may be seconds away: an interrupt does not end this. */
+	return mail_await(shell_sandbox(s), s->began_ns + PUMP_NS - clock_now_ns());
 }
 
 const struct shell_ops shell_native = {

@@ -55,6 +55,7 @@ static void test_each_operation(void **state)
 	assert_done(finish(env));
 	assert_int_equal(step.judge_salt, 9);
 	start(env, "cp list.txt words.txt; sleep 1");
+	usleep(5000); /* long enough for the porter to be asked for output */
 	assert_int_equal(fh_env_wait(env, 0, &error), 0);
 	assert_int_equal(fh_env_end(env, &step, &error), -EBUSY);
 	assert_int_equal(fh_env_wait(env, 10, &error), 0);
