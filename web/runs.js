@@ -37,6 +37,7 @@ const COLUMNS = [
 	["reward", "Reward", 1.5, number],
 	["bytes", "Size", 1.5, size],
 	["started", "Started", 2.2, date],
+	["damage", "Damage", 4],
 ];
 const PRESET = ["name", "task", "model", "exit_status", "steps", "best", "baseline", "cost", "seconds", "failed"];
 const NARROW = ["name", "task", "model", "best"];
@@ -49,6 +50,7 @@ const MISSING = {
 	seconds: "The record has no times.",
 	failed: "The record has no exit codes.",
 	policy_step: "The run is no episode of a policy.",
+	damage: "All of the record can be read.",
 };
 
 // Shows a name. If it is too long, its end stays, because it tells runs apart.
@@ -266,12 +268,18 @@ export class RunsView {
 		this.apply();
 	}
 
+	titleOf(run, name, value, text) {
+		if (value === null) return MISSING[name] ?? "The record does not tell it.";
+		return name === "seconds" && run.is_partly_timed ? `${text} in steps. The record has no other times.` : text;
+	}
+
 	makeRow(run) {
 		const cell = ([name, , , format]) => {
 			const value = run[name] ?? null;
-			const text = value === null ? "\u2013" : format ? format(value, this.decimals) : value;
-			const partly = name === "seconds" && run.is_partly_timed;
-			const title = value === null ? (MISSING[name] ?? "The record does not tell it.") : partly ? `${text} in steps. The record has no other times.` : text;
+			const plain = value === null ? "\u2013" : format ? format(value, this.decimals) : value;
+			const damaged = name === "exit_status" && run.damage;
+			const text = damaged ? `\u26a0 ${plain}` : plain;
+			const title = damaged ? `${plain}. Not all of the record can be read: ${run.damage}` : this.titleOf(run, name, value, plain);
 			return el("span", { class: cellClass(name, format), dir: "ltr", title }, name === "name" ? nameParts(text) : text);
 		};
 		return el("div", { class: run.id === this.marked ? "row row-run row-marked" : "row row-run" }, this.used().map(cell));

@@ -88,9 +88,9 @@ static void page_report_put_note(
 {
 	const char *outside = t->chart ? chart_outside(doc->arena, t->chart) : NULL;
 
-	pyjson_put_text(w, "note",
-			outside && t->note ? arena_printf(doc->arena, "%s %s", t->note, outside)
-					   : t->note);
+	if (outside && t->note)
+		outside = arena_printf(doc->arena, "%s %s", t->note, outside);
+	pyjson_put_text(w, "note", outside ? outside : t->note);
 }
 
 static void page_report_put_table(

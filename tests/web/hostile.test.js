@@ -76,3 +76,11 @@ test("a .traj that was cut shows its whole steps", async () => {
 	await v.page.locator(".part-action", { hasText: "<script>" }).waitFor();
 	await v.page.locator(".run-facts", { hasText: /ended\s*cut off/ }).waitFor();
 });
+
+test("the table of runs names what can't be read", async () => {
+	await v.go("#/?filter=damage:jsonl:3&columns=name,exit_status,damage");
+	const row = v.page.locator(".row-run", { hasText: "broken" });
+	await row.waitFor();
+	assert.match(await row.innerText(), /\u26a0 cut off[^]*:3:/);
+	assert.match(await row.locator(".cell").nth(1).getAttribute("title"), /Not all of the record can be read: .*:3:/);
+});
