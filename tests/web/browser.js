@@ -14,6 +14,12 @@ const packages = createRequire(join(process.env.PACKAGES, "package.json"));
 const { chromium } = packages("playwright-core");
 const axe = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
 
+// Widths and colours in which all pages are tested: the two pairs that have each of them, or with
+// WEB_ALL=1 all four.
+export const LOOKS = [1280, 400]
+	.flatMap((width) => ["light", "dark"].map((colorScheme) => ({ width, colorScheme })))
+	.filter((look) => process.env.WEB_ALL || (look.width === 1280) === (look.colorScheme === "light"));
+
 // `write` makes the records in a folder. The members of what is returned are set before each test.
 export function viewer(write) {
 	const v = { top: mkdtempSync(join(tmpdir(), "fumehood-web-")), faults: [] };
@@ -74,18 +80,17 @@ export function viewer(write) {
 
 	// Checks views in both widths and colours. `ready` waits until a view is shown.
 	v.checkAxe = (views) => {
-		for (const width of [1280, 400])
-			for (const colorScheme of ["light", "dark"])
-				test(`axe finds nothing serious at ${width} px, ${colorScheme}`, async () => {
-					await v.open({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true });
-					for (const [hash, ready] of await views()) {
-						await v.go(hash);
-						await v.page.locator(ready).first().waitFor();
-						const wide = await v.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-						assert.ok(!wide, `${hash} is wider than the window`);
-						assert.deepEqual(await v.serious(), []);
-					}
-				});
+		for (const { width, colorScheme } of LOOKS)
+			test(`axe finds nothing serious at ${width} px, ${colorScheme}`, async () => {
+				await v.open({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true });
+				for (const [hash, ready] of await views()) {
+					await v.go(hash);
+					await v.page.locator(ready).first().waitFor();
+					const wide = await v.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+					assert.ok(!wide, `${hash} is wider than the window`);
+					assert.deepEqual(await v.serious(), []);
+				}
+			});
 	};
 	return v;
 }

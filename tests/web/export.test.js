@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { LOOKS } from "./browser.js";
 import { HOSTILE, opening, step, writeKinds, writeRun } from "./records.js";
 
 const packages = createRequire(join(process.env.PACKAGES, "package.json"));
@@ -129,15 +130,14 @@ test("two runs open as a comparison", async () => {
 	assert.match(page.url(), /#\/compare\/[0-9a-f]+\/[0-9a-f]+\?by=score$/);
 });
 
-for (const width of [1280, 400])
-	for (const colorScheme of ["light", "dark"])
-		test(`axe finds nothing serious at ${width} px, ${colorScheme}`, async () => {
-			await open({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true });
-			await page.goto(exported("axe.html", "kinds"));
-			await page.locator(".step").waitFor();
-			assert.ok(!(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)));
-			await page.evaluate(axe);
-			const { violations } = await page.evaluate(() => window.axe.run());
-			const serious = violations.filter((fault) => ["serious", "critical"].includes(fault.impact));
-			assert.deepEqual(serious.map((fault) => [fault.id, fault.nodes[0].html]), []);
-		});
+for (const { width, colorScheme } of LOOKS)
+	test(`axe finds nothing serious at ${width} px, ${colorScheme}`, async () => {
+		await open({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true });
+		await page.goto(exported("axe.html", "kinds"));
+		await page.locator(".step").waitFor();
+		assert.ok(!(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)));
+		await page.evaluate(axe);
+		const { violations } = await page.evaluate(() => window.axe.run());
+		const serious = violations.filter((fault) => ["serious", "critical"].includes(fault.impact));
+		assert.deepEqual(serious.map((fault) => [fault.id, fault.nodes[0].html]), []);
+	});

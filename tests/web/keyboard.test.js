@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { viewer } from "./browser.js";
+import { LOOKS, viewer } from "./browser.js";
 import { opening, step, writeEpisode, writeRun } from "./records.js";
 
 const v = viewer((top) => {
@@ -29,44 +29,43 @@ async function tabTo(selector) {
 	assert.fail(`Tab does not lead to ${selector}`);
 }
 
-for (const width of [1280, 400])
-	for (const colorScheme of ["light", "dark"])
-		test(`all pages are reached by keys at ${width} px, ${colorScheme}`, async () => {
-			await v.open({ viewport: { width, height: 800 }, colorScheme });
-			await v.go("#/?sort=task");
-			await v.status("3 of 3 runs");
-			await v.press("g", "j", "c", "j", "c");
-			await shows(".pair-half .step");
-			await v.press("j", "a", "u");
-			await v.status("3 of 3 runs");
-			await v.press("G", "t");
-			await shows(".plot svg");
-			await tabTo(".plot");
-			await v.press("ArrowRight", "Enter");
-			await shows(".step h2", "Step 2");
-			await v.press("g", "f");
-			await shows("h2", "Files after step 1");
-			await v.press("d", "]", "f", "m");
-			await shows("h2", "Messages 1 to 1 of 1");
-			await v.press("Enter");
-			assert.ok(await v.page.evaluate(() => document.activeElement.matches(".detail")));
-			await v.press("u");
-			await v.status("3 of 3 runs");
-			await v.press("o");
-			await shows(".picture");
-			await tabTo("main a");
-			await v.press("Enter");
-			await v.status(/of 3 runs/);
-			await v.press("p");
-			await shows(".plot svg");
-			await tabTo(".plot");
-			await v.press("ArrowRight", "Enter");
-			await v.status("1 of 3 runs");
-			await v.press("?");
-			await shows("dialog[open]");
-			await v.press("Escape");
-			// The focus leaves the closed dialog with the next frame.
-			await v.page.waitForFunction(() => document.activeElement === document.body);
-			await v.press("Enter");
-			await shows(".step");
-		});
+for (const { width, colorScheme } of LOOKS)
+	test(`all pages are reached by keys at ${width} px, ${colorScheme}`, async () => {
+		await v.open({ viewport: { width, height: 800 }, colorScheme });
+		await v.go("#/?sort=task");
+		await v.status("3 of 3 runs");
+		await v.press("g", "j", "c", "j", "c");
+		await shows(".pair-half .step");
+		await v.press("j", "a", "u");
+		await v.status("3 of 3 runs");
+		await v.press("G", "t");
+		await shows(".plot svg");
+		await tabTo(".plot");
+		await v.press("ArrowRight", "Enter");
+		await shows(".step h2", "Step 2");
+		await v.press("g", "f");
+		await shows("h2", "Files after step 1");
+		await v.press("d", "]", "f", "m");
+		await shows("h2", "Messages 1 to 1 of 1");
+		await v.press("Enter");
+		assert.ok(await v.page.evaluate(() => document.activeElement.matches(".detail")));
+		await v.press("u");
+		await v.status("3 of 3 runs");
+		await v.press("o");
+		await shows(".picture");
+		await tabTo("main a");
+		await v.press("Enter");
+		await v.status(/of 3 runs/);
+		await v.press("p");
+		await shows(".plot svg");
+		await tabTo(".plot");
+		await v.press("ArrowRight", "Enter");
+		await v.status("1 of 3 runs");
+		await v.press("?");
+		await shows("dialog[open]");
+		await v.press("Escape");
+		// The focus leaves the closed dialog with the next frame.
+		await v.page.waitForFunction(() => document.activeElement === document.body);
+		await v.press("Enter");
+		await shows(".step");
+	});

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { LOOKS } from "./browser.js";
 import { opening, step, writeRun } from "./records.js";
 
 const packages = createRequire(join(process.env.PACKAGES, "package.json"));
@@ -39,33 +40,32 @@ after(async () => {
 	rmSync(top, { recursive: true, force: true });
 });
 
-for (const width of [1280, 400])
-	for (const colorScheme of ["light", "dark"])
-		test(`the page is readable at ${width} px, ${colorScheme}`, async () => {
-			const context = await browser.newContext({
-				viewport: { width, height: 800 },
-				colorScheme,
-				bypassCSP: true,
-			});
-			const page = await context.newPage();
-			const asked = [];
-			page.on("request", (request) => asked.push(request.url()));
-			await page.goto(pathToFileURL(path).href);
-			assert.equal(asked.length, 1, "the page makes no request");
-			const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-			assert.ok(!wide, "the page is wider than the window");
-			assert.ok((await page.locator(".picture svg").count()) >= 5);
-			// Text of pictures is at least 8 px high on the screen.
-			const smallest = await page.evaluate(() =>
-				Math.min(...[...document.querySelectorAll("svg text")].map((t) => t.getBoundingClientRect().height)),
-			);
-			assert.ok(smallest >= 8, `text of ${smallest} px`);
-			await page.evaluate(axe);
-			const found = await page.evaluate(() => window.axe.run());
-			const serious = found.violations.filter((fault) => ["serious", "critical"].includes(fault.impact));
-			assert.deepEqual(
-				serious.map((fault) => [fault.id, fault.nodes[0].html, fault.nodes[0].failureSummary]),
-				[],
-			);
-			await context.close();
+for (const { width, colorScheme } of LOOKS)
+	test(`the page is readable at ${width} px, ${colorScheme}`, async () => {
+		const context = await browser.newContext({
+			viewport: { width, height: 800 },
+			colorScheme,
+			bypassCSP: true,
 		});
+		const page = await context.newPage();
+		const asked = [];
+		page.on("request", (request) => asked.push(request.url()));
+		await page.goto(pathToFileURL(path).href);
+		assert.equal(asked.length, 1, "the page makes no request");
+		const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+		assert.ok(!wide, "the page is wider than the window");
+		assert.ok((await page.locator(".picture svg").count()) >= 5);
+		// Text of pictures is at least 8 px high on the screen.
+		const smallest = await page.evaluate(() =>
+			Math.min(...[...document.querySelectorAll("svg text")].map((t) => t.getBoundingClientRect().height)),
+		);
+		assert.ok(smallest >= 8, `text of ${smallest} px`);
+		await page.evaluate(axe);
+		const found = await page.evaluate(() => window.axe.run());
+		const serious = found.violations.filter((fault) => ["serious", "critical"].includes(fault.impact));
+		assert.deepEqual(
+			serious.map((fault) => [fault.id, fault.nodes[0].html, fault.nodes[0].failureSummary]),
+			[],
+		);
+		await context.close();
+	});

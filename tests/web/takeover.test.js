@@ -10,6 +10,8 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { after, afterEach, before, test } from "node:test";
 
+import { LOOKS } from "./browser.js";
+
 const packages = createRequire(join(process.env.PACKAGES, "package.json"));
 const { chromium } = packages("playwright-core");
 const axe = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
@@ -208,24 +210,23 @@ test("a model is paused, told, led by hand and let go", async () => {
 	assert.deepEqual(faults, []);
 });
 
-for (const width of [1280, 400])
-	for (const colorScheme of ["light", "dark"])
-		test(`axe finds nothing serious at ${width} px, ${colorScheme}`, async () => {
-			const reply = { text: "So.\n```\nsleep 0.2\n```\n", delay: 0.3 };
-			await playModel([reply], { width, colorScheme, bypassCSP: true });
-			const check = async () => {
-				const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-				assert.ok(!wide, "wider than the window");
-				const found = await page.evaluate(() => window.axe.run());
-				const serious = found.violations.filter((fault) => ["serious", "critical"].includes(fault.impact));
-				assert.deepEqual(serious.map((fault) => [fault.id, fault.nodes[0].html, fault.nodes[0].failureSummary]), []);
-			};
-			await page.evaluate(axe);
-			await check();
-			await page.getByRole("button", { name: "Pause" }).click();
-			await status(/Step \d+ waits for you/);
-			await check();
-			await page.getByRole("button", { name: "Submit" }).click();
-			await page.getByRole("dialog").waitFor();
-			await check();
-		});
+for (const { width, colorScheme } of LOOKS)
+	test(`axe finds nothing serious at ${width} px, ${colorScheme}`, async () => {
+		const reply = { text: "So.\n```\nsleep 0.2\n```\n", delay: 0.3 };
+		await playModel([reply], { width, colorScheme, bypassCSP: true });
+		const check = async () => {
+			const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+			assert.ok(!wide, "wider than the window");
+			const found = await page.evaluate(() => window.axe.run());
+			const serious = found.violations.filter((fault) => ["serious", "critical"].includes(fault.impact));
+			assert.deepEqual(serious.map((fault) => [fault.id, fault.nodes[0].html, fault.nodes[0].failureSummary]), []);
+		};
+		await page.evaluate(axe);
+		await check();
+		await page.getByRole("button", { name: "Pause" }).click();
+		await status(/Step \d+ waits for you/);
+		await check();
+		await page.getByRole("button", { name: "Submit" }).click();
+		await page.getByRole("dialog").waitFor();
+		await check();
+	});

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 
+import { LOOKS } from "./browser.js";
 import { HOSTILE, lines, opening, step, writeKinds, writeLive, writeRun } from "./records.js";
 import { longestTask, scroll } from "./tasks.js";
 
@@ -342,29 +343,27 @@ test("wrong addresses say so", async () => {
 	faults = [];
 });
 
-for (const width of [1280, 400]) {
-	for (const colorScheme of ["light", "dark"]) {
-		test(`axe finds nothing serious at ${width} px, ${colorScheme}`, async () => {
-			await context.close();
-			await open({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true });
-			const check = async () => {
-				const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-				assert.ok(!wide, "the page is wider than the window");
-				await page.evaluate(axe);
-				const found = await page.evaluate(() => window.axe.run());
-				const serious = found.violations.filter((v) => ["serious", "critical"].includes(v.impact));
-				assert.deepEqual(serious.map((v) => [v.id, v.nodes[0].html, v.nodes[0].failureSummary]), []);
-			};
-			await page.goto(address);
-			await page.getByText("3 of 3 runs").waitFor();
-			await check();
-			await openRun("kinds");
-			await press("b");
-			await atStep(5);
-			await check();
-			await press("?");
-			await page.getByRole("dialog").waitFor();
-			await check();
-		});
-	}
+for (const { width, colorScheme } of LOOKS) {
+	test(`axe finds nothing serious at ${width} px, ${colorScheme}`, async () => {
+		await context.close();
+		await open({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true });
+		const check = async () => {
+			const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+			assert.ok(!wide, "the page is wider than the window");
+			await page.evaluate(axe);
+			const found = await page.evaluate(() => window.axe.run());
+			const serious = found.violations.filter((v) => ["serious", "critical"].includes(v.impact));
+			assert.deepEqual(serious.map((v) => [v.id, v.nodes[0].html, v.nodes[0].failureSummary]), []);
+		};
+		await page.goto(address);
+		await page.getByText("3 of 3 runs").waitFor();
+		await check();
+		await openRun("kinds");
+		await press("b");
+		await atStep(5);
+		await check();
+		await press("?");
+		await page.getByRole("dialog").waitFor();
+		await check();
+	});
 }
