@@ -82,7 +82,8 @@ int fd_whole_end(struct fd_whole *w, struct fh_error *err);
 void fd_whole_close(struct fd_whole *w);
 #define auto_whole __attribute__((cleanup(fd_whole_close)))
 
-/* Writes a whole file as fd_write_file() does, to a path that a user named. */
+/* Writes a whole file to a path that a user named. A pipe or a device is written to. Another file
+ * is replaced, as by fd_write_file(). */
 int fd_write_out(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err);
 
 #endif

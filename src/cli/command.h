@@ -39,7 +39,7 @@ enum cmd_option_kind {
 	 * `--flag False` if the command takes no arguments. */
 	OPTION_FLAG,
 	OPTION_TEXT,   /* any text; the field is a const char * */
-	OPTION_PATH,   /* the same, but not empty: "" is often an unset variable */
+	OPTION_PATH,   /* a text, not empty: "" is often an unset variable */
 	OPTION_INT,    /* a whole number from `min` to `max`; the field is an int */
 	OPTION_UINT64, /* a whole number from 0 to `max`; the field is a uint64_t */
 	OPTION_NUMBER, /* a finite number from `min` to `max`; the field is a double */

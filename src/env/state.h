@@ -48,8 +48,8 @@ struct fh_env {
 	} terms;
 	size_t output_bytes; /* most bytes of output of a step */
 	bool is_open;
-	/* This is not an environment of a user. It plays the baseline of one that is being opened,
-	 * with the interrupter of that one, whose request stays. */
+	/* This is not an environment of a user. It plays the baseline of another one, which is
+	 * being opened. An interrupt of that one interrupts this one, too. */
 	bool for_baseline;
 	struct fh_env_options given; /* copy of the caller's options, in spec.arena */
 	struct score baseline;       /* score of the task's baseline; empty: none */

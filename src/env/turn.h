@@ -44,7 +44,7 @@ struct env_turn {
 /* Fails with -EBUSY while a turn of the environment is under way, and with -EPROTO if it is not
  * open. Fails with -EPERM in a fork. */
 int turn_check_idle(const struct fh_env *env, struct fh_error *err);
-/* The same, and -EPROTO before the first reset. */
+/* Fails as turn_check_idle() does, and with -EPROTO before the first reset. */
 int turn_check_reset(const struct fh_env *env, struct fh_error *err);
 
 /* Lets the gym's poller drive the environment's turns, or fh_env_wait(). */

@@ -77,7 +77,7 @@ static void grade_no_submission(struct grade *g, const struct fh_error *why)
 	switch (why->code) {
 	case -ENOENT:
 		grade_conclude(g, GRADE_NO_SUBMISSION, "");
-		buf_printf(&g->text, "There is no file %s, which is what is scored.",
+		buf_printf(&g->text, "There is no file %s, and only that file is scored.",
 				g->submission);
 		break;
 	case -ELOOP:

@@ -101,8 +101,8 @@ static int birth_set_up(const struct nursery *n, const struct birth *b, int mapp
 	return 0;
 }
 
-/* Wipes data of the parent process that a sandbox must not see. Runs in the clone that becomes PID
- * 1 of the sandbox. */
+/* Becomes PID 1 of a sandbox, in the clone. Wipes data of the parent process that the sandbox must
+ * not see. */
 _Noreturn static void birth_become_init(struct nursery *n, struct birth *b, int mapped)
 {
 	const struct plan *plan = &b->plan;

@@ -27,7 +27,7 @@
  *   requests.c  the pipes by which an agent asks the porter for something
  *   shell.c     a fork of PID 1 that becomes the shell
  *   program.c   a fork of PID 1 that becomes a program
- *   pack.c      or that packs a folder for another sandbox
+ *   pack.c      packs a folder for another sandbox, in a fork of PID 1
  *   files.c     files in and out of a sandbox, by the porter
  *   confine.c   the rights that shell and programs lose before they run code of an agent
  *   glue.c      knows bash: the builtin and the shell's loop

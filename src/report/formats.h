@@ -30,7 +30,7 @@ struct dump_format {
 	void (*add)(struct dump_out *out, const struct dump_run *run);
 };
 extern const struct dump_format dump_steps;     /* JSON lines, one a step */
-extern const struct dump_format dump_steps_csv; /* the same columns as CSV */
+extern const struct dump_format dump_steps_csv; /* CSV, a line a step */
 extern const struct dump_format dump_chat;      /* OpenAI's fine-tuning: a conversation a line */
 
 /* Runs of one task, model and agent, which one log of Inspect holds. */

@@ -23,7 +23,7 @@ void inspect_put_summary(struct pyjson_writer *w, const struct inspect_sample *s
 
 /* Writes tokens and dollars. Writes nothing if no tokens were counted. */
 void inspect_put_tokens(struct pyjson_writer *w, const char *key, const struct dump_usage *used);
-/* The same in an object, "model_usage": {"<model>": {...}}. */
+/* Writes tokens and dollars as an object, "model_usage": {"<model>": {...}}. */
 void inspect_put_usage(struct pyjson_writer *w, const char *model, const struct dump_usage *used);
 struct dump_usage inspect_usage(const struct run_row *row);
 

@@ -43,7 +43,7 @@ struct interval stats_iqm_interval(const struct strata *s);
 /* Probability that a run of x has a higher score than a run of y. Equal scores count half. */
 double stats_improvement(const double *x, size_t n_x, const double *y, size_t n_y);
 
-/* The same, as a mean over tasks, with the interval. Both have the same tasks. */
+/* Mean over tasks of this probability, and its interval. x and y have the same tasks. */
 double stats_mean_improvement(const struct strata *x, const struct strata *y);
 struct interval stats_improvement_interval(const struct strata *x, const struct strata *y);
 

@@ -85,7 +85,7 @@ struct report_doc {
 /* Adds a table with these columns, ended by NULL. */
 struct report_table *doc_add(struct report_doc *doc, const char *id, const char *title,
 		const char *note, const char *const *columns);
-/* The same, with `first` as first column, then the names. */
+/* Adds a table whose columns are `first`, then the names. */
 struct report_table *doc_add_named(struct report_doc *doc, const char *id, const char *title,
 		const char *note, const char *first, const struct texts *names);
 void doc_note(struct report_doc *doc, const char *format, ...)
@@ -101,7 +101,7 @@ struct cell cell_count(struct report_doc *doc, double value);
 struct cell cell_number(struct report_doc *doc, double value, int digits);
 /* A number with at least so many digits after the point. A small number has three that matter. */
 struct cell cell_small(struct report_doc *doc, double value, int digits);
-/* The same, rounded as Python's round() does. */
+/* A number with so many digits after the point, rounded as Python's round() does. */
 struct cell cell_rounded(struct report_doc *doc, double value, int digits);
 
 /* --- writers ---------------------------------------------------------------------------------- */

@@ -286,7 +286,7 @@ int sandbox_pack(struct sandbox *sb, const char *folder, const char *except, int
  * later for large files. After it the sandbox is gone.
  *
  * get: copies a regular file of at most max_bytes beneath `folder` (absolute), through no symbolic
- * link. The answer is a sealed copy in memory and its hash (guest/files.c). -ENOENT, -ELOOP (a
+ * link. The answer is a sealed copy in memory and its hash. -ENOENT, -ELOOP (a
  * link), -EINVAL (no regular file), -EFBIG, with a sentence that may be shown to the agent.
  *
  * put: writes a file as the agent would, under the same rules about links, and makes its folders.

@@ -18,7 +18,8 @@ static const struct {
 	[LIVE_GRADING] = { "step %lld is scored", "cut off in step %lld" },
 };
 
-/* Reads the live.json of the run. NULL: there is none, or it shows a step that is recorded now. */
+/* Reads the live.json of the run. NULL: there is none, or the step that it shows has
+ * been recorded since. */
 static const struct pyjson *going_read(struct arena *a, const char *events, int64_t steps)
 {
 	auto_buf struct buf text = BUF_INIT(LIVE_BYTES_MAX);

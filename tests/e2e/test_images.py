@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 WRONG = {
-    "rm -f submission.csv": "There is no file /home/agent/workspace/submission.csv, which is what is scored",
+    "rm -f submission.csv": "There is no file /home/agent/workspace/submission.csv, and only that file is scored",
     ": > submission.csv": "submission.csv: empty: the first line must name the columns",
     "sed s/label/class/ data/sample_submission.csv > submission.csv": (
         "submission.csv line 1: no column 'label' among 'class'"

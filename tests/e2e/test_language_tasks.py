@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 LABELS = {
-    "rm -f submission.csv": "There is no file /home/agent/workspace/submission.csv, which is what is scored",
+    "rm -f submission.csv": "There is no file /home/agent/workspace/submission.csv, and only that file is scored",
     ": > submission.csv": "submission.csv: empty: the first line must name the columns",
     "cp data/test.csv submission.csv": (
         "submission.csv line 1: no column 'label' among 'premise', 'hypothesis'"
@@ -32,7 +32,7 @@ LABELS = {
 }
 
 CAPTIONS = {
-    "rm -f submission.csv": "There is no file /home/agent/workspace/submission.csv, which is what is scored",
+    "rm -f submission.csv": "There is no file /home/agent/workspace/submission.csv, and only that file is scored",
     ": > submission.csv": "submission.csv: empty: the first line must name the columns",
     "sed '1s/caption/text/' data/train_captions.csv > submission.csv": (
         "submission.csv line 1: no column 'caption' among 'image', 'text'"
@@ -49,7 +49,7 @@ CAPTIONS = {
 }
 
 MODELS = {
-    "rm -f model.zip": "There is no file /home/agent/workspace/model.zip, which is what is scored",
+    "rm -f model.zip": "There is no file /home/agent/workspace/model.zip, and only that file is scored",
     ": > model.zip": "model.zip: it is not a zip file",
     "python3 -m zipfile -c model.zip practice.py": (
         "model.zip: it has no file model.py at its top"

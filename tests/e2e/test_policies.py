@@ -21,7 +21,7 @@ validate"""
 
 TOLD = {
     "rm -f policy.npz; validate": (
-        "There is no file /home/agent/workspace/policy.npz, which is what is scored"
+        "There is no file /home/agent/workspace/policy.npz, and only that file is scored"
     ),
     ": > policy.npz; validate": "policy.npz: it is empty; write it with numpy.savez",
     "truncate -s 2M policy.npz; validate": "policy.npz",
