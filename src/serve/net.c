@@ -194,8 +194,7 @@ static int net_open_context(struct net *net, const struct net_options *o, struct
 		.port = o->port,
 		.iface = o->address,
 		.protocols = protocols,
-		.options = LWS_SERVER_OPTION_VALIDATE_UTF8 |
-				LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND,
+		.options = LWS_SERVER_OPTION_VALIDATE_UTF8 | lws_listen_options(o->address),
 		.vhost_name = VHOST,
 		.user = net,
 		.retry_and_idle_policy = &idle,

@@ -225,11 +225,11 @@ static void traj_salvage_part(void *user, enum record_part part, int64_t begin, 
 			t->info = info;
 		return;
 	}
-	broken = broken ||
-			traj_read_members("", v, step_members, ARRAY_SIZE(step_members), &step,
-					NULL) < 0;
+	if (!broken && traj_read_members("", v, step_members, ARRAY_SIZE(step_members), &step,
+					NULL) < 0)
+		step = (struct traj_step){ 0 };
 	t->steps = arena_grow(&t->arena, t->steps, t->n_steps, sizeof(*t->steps));
-	t->steps[t->n_steps++] = broken ? (struct traj_step){ 0 } : step;
+	t->steps[t->n_steps++] = step;
 }
 
 void traj_salvage(const char *data, size_t n, struct traj **out)

@@ -429,8 +429,8 @@ static int view_open(struct view *v, struct fh_error *err)
 		.port = o->port,
 		.iface = ADDRESS,
 		.protocols = protocols,
-		.options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
-				LWS_SERVER_OPTION_ADOPT_APPLY_LISTEN_ACCEPT_CONFIG,
+		.options = LWS_SERVER_OPTION_ADOPT_APPLY_LISTEN_ACCEPT_CONFIG |
+				lws_listen_options(ADDRESS),
 		.listen_accept_role = "raw-skt",
 		.listen_accept_protocol = VHOST,
 		.vhost_name = VHOST,

@@ -7,6 +7,8 @@
 #include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <string.h>
 
 /* Libraries by the minor number of their version 4. Other versions have other structs. */
 static const char *const libraries[] = {
@@ -37,4 +39,12 @@ int lws_load(struct fh_error *err)
 	LWS_FUNCTIONS(LWS_FIND)
 #undef LWS_FIND
 	return 0;
+}
+
+uint64_t lws_listen_options(const char *address)
+{
+	bool v6 = strchr(address, ':') != NULL;
+
+	return LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
+			(v6 ? 0 : LWS_SERVER_OPTION_DISABLE_IPV6);
 }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <libwebsockets.h>
+#include <stdint.h>
 
 /*
  * libwebsockets, loaded when a server starts: loading it and its libraries takes longer than
@@ -55,5 +56,11 @@ extern struct lws_api lws_api;
 
 /* Loads libwebsockets. -ENOENT: it is missing, or lacks a function. */
 int lws_load(struct fh_error *err);
+
+/*
+ * Options of a context that listens on this address. Without them libwebsockets takes an IPv4
+ * address for none, and listens on all addresses of the machine. It fails if the port is in use.
+ */
+uint64_t lws_listen_options(const char *address);
 
 #endif

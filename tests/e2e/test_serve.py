@@ -33,7 +33,7 @@ class Server:
         pipe = subprocess.PIPE
         self.child = fumehood.start(*words, env=env, stdout=pipe, stderr=pipe, text=True)
         line = self.child.stdout.readline()
-        assert line.startswith("listening on http://127.0.0.1:"), self.child.stderr.read()
+        assert line.startswith("listening on http://"), self.child.stderr.read()
         self.port = int(line.rpartition(":")[2])
 
     def socket(self, path="/ws", **headers) -> WebSocket:
@@ -333,6 +333,17 @@ def test_a_token_is_drawn_and_printed(fumehood):
     WebSocket(port, headers={"Authorization": f"Bearer {token}"}).drop()
     child.terminate()
     assert child.wait(PATIENCE_S) == 0
+
+
+@pytest.mark.parametrize(
+    ("listen", "closed"),
+    [("127.0.0.1:0", "127.0.0.2"), ("127.0.0.2:0", "127.0.0.1"), ("[::1]:0", "127.0.0.1")],
+)
+def test_other_addresses_of_the_machine_are_closed(serve, listen, closed):
+    server = serve("--listen", listen)
+    socket.create_connection((listen.rsplit(":", 1)[0].strip("[]"), server.port)).close()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((closed, server.port))
 
 
 def test_other_hosts_and_origins_are_refused(serve):

@@ -44,6 +44,12 @@ def test_table_of_runs(view, tmp_path):
     assert (other["model"], other["exit_status"], other["best"]) == ("m", "submitted", 1.5)
 
 
+def test_other_addresses_of_the_machine_are_closed(view, tmp_path):
+    write_events(tmp_path / "events.jsonl", OPEN, STEP)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.2", view(tmp_path).port))
+
+
 def test_refusals(view, tmp_path):
     write_events(tmp_path / "runs" / "a" / "events.jsonl", OPEN, STEP)
     (tmp_path / "secret").write_text("secret")
