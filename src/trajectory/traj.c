@@ -225,7 +225,8 @@ static void traj_salvage_part(void *user, enum record_part part, int64_t begin, 
 			t->info = info;
 		return;
 	}
-	if (!broken && traj_read_members("", v, step_members, ARRAY_SIZE(step_members), &step,
+	if (!broken &&
+			traj_read_members("", v, step_members, ARRAY_SIZE(step_members), &step,
 					NULL) < 0)
 		step = (struct traj_step){ 0 };
 	t->steps = arena_grow(&t->arena, t->steps, t->n_steps, sizeof(*t->steps));
