@@ -346,9 +346,17 @@ export class RunView {
 		this.seek(direction, (row) => row.marks & marks, "There is none in this direction.");
 	}
 
+	// Goes on at the other end.
 	find(text, direction) {
 		const wanted = text.toLowerCase();
-		if (wanted) this.seek(direction, (row) => row.head.toLowerCase().includes(wanted), "No action has this text.");
+		const n = this.rows.length;
+		for (let k = 1; wanted && k <= n; k++) {
+			const i = (this.step - 1 + direction * k + n * 2) % n;
+			if (!this.rows[i].head.toLowerCase().includes(wanted)) continue;
+			this.go(i + 1);
+			return;
+		}
+		if (wanted) say("No action's first line has this text.");
 	}
 
 	toggleFiles() {

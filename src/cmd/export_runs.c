@@ -33,23 +33,20 @@ static bool runs_is_chosen(const struct export_options *o, const struct run_row 
 			runs_has(&o->tasks, row->task) && (!o->improved || better);
 }
 
-/* Takes the rows that are chosen. Folders may overlap: a record counts once. */
+/* Takes the rows that are chosen. */
 static const struct run_row **runs_choose(
 		struct command_context *ctx, const struct run_rows *rows, size_t *out_n)
 {
 	const struct run_row **chosen =
 			arena_array(ctx->arena, rows->n + 1, sizeof(const struct run_row *));
-	size_t n = 0, kept = 0;
+	size_t n = 0;
 
 	for (size_t i = 0; i < rows->n; i++)
 		if (runs_is_chosen(ctx->options, &rows->items[i]))
 			chosen[n++] = &rows->items[i];
 	if (n)
 		qsort(chosen, n, sizeof(const struct run_row *), inspect_compare);
-	for (size_t i = 0; i < n; i++)
-		if (!kept || !str_eq(chosen[i]->path, chosen[kept - 1]->path))
-			chosen[kept++] = chosen[i];
-	*out_n = kept;
+	*out_n = n;
 	return chosen;
 }
 

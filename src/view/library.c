@@ -191,6 +191,20 @@ static void library_drop_unseen(struct library *l)
 		qsort(l->runs, kept, sizeof(*l->runs), library_compare);
 }
 
+/* Drops runs that were found in two places, because one lies in the other. */
+static void library_drop_twins(struct library *l)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (kept && str_eq(l->runs[i].path, l->runs[kept - 1].path))
+			library_free_run(&l->runs[i]);
+		else
+			l->runs[kept++] = l->runs[i];
+	}
+	l->n = kept;
+}
+
 void library_list(struct library *l)
 {
 	int64_t began_ns = clock_now_ns();
@@ -208,6 +222,7 @@ void library_list(struct library *l)
 	for (size_t i = 0; i < l->places->n; i++)
 		library_walk(l, known, i);
 	library_drop_unseen(l);
+	library_drop_twins(l);
 	arena_release(&l->arena);
 	l->arena = (struct arena)ARENA_INIT;
 	if (!l->indexes)

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "task/load.h"
 #include "trajectory/export.h"
+#include "view/effects.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -108,8 +109,18 @@ static char *run_head(struct run_text action)
 	return xstrdup(buf_str(&out));
 }
 
+static void run_take_effect(void *user, const struct effect *e)
+{
+	unsigned *marks = user;
+
+	if ((e->kind == EFFECT_WRITE || e->kind == EFFECT_APPEND) && e->text)
+		*marks |= RECORD_EDIT;
+}
+
 static unsigned run_action_marks(struct run_text action)
 {
+	auto_arena struct arena arena = ARENA_INIT;
+	unsigned marks = 0;
 	static const struct {
 		const char *word;
 		unsigned mark;
@@ -125,7 +136,8 @@ static unsigned run_action_marks(struct run_text action)
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (run_begins(action, words[i].word))
 			return words[i].mark;
-	return 0;
+	effects_read(&arena, action.text, action.n, run_take_effect, &marks);
+	return marks;
 }
 
 /* Marks of a step by the recorded "info", which a .traj lacks. */

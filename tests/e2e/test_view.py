@@ -391,6 +391,13 @@ def test_a_page_is_not_exported_without_runs(fumehood, tmp_path):
     assert "there are no runs" in done.stderr and not page
 
 
+def test_folders_that_overlap(view, tmp_path):
+    for name in "ab":
+        write_events(tmp_path / name / "events.jsonl", OPEN, STEP)
+    viewer = view(tmp_path / "b", tmp_path, tmp_path / "a")
+    assert len(viewer.listed(2)) == 2
+
+
 def test_the_list_tells_what_has_changed(view, tmp_path):
     for name in "bde":
         write_events(tmp_path / name / "events.jsonl", OPEN, STEP)

@@ -116,6 +116,8 @@ test("written, copied and removed files are followed", async () => {
 	await v.page.getByText("The command of step 8 copied or moved it here.").waitFor();
 	await v.page.getByRole("button", { name: "Files" }).click();
 	await v.page.locator(".step h2", { hasText: "Step 8" }).waitFor();
+	await v.press("W"); // the edit before
+	await v.page.locator(".step h2", { hasText: "Step 5" }).waitFor();
 });
 
 test("lines that no step showed are not known", async () => {

@@ -158,6 +158,8 @@ test("keys jump between steps", async () => {
 	await press("g"); // typed, not a command
 	await press("Backspace", "Shift+Enter");
 	await atStep(4);
+	await press("j", "/", "Enter"); // goes on at the first step
+	await atStep(4);
 });
 
 test("buttons jump, and an address names a step", async () => {
