@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/paper.h"
 
+#include "report/stats.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +10,7 @@
 #define GRID_POINTS 500 /* points of a performance profile */
 #define PENALTY 1.05    /* ratio of an infeasible score to the worst feasible one */
 #define PAPER_DIGITS 3
+#define OUTLIER_RANGES 3
 
 static const char *const kind_ids[N_SCORE_KINDS] = { "attempt", "submission" };
 static const char *const kind_names[N_SCORE_KINDS] = { "best@attempt", "best@submission" };
@@ -31,21 +34,46 @@ static const char *paper_name(const struct report *r, size_t who)
 
 /* --- scores ----------------------------------------------------------------------------------- */
 
-/* Places each score of a row between the row's worst (0) and best (1). */
+/*
+ * Finds the least and the greatest score that are no outliers. An outlier is further from the
+ * middle half than three times its range. NAN: n is 0. Sorts the scores.
+ */
+static void paper_range(double *scores, size_t n, double *out_low, double *out_high)
+{
+	double q1, q3, reach;
+
+	stats_sort(scores, n);
+	q1 = stats_quantile(scores, n, 0.25);
+	q3 = stats_quantile(scores, n, 0.75);
+	reach = q3 > q1 ? OUTLIER_RANGES * (q3 - q1) : HUGE_VAL;
+	*out_low = *out_high = NAN;
+	for (size_t i = 0; i < n; i++) {
+		if (scores[i] < q1 - reach || scores[i] > q3 + reach)
+			continue;
+		*out_low = isnan(*out_low) ? scores[i] : *out_low;
+		*out_high = scores[i];
+	}
+}
+
+/* Places each score of a row between the row's worst (0) and best (1) that are no outliers. */
 static void paper_shades(const struct report *r, enum score_kind kind, size_t task, double *out)
 {
 	const struct report_task *t = &r->tasks[task];
-	double low = NAN, high = NAN;
+	double *scores = arena_array(r->doc->arena, r->models.n + 1, sizeof(double));
+	double low, high;
+	size_t n = 0;
 
 	for (size_t who = 0; who <= r->models.n; who++) {
 		double score = paper_score(r, kind, task, who);
 
-		low = isnan(score) ? low : fmin(low, score);
-		high = isnan(score) ? high : fmax(high, score);
+		if (!isnan(score))
+			scores[n++] = score;
 	}
+	paper_range(scores, n, &low, &high);
 	for (size_t i = 0; i <= r->models.n; i++) {
 		double score = paper_score(r, kind, task, i ? i - 1 : r->models.n);
-		double at = high > low ? (score - low) / (high - low) : score - score + 1;
+		double inside = isnan(score) ? NAN : fmin(fmax(score, low), high);
+		double at = high > low ? (inside - low) / (high - low) : score - score + 1;
 
 		out[i] = t->maximize || high <= low ? at : 1 - at;
 	}

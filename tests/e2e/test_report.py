@@ -61,13 +61,6 @@ def test_scores_of_mlgym(fumehood, runs):
     assert rows["errors", "two", "Without a score"] == "1"
 
 
-def test_folders_that_overlap(fumehood, runs):
-    """A record counts once."""
-    once = tables(fumehood("report", runs, "--json"))
-    (inner,) = runs.glob("two__blotto__*")
-    assert tables(fumehood("report", runs, inner, runs.parent, "--json")) == once
-
-
 def test_own_runs(fumehood, tmp_path):
     out = tmp_path / "out"
     script = tmp_path / "actions"
