@@ -24,14 +24,14 @@ static int report_rows_compare(const void *a, const void *b)
 /* Folders may overlap: a record counts once. */
 static void report_rows_drop_twins(struct arena *a, struct run_rows *rows)
 {
-	struct run_row **sorted = arena_array(a, rows->n + 1, sizeof(*sorted));
+	struct run_row **sorted = arena_array(a, rows->n + 1, sizeof(struct run_row *));
 	bool *twin = arena_array(a, rows->n + 1, sizeof(*twin));
 	size_t kept = 0;
 
 	for (size_t i = 0; i < rows->n; i++)
 		sorted[i] = &rows->items[i];
 	if (rows->n)
-		qsort(sorted, rows->n, sizeof(*sorted), report_rows_compare);
+		qsort(sorted, rows->n, sizeof(struct run_row *), report_rows_compare);
 	for (size_t i = 1; i < rows->n; i++)
 		twin[sorted[i] - rows->items] = str_eq(sorted[i]->path, sorted[i - 1]->path);
 	for (size_t i = 0; i < rows->n; i++)
