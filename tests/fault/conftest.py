@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared by the fault tests: runs the program, and finds its leftovers on this machine.
 
-FAULT_KILLS is how often the tests kill the owner of one episode: by default 300, and 1000 with
+FAULT_KILLS is how often the tests kill the owner of one episode: by default 150, and 1000 with
 FAULT_ALL. They kill owners of several episodes, and each kind of guest process, a fifth as often.
 FAULT_SEED repeats the random numbers of a run.
 """
@@ -23,7 +23,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = Path(__file__).resolve().parent / "tasks"
-KILLS = int(os.environ.get("FAULT_KILLS", "1000" if "FAULT_ALL" in os.environ else "300"))
+KILLS = int(os.environ.get("FAULT_KILLS", "1000" if "FAULT_ALL" in os.environ else "150"))
 OTHER_KILLS = KILLS // 5
 # Set a variable of the environment, so that all workers of pytest-xdist inherit the same seed.
 SEED = int(os.environ.setdefault("FAULT_SEED", str(random.SystemRandom().randrange(1 << 32))))

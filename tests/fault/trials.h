@@ -23,8 +23,7 @@ int trials_set_up(void **state);
 int trials_tear_down(void **state);
 
 /* Runs a campaign: a trial for each call site. Prints failures and a summary, and returns the
- * number of failures. A site fails at its first pass and at a random other. If FAULT_ALL is set, it
- * fails at each pass. */
+ * number of failures. A site fails at one random pass, or at each pass if FAULT_ALL is set. */
 unsigned trials_run(const struct campaign *c);
 
 /* Number of places in the code that make this call, as seen by all campaigns on a side so far. */
