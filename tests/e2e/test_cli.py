@@ -155,6 +155,7 @@ def numbers_in(command: dict, path=()):
         yield from numbers_in(inner, (*path, inner["name"]))
 
 
+@pytest.mark.once
 def test_numbers_out_of_range_are_refused(fumehood):
     tried = 0
     numbers = list(numbers_in(json.loads(fumehood("help", "--json").stdout)))
