@@ -52,6 +52,7 @@ def test_figures_and_floors(fumehood):
     )
 
 
+@pytest.mark.once
 @pytest.mark.long
 def test_figures_beside_others_are_not_given(fumehood):
     """Other work on the CPUs makes times useless. Numbers of descriptors are still given."""
@@ -119,6 +120,7 @@ def test_simulators(fumehood):
     assert list(found) == ["sim_car", "sim_car_gymnasium", "sim_breakout", "sim_maze"]
 
 
+@pytest.mark.once
 @pytest.mark.long
 def test_tasks_of_any_size(fumehood):
     """Tasks that were not played here are left out. Data is made, and removed."""

@@ -20,8 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOORS = sorted(path.stem for path in (ROOT / "tests/doors").glob("*.txt"))
 PYTHON = "/usr/bin/python3"
 CHOSEN = os.environ.get("DOORS", "")  # "all", or names with commas between them
-# PyPI's torch for Linux comes with gigabytes of CUDA. rliable takes a while.
-HEAVY = ("rliable", "torchrl")
+HEAVY = ("rliable",)  # takes a while
 INSTALL_S = 900  # timeout of an installation
 TESTS_S = 1200  # timeout of a door's tests
 UV = "uv==0.13.9"
