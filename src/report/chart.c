@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/table.h"
 
+#include "base/scope.h"
+
 #include <math.h>
 
-#define CHART_Y_LOW -1.0 /* lowest value in a picture */
+#define CHART_Y_LOW -1.0    /* lowest value in a picture */
+#define CHART_ROUNDING 1e-9 /* errors of division, which must not move a tick */
 
 static void chart_widen(double *low, double *high, const double *values, size_t n, double least)
 {
@@ -41,6 +44,24 @@ struct chart_axes chart_axes_of(const struct chart *f)
 	if (!(a.y_high > a.y_low))
 		a.y_high = a.y_low + 1;
 	return a;
+}
+
+struct chart_ticks chart_ticks_of(double low, double high, int most)
+{
+	static const double steps[] = { 1, 2, 5, 10 };
+	double least = (high - low) / most, power = pow(10, floor(log10(least)));
+	double first, last;
+	size_t i = 0;
+
+	if (!isfinite(least) || !(power > 0))
+		return (struct chart_ticks){ 0 };
+	while (i + 1 < ARRAY_SIZE(steps) && steps[i] * power < least * (1 - CHART_ROUNDING))
+		i++;
+	first = ceil(low / (steps[i] * power) - CHART_ROUNDING);
+	last = floor(high / (steps[i] * power) + CHART_ROUNDING);
+	return (struct chart_ticks){ .first = first * steps[i] * power,
+		.distance = steps[i] * power,
+		.n = (int)(last - first) + 1 };
 }
 
 /* Copies values, but raises those below `low`. Leaves out those right of the axes. */

@@ -26,11 +26,11 @@ static const char style[] =
 		"tbody tr:nth-child(even){background:var(--soft)}\n"
 		".picture{background:#fff;border:1px solid var(--line);margin:.8rem 0}\n"
 		".wide,.picture{overflow-x:auto}\n"
-		"svg{display:block;width:100%;height:auto;min-width:640px;max-width:1400px}\n"
+		"svg{display:block;width:100%;height:auto;max-width:1400px}\n"
 		"svg text{font:12px system-ui,sans-serif;fill:#1a1a1a}\n"
 		"svg .mark{font-weight:bold;text-anchor:middle;paint-order:stroke;stroke:#fff;"
 		"stroke-width:3px}\n"
-		".line{fill:none;stroke-width:1.8}.band{opacity:.1}.grid{stroke:#ddd}.bar{fill:#666}\n"
+		".line{fill:none;stroke-width:1.8}.band{opacity:.1}.grid{stroke:#ddd}.bar{fill:#666}.leader{stroke:#777}\n"
 		".note{border-left:4px solid #b3410e;padding-left:.7rem}\n"
 		"nav a{margin-right:.8rem;white-space:nowrap}a{color:inherit}\n"
 		"</style>";

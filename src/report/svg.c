@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/svg.h"
 
+#include "base/mem.h"
 #include "base/scope.h"
 
 #include <math.h>
@@ -8,13 +9,18 @@
 
 #define PLOT_WIDTH 560 /* width of the axes; names of lines stand right of them */
 #define HEIGHT 380
-#define SVG_LEFT 60
+#define SVG_LEFT 72 /* the axis' title and labels of ticks fit beside each other */
 #define TOP 15
 #define BOTTOM 45
-#define SVG_TICKS 5
+#define SVG_TICKS 8     /* most distances between ticks */
 #define SVG_NAME_MAX 40 /* characters of a name */
 #define SVG_LETTER 7.2  /* width of a character */
 #define SVG_LEGEND 62   /* from the axes to the names */
+#define SVG_MARK 13     /* least distance of letters that do not overlap */
+#define SVG_APART 40    /* distance of letters on lines that is far enough */
+#define SVG_CLEAR 12    /* distance of a letter from other lines that is far enough */
+#define SVG_TRIES 64    /* places of a line that are tried for its letter */
+#define SVG_RINGS 12    /* rings of places around a point that are tried for its letter */
 
 void svg_add_text(struct buf *out, const char *text)
 {
@@ -74,7 +80,11 @@ static int svg_rows_width(const struct report_table *t)
 
 static void svg_begin(struct buf *out, const struct report_table *t, int width, int height)
 {
-	buf_printf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", width, height);
+	/* Text of 12 units is never less than 9 pixels high. */
+	buf_printf(out,
+			"<svg viewBox=\"0 0 %d %d\" style=\"min-width:%dpx\" role=\"img\" "
+			"aria-label=\"",
+			width, height, width * 3 / 4);
 	svg_add_text(out, t->title);
 	buf_add_str(out, "\">\n");
 }
@@ -100,18 +110,32 @@ static double svg_y(const struct chart_axes *a, double y)
 	return HEIGHT - BOTTOM - fmax(at, 0) * (HEIGHT - TOP - BOTTOM);
 }
 
+/* Ends a tick's element with its number. Rounding may leave a tiny number at 0, which becomes 0. */
+static void svg_add_tick(struct buf *out, const struct chart_ticks *ticks, double value)
+{
+	buf_printf(out, "%.6g</text>\n", fabs(value) < ticks->distance / 2 ? 0.0 : value);
+}
+
 static void svg_frame(struct buf *out, const struct chart *f, const struct chart_axes *a)
 {
-	for (int i = 0; i <= SVG_TICKS; i++) {
-		double x = a->x_low + (a->x_high - a->x_low) * i / SVG_TICKS;
-		double y = a->y_low + (a->y_high - a->y_low) * i / SVG_TICKS;
+	struct chart_ticks x = chart_ticks_of(a->x_low, a->x_high, SVG_TICKS);
+	struct chart_ticks y = chart_ticks_of(a->y_low, a->y_high, SVG_TICKS);
 
-		buf_printf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", SVG_LEFT, svg_y(a, y),
+	for (int i = 0; i < y.n; i++) {
+		double value = y.first + i * y.distance, at = svg_y(a, value);
+
+		buf_printf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", SVG_LEFT, at,
 				SVG_LEFT + PLOT_WIDTH);
-		buf_printf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.3g</text>",
-				SVG_LEFT - 6, svg_y(a, y) + 4, y);
-		buf_printf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.3g</text>\n",
-				svg_x(a, x), HEIGHT - BOTTOM + 16, x);
+		buf_printf(out, "<text class=\"tick\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">",
+				SVG_LEFT - 6, at + 4);
+		svg_add_tick(out, &y, value);
+	}
+	for (int i = 0; i < x.n; i++) {
+		double value = x.first + i * x.distance;
+
+		buf_printf(out, "<text class=\"tick\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">",
+				svg_x(a, value), HEIGHT - BOTTOM + 16);
+		svg_add_tick(out, &x, value);
 	}
 	svg_label(out, SVG_LEFT + PLOT_WIDTH / 2.0, HEIGHT - 8, "middle", f->x_title);
 	buf_printf(out, "<text transform=\"translate(14 %d) rotate(-90)\" text-anchor=\"middle\">",
@@ -120,7 +144,7 @@ static void svg_frame(struct buf *out, const struct chart *f, const struct chart
 	buf_add_str(out, "</text>\n");
 }
 
-/* --- lines and points ------------------------------------------------------------------------- */
+/* --- colours and dashes ----------------------------------------------------------------------- */
 
 static const char *const dashes[] = { "", "7 3", "2 3", "10 3 2 3", "14 4", "4 4", "1 5" };
 static const char *const colours[] = { "#0b5cad", "#b3410e", "#1b7f4d", "#8a2a8f", "#6b5a00",
@@ -144,6 +168,94 @@ static bool svg_is_inside(const struct chart_axes *a, double x, double y)
 {
 	return x <= a->x_high && y >= a->y_low;
 }
+
+/* --- places of letters ------------------------------------------------------------------------ */
+
+struct svg_place {
+	double x, y;
+};
+
+/* Letters that stand in a picture already. */
+struct svg_letters {
+	struct svg_place *items;
+	size_t n;
+};
+
+/* Distance to the nearest letter, but at most `most`. */
+static double svg_room(const struct svg_letters *letters, double x, double y, double most)
+{
+	for (size_t i = 0; i < letters->n; i++)
+		most = fmin(most, hypot(x - letters->items[i].x, y - letters->items[i].y));
+	return most;
+}
+
+/* Writes a letter at a place. If another one stands there, it goes to the nearest free place, and a
+ * line leads to it. */
+static void svg_add_letter(
+		struct buf *out, size_t index, double x, double y, struct svg_letters *letters)
+{
+	double free_x = x, free_y = y;
+
+	for (int i = 8; svg_room(letters, free_x, free_y, SVG_MARK) < SVG_MARK &&
+			i < 8 * SVG_RINGS + 8;
+			i++) {
+		free_x = x + SVG_MARK * (i / 8) * cos(i * M_PI / 4);
+		free_y = y - SVG_MARK * (i / 8) * sin(i * M_PI / 4);
+		if (free_x < SVG_LEFT || free_x > SVG_LEFT + PLOT_WIDTH || free_y < TOP ||
+				free_y > HEIGHT - BOTTOM) {
+			free_x = x;
+			free_y = y;
+		}
+	}
+	if (free_x != x || free_y != y)
+		buf_printf(out,
+				"<path class=\"leader\" d=\"M%.1f %.1fL%.1f %.1f\"/>"
+				"<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" fill=\"%s\"/>",
+				x, y, free_x, free_y, x, y, colours[index % ARRAY_SIZE(colours)]);
+	letters->items[letters->n++] = (struct svg_place){ free_x, free_y };
+	svg_add_mark(out, index, free_x, free_y);
+}
+
+/* Rates a point of a line as the place of its letter. The best is far from other letters and lines,
+ * and from the ends of the picture. */
+static double svg_rate(const struct chart *f, const struct chart_axes *a, size_t index,
+		size_t point, const struct svg_letters *letters)
+{
+	const struct chart_line *line = &f->lines[index];
+	double x = svg_x(a, line->x[point]), y = svg_y(a, line->y[point]), clear = SVG_CLEAR;
+	double edge = fmin(x - SVG_LEFT, SVG_LEFT + PLOT_WIDTH - x);
+
+	for (size_t i = 0; i < f->n_lines; i++)
+		if (i != index && f->lines[i].x == line->x && isfinite(f->lines[i].y[point]))
+			clear = fmin(clear, fabs(y - svg_y(a, f->lines[i].y[point])));
+	return svg_room(letters, x, y, SVG_APART) + clear + fmin(edge, SVG_MARK);
+}
+
+/* Writes the letter of a line at the point of it that is best. */
+static void svg_add_line_letter(struct buf *out, const struct chart *f, const struct chart_axes *a,
+		size_t index, struct svg_letters *letters)
+{
+	const struct chart_line *line = &f->lines[index];
+	double best = -1;
+	size_t chosen = 0;
+
+	for (size_t i = 0; i < line->n; i += 1 + line->n / SVG_TRIES) {
+		double rate;
+
+		if (!isfinite(line->y[i]) || !svg_is_inside(a, line->x[i], line->y[i]))
+			continue;
+		rate = svg_rate(f, a, index, i, letters);
+		if (rate <= best)
+			continue;
+		best = rate;
+		chosen = i;
+	}
+	if (best >= 0)
+		svg_add_letter(out, index, svg_x(a, line->x[chosen]), svg_y(a, line->y[chosen]),
+				letters);
+}
+
+/* --- lines and points ------------------------------------------------------------------------- */
 
 /* Draws a triangle at the edge that is next to a point outside, and points to it. */
 static void svg_add_outside(
@@ -183,7 +295,6 @@ static void svg_add_line(struct buf *out, const struct chart_axes *a, const stru
 		size_t index)
 {
 	const char *colour = colours[index % ARRAY_SIZE(colours)];
-	size_t middle = line->n ? (index * 7 + 5) % line->n : 0;
 	double before = NAN;
 
 	svg_add_band(out, a, line, colour);
@@ -205,27 +316,26 @@ static void svg_add_line(struct buf *out, const struct chart_axes *a, const stru
 	buf_add_str(out, "\"/>\n");
 	for (size_t i = 0; i < line->n; i++)
 		svg_add_outside(out, a, line->x[i], line->y[i], colour);
-	/* Marks stand at different places of lines that overlap. */
-	if (line->n && svg_is_inside(a, line->x[middle], line->y[middle]))
-		svg_add_mark(out, index, svg_x(a, line->x[middle]), svg_y(a, line->y[middle]));
 }
 
 static void svg_add_point(struct buf *out, const struct chart_axes *a,
-		const struct chart_line *line, size_t index)
+		const struct chart_line *line, size_t index, struct svg_letters *letters)
 {
 	double x = line->x[0], y = line->y[0];
 
 	if (!isfinite(x) || !isfinite(y))
 		return;
 	svg_add_outside(out, a, x, y, colours[index % ARRAY_SIZE(colours)]);
-	svg_add_mark(out, index, svg_x(a, fmin(x, a->x_high)) - (x > a->x_high ? 16 : 0),
-			svg_y(a, y) - (y < a->y_low ? 16 : 0));
+	svg_add_letter(out, index, svg_x(a, fmin(x, a->x_high)) - (x > a->x_high ? 16 : 0),
+			svg_y(a, y) - (y < a->y_low ? 16 : 0), letters);
 }
 
 static void svg_lines(struct buf *out, const struct report_table *t)
 {
 	const struct chart *f = t->chart;
 	struct chart_axes a = chart_axes_of(f);
+	auto_free struct svg_place *places = xcalloc(f->n_lines + 1, sizeof(*places));
+	struct svg_letters letters = { .items = places };
 	int height = HEIGHT, names = 0;
 
 	for (size_t i = 0; i < f->n_lines; i++)
@@ -242,7 +352,7 @@ static void svg_lines(struct buf *out, const struct report_table *t)
 		if (f->kind == CHART_LINES)
 			svg_add_line(out, &a, line, i);
 		else if (line->n)
-			svg_add_point(out, &a, line, i);
+			svg_add_point(out, &a, line, i, &letters);
 		if (f->kind == CHART_LINES)
 			buf_printf(out,
 					"<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" "
@@ -253,6 +363,9 @@ static void svg_lines(struct buf *out, const struct report_table *t)
 		svg_add_mark(out, i, SVG_LEFT + PLOT_WIDTH + 50, y);
 		svg_label(out, SVG_LEFT + PLOT_WIDTH + SVG_LEGEND, y + 4, "start", line->name);
 	}
+	/* Letters stand above all lines. */
+	for (size_t i = 0; f->kind == CHART_LINES && i < f->n_lines; i++)
+		svg_add_line_letter(out, f, &a, i, &letters);
 	buf_add_str(out, "</svg>\n");
 }
 
@@ -291,11 +404,13 @@ static void svg_heat(struct buf *out, const struct report_table *t)
 					"<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
 					"fill=\"rgb(%d,%d,%d)\"/>",
 					x, y, column_px - 2, row_px - 2, grey, grey, grey);
-			buf_printf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" style=\"fill:%s\">",
-					x + column_px / 2, y + 15, grey < 130 ? "#fff" : "#000");
 			if (isfinite(cells[c + 1].value))
-				buf_printf(out, "%.4g", cells[c + 1].value);
-			buf_add_str(out, "</text>\n");
+				buf_printf(out,
+						"<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" "
+						"style=\"fill:%s\">%.4g</text>",
+						x + column_px / 2, y + 15,
+						grey < 130 ? "#fff" : "#000", cells[c + 1].value);
+			buf_add_char(out, '\n');
 		}
 	}
 	buf_add_str(out, "</svg>\n");

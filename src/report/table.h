@@ -65,6 +65,16 @@ struct chart_axes {
 
 struct chart_axes chart_axes_of(const struct chart *f);
 
+/* Round numbers at equal distances within a range: 1, 2 or 5 times a power of ten apart. */
+struct chart_ticks {
+	double first, distance;
+	int n;
+};
+
+/* Chooses at most `most` + 1 ticks. There are none if a double can't hold the distance of two.
+ * `low` is less than `high`. */
+struct chart_ticks chart_ticks_of(double low, double high, int most);
+
 /* Copies a line for a picture that shows what lies inside the axes. A point outside becomes a gap,
  * NAN, and a band ends at the axes. */
 struct chart_line chart_clip(

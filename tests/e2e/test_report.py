@@ -256,39 +256,6 @@ def test_curves_of_a_terminal(fumehood, runs):
     assert curves and curves[0].split()[1] == 40 * "\u2588"
 
 
-def test_outliers_do_not_flatten_pictures(fumehood, tmp_path):
-    """They lie outside, with a mark at the edge and a sentence. Tables have them."""
-    for number, (model, first, dollars) in enumerate(
-        [("low", -50, 1), ("fine", 0.5, 2), ("dear", 1.5, 90)]
-    ):
-        events = [{"event": "open", "task": "t", "metric": "m", "model": model}]
-        events[0]["baseline"] = {"m": 1}
-        for step, score in enumerate([first, first, 2 + number]):
-            events.append(
-                {"event": "spent", "model_stats": {"task_cost": dollars * (step + 1) / 3}}
-            )
-            events.append({"event": "step", "action": "validate", "info": {"score": {"m": score}}})
-        (tmp_path / model).mkdir()
-        text = "".join(json.dumps(e) + "\n" for e in events)
-        (tmp_path / model / "events.jsonl").write_text(text)
-    args = (tmp_path, "--tables", "iqm,over-steps,over-cost")
-    text = fumehood("report", *args).stdout
-    below = "2 of 9 points or their bands reach below the picture, down to -17."
-    steps = text[text.index("Score over steps") : text.index("Score over cost")]
-    assert below in " ".join(steps.split())
-    curves = dict(re.findall("^([a-z]+) +([\u2581-\u2588\u2193]{40})$", steps, re.M))
-    # The scores of `fine` are below the baseline, -1/6 in all, and so the lowest of the picture.
-    assert curves["low"][:26] == 26 * "\u2193" and curves["fine"][:26] == 26 * "\u2581"
-    found = tables(fumehood("report", *args, "--json"))
-    assert found["over-cost"]["rows"][-1] == pytest.approx([90, 1, 2 / 3, 1 / 3])
-    page = fumehood("report", *args, "--format", "html").stdout
-    assert below in page and "1 of 3 points lie right of the picture; the furthest is at 90" in page
-    iqm, steps, cost = re.findall("<svg.*?</svg>", page, re.S)
-    marks = [part.count('class="outside"') for part in (iqm, steps, cost)]
-    assert marks[:2] == [1, 2] and marks[2] > 3
-    assert ">90<" not in iqm + cost  # no tick
-
-
 def test_choice_of_runs(fumehood, runs):
     """--task and --model may be repeated, and an unknown name is told."""
     args = ("report", "--json", runs)

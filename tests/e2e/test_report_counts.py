@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports: records that are found twice, and scores that are outliers."""
 
+import itertools
+import json
 import re
 
+import pytest
 from test_report import mlgym_run, tables
 from test_report import runs as runs  # a fixture
 
@@ -12,6 +15,46 @@ def test_folders_that_overlap(fumehood, runs):
     once = tables(fumehood("report", runs, "--json"))
     (inner,) = runs.glob("two__blotto__*")
     assert tables(fumehood("report", runs, inner, runs.parent, "--json")) == once
+
+
+def test_outliers_do_not_flatten_pictures(fumehood, tmp_path):
+    """They lie outside, with a mark at the edge and a sentence. Tables have them."""
+    for number, (model, first, dollars) in enumerate(
+        [("low", -50, 1), ("fine", 0.5, 2), ("dear", 1.5, 90)]
+    ):
+        events = [{"event": "open", "task": "t", "metric": "m", "model": model}]
+        events[0]["baseline"] = {"m": 1}
+        for step, score in enumerate([first, first, 2 + number]):
+            events.append(
+                {"event": "spent", "model_stats": {"task_cost": dollars * (step + 1) / 3}}
+            )
+            events.append({"event": "step", "action": "validate", "info": {"score": {"m": score}}})
+        (tmp_path / model).mkdir()
+        text = "".join(json.dumps(e) + "\n" for e in events)
+        (tmp_path / model / "events.jsonl").write_text(text)
+    args = (tmp_path, "--tables", "iqm,over-steps,over-cost")
+    text = fumehood("report", *args).stdout
+    below = "2 of 9 points or their bands reach below the picture, down to -17."
+    steps = text[text.index("Score over steps") : text.index("Score over cost")]
+    assert below in " ".join(steps.split())
+    curves = dict(re.findall("^([a-z]+) +([\u2581-\u2588\u2193]{40})$", steps, re.M))
+    # The scores of `fine` are below the baseline, -1/6 in all, and so the lowest of the picture.
+    assert curves["low"][:26] == 26 * "\u2193" and curves["fine"][:26] == 26 * "\u2581"
+    found = tables(fumehood("report", *args, "--json"))
+    assert found["over-cost"]["rows"][-1] == pytest.approx([90, 1, 2 / 3, 1 / 3])
+    page = fumehood("report", *args, "--format", "html").stdout
+    assert below in page and "1 of 3 points lie right of the picture; the furthest is at 90" in page
+    iqm, steps, cost = re.findall("<svg.*?</svg>", page, re.S)
+    marks = [part.count('class="outside"') for part in (iqm, steps, cost)]
+    assert marks[:2] == [1, 2] and marks[2] > 3
+    assert ">90<" not in iqm + cost  # no tick
+    # Ticks are 1, 2 or 5 times a power of ten apart, and each axis has some.
+    for picture in (iqm, steps, cost):
+        for end in "middle", "end":  # x axis, y axis
+            found = re.findall(f'class="tick".* text-anchor="{end}">(.*)</text>', picture)
+            ticks = [float(tick) for tick in found]
+            apart = {f"{b - a:.0e}" for a, b in itertools.pairwise(ticks)}
+            assert 3 <= len(ticks) <= 9 and len(apart) == 1 and apart.pop()[0] in "125"
 
 
 def test_an_outlier_does_not_decide_the_shades(fumehood, tmp_path):

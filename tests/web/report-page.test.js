@@ -29,6 +29,14 @@ before(async () => {
 					step(1, { action: "validate", info: { score: { Score: 1.1 + run / 20 } } }),
 					{ event: "end", exit_status: "submitted", steps: 1, over: true },
 				]);
+	// Models whose curves and points lie close together.
+	for (let model = 0; model < 12; model++)
+		writeRun(top, `near-${model}`, [
+			opening({ model: `near-${model}`, task: "blotto", run: 0, baseline: { Score: 1 } }),
+			{ event: "spent", model_stats: { task_cost: 0.1 + model / 1e4, total_cost: 0.1, api_calls: 1 } },
+			step(1, { action: "validate", info: { score: { Score: model % 3 ? 1.2 : 0.9 } } }),
+			{ event: "end", exit_status: "submitted", steps: 1, over: true },
+		]);
 	execFileSync(process.env.FUMEHOOD, [
 		...["report", top, "--format", "html", "--compare", "one,two", "--out", path],
 	]);
@@ -60,6 +68,19 @@ for (const { width, colorScheme } of LOOKS)
 			Math.min(...[...document.querySelectorAll("svg text")].map((t) => t.getBoundingClientRect().height)),
 		);
 		assert.ok(smallest >= 8, `text of ${smallest} px`);
+		// Letters of curves, numbers and titles of axes, and names do not lie over each other.
+		const over = await page.evaluate(() =>
+			[...document.querySelectorAll("svg")]
+				.filter((svg) => svg.querySelector(".tick"))
+				.flatMap((svg) => {
+					const texts = [...svg.querySelectorAll("text")].map((t) => [t.textContent, t.getBoundingClientRect()]);
+					const meets = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3;
+					return texts.flatMap(([text, a], i) =>
+						texts.slice(0, i).filter(([, b]) => meets(a, b)).map(([other]) => `${svg.ariaLabel}: ${text} over ${other}`),
+					);
+				}),
+		);
+		assert.deepEqual(over, []);
 		await page.evaluate(axe);
 		const found = await page.evaluate(() => window.axe.run());
 		const serious = found.violations.filter((fault) => ["serious", "critical"].includes(fault.impact));
