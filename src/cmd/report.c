@@ -96,23 +96,57 @@ static bool report_names_table(const char *const *ids, size_t n, const char *id)
 	return false;
 }
 
-/* Refuses an id that no table has. */
+/* Tables that a report has only if there is something to tell, and the sentence if there is not. */
+static const struct {
+	const char *id, *sentence;
+} absent[] = {
+	{ "mixed",
+			"Nothing is mixed: the runs of each task have the same version, root file system, "
+			"data seed, judge keys and metric." },
+	{ "over-steps", "No score is normalised, or no run tells its steps." },
+	{ "over-cost", "No score is normalised, or no run tells its cost." },
+	{ "policy-steps", "No run is of a policy that is being trained." },
+	{ "actions-by-step", "No run tells its actions." },
+	{ "troubles", "Nothing is wrong with any run." },
+};
+
+/* Notes that a table is absent, because there is nothing to tell. False: it is unknown. */
+static bool report_note_absent(struct report_doc *doc, const char *id)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(absent); i++)
+		if (str_eq(absent[i].id, id)) {
+			doc_note(doc, "%s", absent[i].sentence);
+			return true;
+		}
+	return false;
+}
+
+static bool report_has_table(const struct report_doc *doc, const char *id)
+{
+	for (size_t i = 0; i < doc->n_tables; i++)
+		if (str_eq(doc->tables[i]->id, id))
+			return true;
+	return false;
+}
+
+/* Refuses an id that no report has. */
 static int report_check_tables(
-		const struct report_doc *doc, const struct texts *chosen, struct fh_error *err)
+		struct report_doc *doc, const struct texts *chosen, struct fh_error *err)
 {
 	auto_buf struct buf ids = BUF_INIT(4096);
 
 	for (size_t i = 0; i < doc->n_tables; i++)
 		buf_printf(&ids, "%s%s", i ? ", " : "", doc->tables[i]->id);
 	for (size_t i = 0; i < chosen->n; i++) {
-		bool known = str_eq(chosen->items[i], "all");
+		const char *id = chosen->items[i];
 
-		for (size_t t = 0; t < doc->n_tables && !known; t++)
-			known = str_eq(chosen->items[i], doc->tables[t]->id);
-		if (!known)
-			return error_say(err, ENOENT,
-					"--tables: this report has no table '%s'; it has %s",
-					chosen->items[i], buf_str(&ids));
+		if (str_eq(id, "all") || report_has_table(doc, id) || report_note_absent(doc, id))
+			continue;
+		if (str_eq(id, "compare") || str_eq(id, "compare-total"))
+			return error_say(err, EINVAL, "--tables %s needs two models: --compare A B",
+					id);
+		return error_say(err, ENOENT, "--tables: there is no table '%s'; there are %s", id,
+				buf_str(&ids));
 	}
 	return 0;
 }

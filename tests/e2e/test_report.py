@@ -343,6 +343,18 @@ def test_choice_of_tables(fumehood, runs):
     assert list(found) == ["aup", "iqm"]
     done = fumehood("report", runs, "--tables", "aup,nope", status=2)
     assert "no table 'nope'" in done.stderr and "scores-attempt" in done.stderr
+    # A table that has nothing to tell is an answer too, and a note gives it.
+    names = ["mixed", "over-cost", "policy-steps"]
+    args = ("report", runs, "--tables", ",".join(names))
+    report = json.loads(fumehood(*args, "--json").stdout)
+    told = ["Nothing is mixed", "no run tells its cost", "No run is of a policy"]
+    assert report["tables"] == []
+    assert all(any(words in note for note in report["notes"]) for words in told)
+    for form in "text", "md", "html":
+        text = " ".join(fumehood(*args, "--format", form).stdout.split())
+        assert all(words in text for words in told)
+    assert fumehood(*args, "--format", "csv").stdout == "table,row,column,value\n"
+    assert "--compare A B" in fumehood("report", runs, "--tables", "compare", status=2).stderr
 
 
 def test_model_called_baseline(fumehood, tmp_path):
