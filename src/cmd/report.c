@@ -6,12 +6,14 @@
 #include "cli/pager.h"
 #include "cli/term.h"
 #include "cmd/report_rows.h"
+#include "cmd/report_tables.h"
 #include "report/effort.h"
 #include "report/gather.h"
 #include "report/mix.h"
 #include "report/pair.h"
 #include "report/paper.h"
 #include "report/spread.h"
+#include "report/summary.h"
 #include "report/trouble.h"
 
 #include <errno.h>
@@ -81,112 +83,6 @@ static void report_write(struct buf *out, const struct report_doc *doc, enum rep
 	}
 }
 
-/* --- which tables ----------------------------------------------------------------------------- */
-
-/* Tables that text has without --tables: scores, noise, costs, and runs
- * in which something went wrong. */
-static const char *const brief[] = { "mixed", "compare", "compare-total", "iqm", "scores-attempt",
-	"spread", "over-steps", "policy-steps", "costs", "times", "errors", "troubles" };
-
-static bool report_names_table(const char *const *ids, size_t n, const char *id)
-{
-	for (size_t i = 0; i < n; i++)
-		if (str_eq(ids[i], id) || str_eq(ids[i], "all"))
-			return true;
-	return false;
-}
-
-/* Tables that a report has only if there is something to tell, and the sentence if there is not. */
-static const struct {
-	const char *id, *sentence;
-} absent[] = {
-	{ "mixed",
-			"Nothing is mixed: the runs of each task have the same version, root file system, "
-			"data seed, judge keys and metric." },
-	{ "over-steps", "No score is normalised, or no run tells its steps." },
-	{ "over-cost", "No score is normalised, or no run tells its cost." },
-	{ "policy-steps", "No run is of a policy that is being trained." },
-	{ "actions-by-step", "No run tells its actions." },
-	{ "troubles", "Nothing is wrong with any run." },
-};
-
-/* Notes that a table is absent, because there is nothing to tell. False: it is unknown. */
-static bool report_note_absent(struct report_doc *doc, const char *id)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(absent); i++)
-		if (str_eq(absent[i].id, id)) {
-			doc_note(doc, "%s", absent[i].sentence);
-			return true;
-		}
-	return false;
-}
-
-static bool report_has_table(const struct report_doc *doc, const char *id)
-{
-	for (size_t i = 0; i < doc->n_tables; i++)
-		if (str_eq(doc->tables[i]->id, id))
-			return true;
-	return false;
-}
-
-/* Refuses an id that no report has. */
-static int report_check_tables(
-		struct report_doc *doc, const struct texts *chosen, struct fh_error *err)
-{
-	auto_buf struct buf ids = BUF_INIT(4096);
-
-	for (size_t i = 0; i < doc->n_tables; i++)
-		buf_printf(&ids, "%s%s", i ? ", " : "", doc->tables[i]->id);
-	for (size_t i = 0; i < chosen->n; i++) {
-		const char *id = chosen->items[i];
-
-		if (str_eq(id, "all") || report_has_table(doc, id) || report_note_absent(doc, id))
-			continue;
-		if (str_eq(id, "compare") || str_eq(id, "compare-total"))
-			return error_say(err, EINVAL, "--tables %s needs two models: --compare A B",
-					id);
-		return error_say(err, ENOENT, "--tables: there is no table '%s'; there are %s", id,
-				buf_str(&ids));
-	}
-	return 0;
-}
-
-/* Keeps the named tables. Returns how many are left out. */
-static size_t report_keep_tables(struct report_doc *doc, const char *const *ids, size_t n_ids)
-{
-	size_t n = 0, all = doc->n_tables;
-
-	for (size_t i = 0; i < all; i++)
-		if (report_names_table(ids, n_ids, doc->tables[i]->id))
-			doc->tables[n++] = doc->tables[i];
-	doc->n_tables = n;
-	return all - n;
-}
-
-/* Applies --tables, or the choice that the format has without it. */
-static int report_choose_tables(const struct report_options *o, enum report_format format,
-		struct report_doc *doc, struct fh_error *err)
-{
-	size_t left;
-	int r = report_check_tables(doc, &o->tables, err);
-
-	if (r < 0)
-		return r;
-	if (o->tables.n) {
-		report_keep_tables(doc, o->tables.items, o->tables.n);
-		return 0;
-	}
-	left = format == REPORT_TEXT ? report_keep_tables(doc, brief, ARRAY_SIZE(brief)) : 0;
-	if (left)
-		doc->more = arena_printf(doc->arena,
-				"%zu more tables: --tables all, or --format html --out report.html%s\n"
-				"What a run did: fumehood show RUN, or fumehood view DIR",
-				left,
-				o->compare.n ? ""
-					     : "\nIs a difference noise: --compare MODEL MODEL");
-	return 0;
-}
-
 static int report_print(const struct report_options *o, struct buf *text, enum report_format format)
 {
 	struct fh_error err;
@@ -210,6 +106,7 @@ static int report_main(struct command_context *ctx)
 {
 	const struct report_options *o = ctx->options;
 	enum report_format format = ctx->json ? REPORT_JSON : (enum report_format)o->format;
+	bool is_brief = format == REPORT_TEXT && !o->tables.n;
 	auto_buf struct buf text = BUF_INIT(REPORT_BYTES_MAX);
 	struct report_doc doc = { .arena = ctx->arena, .title = "Report of runs" };
 	struct run_rows rows = { 0 };
@@ -234,8 +131,11 @@ static int report_main(struct command_context *ctx)
 	paper_tables(&report);
 	spread_tables(&report);
 	effort_tables(&report);
-	trouble_table(&report);
-	if (report_choose_tables(o, format, &doc, &err) < 0)
+	trouble_table(&report, is_brief ? TROUBLE_ROWS_BRIEF : TROUBLE_ROWS);
+	summary_table(&doc);
+	if (is_brief)
+		report_tables_keep_brief(&doc);
+	else if (o->tables.n && report_tables_keep(&doc, &o->tables, &err) < 0)
 		return cmd_refuse(&err);
 	report_write(&text, &doc, format, !o->out);
 	return report_print(o, &text, format);

@@ -199,8 +199,10 @@ static void svg_add_letter(
 	for (int i = 8; svg_room(letters, free_x, free_y, SVG_MARK) < SVG_MARK &&
 			i < 8 * SVG_RINGS + 8;
 			i++) {
-		free_x = x + SVG_MARK * (i / 8) * cos(i * M_PI / 4);
-		free_y = y - SVG_MARK * (i / 8) * sin(i * M_PI / 4);
+		int ring = i / 8;
+
+		free_x = x + SVG_MARK * ring * cos(i * M_PI / 4);
+		free_y = y - SVG_MARK * ring * sin(i * M_PI / 4);
 		if (free_x < SVG_LEFT || free_x > SVG_LEFT + PLOT_WIDTH || free_y < TOP ||
 				free_y > HEIGHT - BOTTOM) {
 			free_x = x;

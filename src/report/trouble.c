@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TROUBLE_ROWS_MAX 20
-
 /* Rank of a run: the higher, the earlier it is listed. 0: nothing is wrong. */
 static int64_t trouble_rank(const struct run_row *row)
 {
@@ -77,7 +75,7 @@ static void trouble_add(const struct report *r, struct report_table *t, const st
 	cells[4].record = row->path;
 }
 
-void trouble_table(const struct report *r)
+void trouble_table(const struct report *r, size_t most)
 {
 	static const char *const columns[] = { "What", "Task", "Model", "Best score", "Run", NULL };
 	const struct run_row **runs =
@@ -92,16 +90,15 @@ void trouble_table(const struct report *r)
 		return;
 	qsort(runs, n, sizeof(const struct run_row *), trouble_compare);
 	t = doc_add(r->doc, "troubles", "Runs to look at",
-			n > TROUBLE_ROWS_MAX
-					? arena_printf(r->doc->arena,
-							  "The %d worst of %zu runs with signs of "
-							  "tampering, a damaged record, a person's "
-							  "help, an early end, no score, or errors.",
-							  TROUBLE_ROWS_MAX, n)
-					: "Runs with signs of tampering, a damaged record, a "
-					  "person's help, an early end, no score, or errors. The "
-					  "worst come first.",
+			n > most ? arena_printf(r->doc->arena,
+						   "The %zu worst of %zu runs with signs of "
+						   "tampering, a damaged record, a person's "
+						   "help, an early end, no score, or errors.",
+						   most, n)
+				 : "Runs with signs of tampering, a damaged record, a "
+				   "person's help, an early end, no score, or errors. The "
+				   "worst come first.",
 			columns);
-	for (size_t i = 0; i < n && i < TROUBLE_ROWS_MAX; i++)
+	for (size_t i = 0; i < n && i < most; i++)
 		trouble_add(r, t, runs[i]);
 }

@@ -4,7 +4,10 @@
 
 #include "report/gather.h"
 
-/* A table of the runs in which something went wrong, with their paths. */
-void trouble_table(const struct report *r);
+#define TROUBLE_ROWS 20
+#define TROUBLE_ROWS_BRIEF 5
+
+/* A table of the runs in which something went wrong, with their paths: the `most` worst. */
+void trouble_table(const struct report *r, size_t most);
 
 #endif

@@ -9,6 +9,7 @@
 #include "report/mix.h"
 #include "report/paper.h"
 #include "report/spread.h"
+#include "report/summary.h"
 #include "report/trouble.h"
 #include "view/work.h"
 
@@ -167,7 +168,8 @@ static void page_report_run(struct view_work *w)
 		paper_tables(&report);
 		spread_tables(&report);
 		effort_tables(&report);
-		trouble_table(&report);
+		trouble_table(&report, TROUBLE_ROWS);
+		summary_table(&doc);
 	}
 	page_report_put(&writer, &doc);
 	work_tell(w, "report", &json);

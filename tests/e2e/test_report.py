@@ -336,11 +336,27 @@ def test_choice_of_tables(fumehood, runs):
     text = fumehood("report", runs).stdout
     assert "Spread over runs" in text and "Performance profile" not in text
     assert "Low  High" not in text  # no model has eight runs
-    assert "more tables: --tables all" in text
+    assert "more tables: --tables all" in text and "long here" not in text
+    # Models come first, by rank. Their numbers are those of other tables.
+    found = tables(fumehood("report", runs, "--json"))
+    models = cells(found["models"])
+    assert list(found)[0] == "models" and list(models) == ["one", "two", "baseline"]
+    assert models["one"]["AUP"] == cells(found["aup"])["one"]["Best AUP"]
+    assert (models["two"]["Runs"], models["two"]["No score"]) == (2, 1)
+    assert models["baseline"]["Mean rank"] and models["baseline"]["Runs"] is None
     whole = fumehood("report", runs, "--tables", "all").stdout
     assert "Performance profile" in whole and "more tables" not in whole
-    found = tables(fumehood("report", runs, "--tables", "aup,iqm", "--json"))
-    assert list(found) == ["aup", "iqm"]
+    found = tables(fumehood("report", runs, "--tables", "iqm,aup,iqm", "--json"))
+    assert list(found) == ["iqm", "aup"]
+    # A report of many models is a few screens long. It names its tables that are long.
+    for number in range(12):
+        for task in "blotto", "battleOfSexes":
+            mlgym_run(runs, f"more{number}", task, 0, [])
+    text = fumehood("report", runs).stdout
+    assert "\nModels\n" in text and "\nScores, best@attempt\n" in text
+    assert "Spread over runs" not in text and "--tables spread,costs,times,errors\n" in text
+    assert "The 5 worst of 25 runs" in text and len(text.splitlines()) < 80
+    assert "Spread over runs" in fumehood("report", runs, "--format", "md").stdout
     done = fumehood("report", runs, "--tables", "aup,nope", status=2)
     assert "no table 'nope'" in done.stderr and "scores-attempt" in done.stderr
     # A table that has nothing to tell is an answer too, and a note gives it.
