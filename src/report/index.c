@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define INDEX_FORMAT 7 /* raise it when a column changes its meaning: old files are made anew */
+#define INDEX_FORMAT 8 /* raise it when a column changes its meaning: old files are made anew */
 #define INDEX_BUSY_MS 20000
 
 struct run_index {

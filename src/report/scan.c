@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "report/find.h"
 #include "report/scan_inside.h"
 #include "task/load.h"
 #include "trajectory/traj.h"
@@ -181,7 +182,7 @@ static void scan_traj_scores(struct scan *s, const struct pyjson *scores)
 }
 
 static int scan_results(
-		const char *path, struct arena *a, const struct pyjson **out, struct fh_error *err)
+		struct scan *s, const char *path, const struct pyjson **out, struct fh_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(SCAN_RESULTS_BYTES_MAX);
 	struct pyjson_source source = { .name = path };
@@ -192,7 +193,11 @@ static int scan_results(
 		return r;
 	source.data = buf_str(&text);
 	source.n = text.len;
-	r = pyjson_read(a, &source, &results, err);
+	r = pyjson_read(&s->own, &source, &results, err);
+	if (r < 0 && found_is_policy(path_basename(path)) && scan_mend_policy(s, &source, out)) {
+		scan_set_damage(s, err);
+		return 0;
+	}
 	if (r < 0)
 		return r;
 	if (results->kind != PYJSON_OBJECT)
@@ -270,9 +275,9 @@ static int scan_mlgym(
 	scan_set_names(s, path_basename(folder));
 	scan_set_file(s, is_traj ? file : path_basename(folder));
 	if (str_ends(file, ".json"))
-		r = scan_results(path, &s->own, &results, err);
+		r = scan_results(s, path, &results, err);
 	else if (path_exists(beside))
-		scan_results(beside, &s->own, &results, NULL);
+		scan_results(s, beside, &results, NULL);
 	if (r < 0)
 		return r;
 	if (scan_is_policy(results)) {

@@ -66,3 +66,34 @@ def test_an_outlier_does_not_decide_the_shades(fumehood, tmp_path):
     greys = [int(grey) for grey in re.findall(r'fill="rgb\((\d+),', heat)]
     # The baseline of 2.5 is first. The outlier is as light as the worst of the others.
     assert greys == [145, 245, 245, 179, 112, 45]
+
+
+def test_damaged_episodes_of_a_policy_count(fumehood, tmp_path):
+    """An episode that was cut, or has a broken turn, counts with the turns that can be read."""
+    turns = [{"action": "validate", "score": {"Score": score}} for score in (3.0, 2.0, 9.0)]
+    episode = {"task": "blotto", "example_id": 4, "policy_step": 7, "trajectory": turns}
+    metrics = {"baseline_score": 1.0, "final_score": 2.0, "validation_history": [2.0]}
+    episode |= {"metrics": metrics, "info": {"exit_status": "submitted"}}
+    text = json.dumps(episode, indent=1)
+    for name, data in {
+        "cut": text[: text.index("9.0")],
+        "ends": text[: text.index('"info"')],
+        "broken": text.replace("3.0", "3.0.0"),
+        "whole": text,
+        "early": text[: text.index('"trajectory"')],
+    }.items():
+        (tmp_path / f"blotto_pi7_{name}.json").write_text(data)
+    done = fumehood("report", tmp_path, "--json")
+    assert done.stderr.count("damaged, the rest counts: ") == 3
+    assert done.stderr.count("a record is left out: ") == 1
+    found = tables(done)
+    costs = dict(zip(found["costs"]["columns"], found["costs"]["rows"][0], strict=True))
+    assert (costs["Runs"], costs["Steps"]) == (4, 2 + 3 * 3)
+    # The cut one has the scores of its turns, the others those of their metrics.
+    assert found["policy-steps"]["rows"] == [["blotto", 7, 4, (3 + 3 * 2) / 4, 2]]
+    damaged = {row[4].split("_")[-1] for row in found["troubles"]["rows"] if "damaged" in row[0]}
+    assert damaged == {"cut.json", "ends.json", "broken.json"}
+    notes = json.loads(done.stdout)["notes"]
+    assert any(note.startswith("3 records are damaged.") for note in notes)
+    text = fumehood("export", "--format", "steps", tmp_path).stderr
+    assert text.count("a record is left out: ") >= 4
