@@ -206,12 +206,14 @@ static void gather_note_guessed(struct report *r, size_t task)
 
 static void gather_note_damage(struct report *r, const struct run_rows *rows)
 {
-	size_t left_out = 0, damaged = 0;
+	size_t left_out = 0, damaged = 0, told = 0;
 
 	for (size_t i = 0; i < rows->n; i++)
 		left_out += rows->items[i].problem != NULL;
-	for (size_t i = 0; i < r->n_runs; i++)
+	for (size_t i = 0; i < r->n_runs; i++) {
 		damaged += r->runs[i]->damage != NULL;
+		told += r->runs[i]->told > 0;
+	}
 	if (left_out)
 		doc_note(r->doc, "%zu records can't be read and are left out.", left_out);
 	if (damaged)
@@ -219,6 +221,11 @@ static void gather_note_damage(struct report *r, const struct run_rows *rows)
 				"%zu records are damaged. Their runs count with the steps that can be "
 				"read.",
 				damaged);
+	if (told)
+		doc_note(r->doc,
+				"Scores of %zu damaged records were read from observations, because "
+				"the record's own are lost.",
+				told);
 }
 
 void report_gather(struct report *r, struct report_doc *doc, const struct run_rows *rows,

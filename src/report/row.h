@@ -33,6 +33,7 @@ struct run_row {
 	int64_t complete; /* 1: the episode ended by itself */
 	int64_t steps;
 	double baseline, best, last; /* scores by the metric */
+	int64_t told;                /* scores of a damaged record that its observations tell */
 	double reward;               /* sum of the steps' rewards */
 	double cost;                 /* dollars */
 	int64_t tokens_sent, tokens_received, calls;

@@ -239,7 +239,12 @@ static int scan_mlgym_traj(struct scan *s, struct scan_tasks *tasks, const char 
 	scores = t->info.score ? t->info.score : pyjson_get(results, "agent");
 	s->row->exit_status = scan_text(s, t->info.exit_status);
 	s->row->complete = s->row->exit_status && *s->row->exit_status;
+	if (!scores && s->row->damage)
+		scores = scan_told_scores(s, t);
+	if (!baseline && s->row->damage)
+		baseline = scan_told_baseline(s, t);
 	scan_set_metric(s, tasks, scores, baseline);
+	s->row->baseline = scan_value(baseline, s->row->metric);
 	for (size_t i = 0; i < t->n_steps; i++)
 		scan_traj_step(s, &t->steps[i]);
 	scan_traj_scores(s, scores);
@@ -248,6 +253,16 @@ static int scan_mlgym_traj(struct scan *s, struct scan_tasks *tasks, const char 
 	s->row->refused = s->row->integrity = -1; /* MLGym records neither */
 	scan_set_scores(s, scores);
 	return 0;
+}
+
+/* Takes a record that is a results.json alone. */
+static void scan_results_scores(
+		struct scan *s, struct scan_tasks *tasks, const struct pyjson *results)
+{
+	const struct pyjson *baseline = pyjson_get(results, "baseline");
+
+	scan_set_metric(s, tasks, pyjson_get(results, "agent"), baseline);
+	s->row->baseline = scan_value(baseline, s->row->metric);
 }
 
 /* The record names its task with the variant, "titanic:micro". */
@@ -289,12 +304,10 @@ static int scan_mlgym(
 	if (is_traj && (!str_ends(file, ".json") || !results))
 		r = scan_mlgym_traj(s, tasks, path, results, err);
 	else
-		scan_set_metric(s, tasks, pyjson_get(results, "agent"),
-				pyjson_get(results, "baseline"));
+		scan_results_scores(s, tasks, results);
 	if (r < 0)
 		return r;
 	scan_set_scores(s, pyjson_get(results, "agent"));
-	s->row->baseline = scan_value(pyjson_get(results, "baseline"), s->row->metric);
 	s->row->judge = "MLGym";
 	return 0;
 }

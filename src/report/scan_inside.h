@@ -4,6 +4,7 @@
 
 #include "python/pyjson.h"
 #include "report/scan.h"
+#include "trajectory/traj.h"
 
 #include <stdbool.h>
 
@@ -53,6 +54,13 @@ void scan_sum_steps(struct scan *s);
 
 /* Copies a text that a record holds, with a cap on its length. */
 const char *scan_text(struct scan *s, const struct pyjson *v);
+
+/* Collects the scores that a .traj's observations tell, in the form of its list of scores. Counts
+ * them in the row. A scored step whose score can't be trusted or read has an empty object. */
+const struct pyjson *scan_told_scores(struct scan *s, const struct traj *t);
+
+/* The first scores of the baseline that an observation tells. NULL: none does. */
+const struct pyjson *scan_told_baseline(struct scan *s, const struct traj *t);
 
 /* True for the record of an episode that a trainer of a policy wrote as JSON. */
 bool scan_is_policy(const struct pyjson *root);

@@ -45,6 +45,7 @@ static const char *trouble_text(struct arena *a, const struct run_row *row)
 	trouble_put(&out, "integrity", row->integrity);
 	if (row->damage)
 		buf_printf(&out, "%sdamaged record", out.len ? ", " : "");
+	trouble_put(&out, "scores read from observations", row->told);
 	trouble_put(&out, "helped by a person", row->helped);
 	if (row->complete == 0)
 		buf_printf(&out, "%s%s", out.len ? ", " : "",

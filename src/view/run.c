@@ -6,8 +6,10 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "env/words.h"
 #include "task/load.h"
 #include "trajectory/export.h"
+#include "trajectory/told.h"
 #include "view/effects.h"
 
 #include <math.h>
@@ -16,7 +18,6 @@
 
 #define RUN_HEAD_BYTES 120
 #define RESULTS_BYTES_MAX (16L << 20)
-#define SCORED "Evaluation Score: "
 
 /* --- values ----------------------------------------------------------------------------------- */
 
@@ -68,26 +69,9 @@ static bool run_begins(struct run_text t, const char *word)
 /* Reads a score from an observation: "Evaluation Score: {'Score': 1.25}". */
 static double run_told_score(struct record *r, struct run_text seen)
 {
-	const char *end = seen.text + seen.n,
-		   *at = memmem(seen.text, seen.n, SCORED, strlen(SCORED));
-	auto_free char *name = r->metric ? xasprintf("'%s': ", r->metric) : NULL;
-	const char *found = NULL, *quote;
+	auto_arena struct arena arena = ARENA_INIT;
 
-	if (!at)
-		return NAN;
-	at += strlen(SCORED);
-	if (name)
-		found = memmem(at, (size_t)(end - at), name, strlen(name));
-	if (found)
-		return strtod(found + strlen(name), NULL);
-	if (end - at < 2 || at[0] != '{' || at[1] != '\'')
-		return NAN;
-	quote = memchr(at + 2, '\'', (size_t)(end - at - 2));
-	if (!quote || end - quote < 3 || quote[1] != ':')
-		return NAN;
-	if (!r->metric)
-		r->metric = xstrndup(at + 2, (size_t)(quote - at - 2));
-	return strtod(quote + 2, NULL);
+	return run_score(r, told_read(&arena, seen.text, seen.n, WORDS_EVALUATION));
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from test_report import mlgym_run, tables
+from test_report import cells, mlgym_run, tables
 from test_report import runs as runs  # a fixture
 
 
@@ -97,3 +97,37 @@ def test_damaged_episodes_of_a_policy_count(fumehood, tmp_path):
     assert any(note.startswith("3 records are damaged.") for note in notes)
     text = fumehood("export", "--format", "steps", tmp_path).stderr
     assert text.count("a record is left out: ") >= 4
+
+
+def test_scores_that_observations_tell(fumehood, tmp_path):
+    """They count if a cut .traj has no others, but not those that an agent may have printed."""
+    said = {"state": "{}", "response": "", "thought": "", "execution_time": 1.0}
+    told = "Baseline Score: {{'Score': 1.0}}\nEvaluation Score: {{'x': nan, 'Score': {}}}"
+    steps = [
+        ("validate", told.format(1.5)),
+        ("python3 cheat.py", told.format(99.0)),
+        ("cat x && validate", told.format(98.0)),
+        ("validate\n", "Evaluation Score: {'Score': 97.0}\n" + told.format(1.25)),
+    ]
+    trajectory = [said | {"action": a, "observation": o} for a, o in steps]
+    record = {"environment": "e", "trajectory": trajectory, "history": [], "info": {}}
+    text = json.dumps(record, indent=2)
+    names = ["blotto", "nobodysTask"]
+    for name in names:
+        run = tmp_path / "runs" / f"m__{name}__default__run_0"
+        run.mkdir(parents=True)
+        (run / f"{name}.traj").write_text(text[: text.index('"history"')])
+    done = fumehood("report", tmp_path / "runs", "--json")
+    found = tables(done)
+    assert cells(found["scores-attempt"])["blotto"] == {"baseline": 1.0, "m": 1.5}
+    assert cells(found["scores-submission"])["blotto"]["m"] == 1.25
+    assert [row[0].split(", ")[:2] for row in found["troubles"]["rows"]] == [
+        ["damaged record", "scores read from observations 2"]
+    ] * 2
+    notes = " ".join(json.loads(done.stdout)["notes"])
+    assert "Scores of 2 damaged records were read from observations" in notes
+    assert "nobodysTask: no task of this name is known, so its metric is guessed: Score" in notes
+    # Scores of the record itself come before those.
+    (run / "results.json").write_text('{"agent": [{"Score": 5}], "baseline": {"Score": 4}}')
+    found = tables(fumehood("report", tmp_path / "runs", "--json"))
+    assert cells(found["scores-attempt"])["nobodysTask"] == {"baseline": 4.0, "m": 5.0}
