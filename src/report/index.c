@@ -5,9 +5,12 @@
 #include "base/path.h"
 #include "base/places.h"
 #include "base/scope.h"
+#include "base/sha256.h"
 #include "base/str.h"
 #include "report/find.h"
 #include "report/scan.h"
+
+#include "fumehood-build.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,7 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define INDEX_FORMAT 8 /* raise it when a column changes its meaning: old files are made anew */
+/* Raise it when a column, or a text that is kept, changes its meaning: old files are made anew. */
+#define INDEX_FORMAT 8
 #define INDEX_BUSY_MS 20000
 
 struct run_index {
@@ -69,6 +73,19 @@ static int index_place(const char *dir, char **out, struct fh_error *err)
 	return 0;
 }
 
+/* Gives the number of the format in a file. Each released version has its own, because it may read
+ * records in another way. */
+static int index_format(void)
+{
+	uint8_t digest[SHA256_BYTES];
+	struct sha256 sha;
+
+	sha256_init(&sha);
+	sha256_add_str(&sha, FUMEHOOD_VERSION);
+	sha256_end(&sha, digest);
+	return INDEX_FORMAT << 16 | digest[0] << 8 | digest[1];
+}
+
 static void index_create_sql(struct buf *sql)
 {
 	static const char *const types[] = {
@@ -83,7 +100,7 @@ static void index_create_sql(struct buf *sql)
 			"CREATE TABLE kept(path TEXT PRIMARY KEY, text BLOB); "
 			"CREATE TRIGGER gone AFTER DELETE ON runs "
 			"BEGIN DELETE FROM kept WHERE path=old.path; END; PRAGMA user_version=%d",
-			INDEX_FORMAT);
+			index_format());
 }
 
 static int index_version(struct run_index *ix)
@@ -109,7 +126,7 @@ static int index_make(struct run_index *ix)
 	if (index_version(ix) == 0) {
 		index_create_sql(&sql);
 		r = index_exec(ix, buf_str(&sql));
-	} else if (index_version(ix) != INDEX_FORMAT)
+	} else if (index_version(ix) != index_format())
 		r = -EIO;
 	return r < 0 ? (index_exec(ix, "ROLLBACK"), r) : index_exec(ix, "COMMIT");
 }
@@ -125,7 +142,7 @@ static int index_connect(struct run_index *ix)
 	sqlite3_db_config(ix->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	/* An index that a crash damages is made anew, so nothing has to be synced. */
 	index_exec(ix, "PRAGMA synchronous=OFF");
-	return index_version(ix) == INDEX_FORMAT ? 0 : index_make(ix);
+	return index_version(ix) == index_format() ? 0 : index_make(ix);
 }
 
 static void index_disconnect(struct run_index *ix)

@@ -8,7 +8,6 @@ import json
 import os
 import pty
 import re
-import shutil
 import struct
 import termios
 import xml.etree.ElementTree as ET
@@ -189,18 +188,6 @@ def test_runs_of_damaged_records_count(fumehood, tmp_path):
     # A program that wants whole runs gets none of these.
     done = fumehood("export", "--format", "steps", tmp_path / "runs", status=2)
     assert done.stderr.count("a record is left out") == 4
-
-
-def test_index_follows_the_folder(fumehood, runs):
-    fumehood("report", runs)
-    (index,) = runs.glob(".fumehood-index-*.sqlite")
-    run = mlgym_run(runs, "two", "blotto", 7, [9.0])
-    found = tables(fumehood("report", runs, "--json"))
-    assert cells(found["scores-attempt"])["blotto"]["two"] == 9.0
-    shutil.rmtree(run)
-    index.write_bytes(b"SQLite format 3\0" + b"garbage" * 1000)
-    found = tables(fumehood("report", runs, "--json"))
-    assert cells(found["scores-attempt"])["blotto"]["two"] == 2.0
 
 
 def test_mixed_versions_are_told(fumehood, tmp_path):

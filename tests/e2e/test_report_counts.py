@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports: records that are found twice, and scores that are outliers."""
+"""Reports: which records count, what the index keeps, and scores that are outliers."""
 
+import contextlib
 import itertools
 import json
 import re
+import shutil
+import sqlite3
 
 import pytest
 from test_report import cells, mlgym_run, tables
@@ -55,6 +58,30 @@ def test_outliers_do_not_flatten_pictures(fumehood, tmp_path):
             ticks = [float(tick) for tick in found]
             apart = {f"{b - a:.0e}" for a, b in itertools.pairwise(ticks)}
             assert 3 <= len(ticks) <= 9 and len(apart) == 1 and apart.pop()[0] in "125"
+
+
+def test_index_follows_the_folder(fumehood, runs):
+    fumehood("report", runs)
+    (index,) = runs.glob(".fumehood-index-*.sqlite")
+    run = mlgym_run(runs, "two", "blotto", 7, [9.0])
+    found = tables(fumehood("report", runs, "--json"))
+    assert cells(found["scores-attempt"])["blotto"]["two"] == 9.0
+    # An index of another version of the program is made anew. So are the texts that it keeps.
+    for version in None, 7, 1, 0:  # None: this version, whose numbers are taken
+        with contextlib.closing(sqlite3.connect(index)) as db, db:
+            db.execute("UPDATE runs SET best = 50, last = 50 WHERE model = 'two'")
+            db.execute("REPLACE INTO kept VALUES('old', 'old')")
+            if version is not None:
+                db.execute(f"PRAGMA user_version = {version}")
+        found = tables(fumehood("report", runs, "--json"))
+        is_same = version is None
+        assert cells(found["scores-attempt"])["blotto"]["two"] == (50.0 if is_same else 9.0)
+        with contextlib.closing(sqlite3.connect(index)) as db:
+            assert bool(db.execute("SELECT * FROM kept").fetchall()) == is_same
+    shutil.rmtree(run)
+    index.write_bytes(b"SQLite format 3\0" + b"garbage" * 1000)
+    found = tables(fumehood("report", runs, "--json"))
+    assert cells(found["scores-attempt"])["blotto"]["two"] == 2.0
 
 
 def test_an_outlier_does_not_decide_the_shades(fumehood, tmp_path):
