@@ -32,7 +32,7 @@ static const char style[] =
 		"stroke-width:3px}\n"
 		".line{fill:none;stroke-width:1.8}.band{opacity:.1}.grid{stroke:#ddd}.bar{fill:#666}.leader{stroke:#777}\n"
 		".note{border-left:4px solid #b3410e;padding-left:.7rem}\n"
-		"nav a{margin-right:.8rem;white-space:nowrap}a{color:inherit}\n"
+		"nav a{display:inline-block;margin-right:.8rem}a{color:inherit}\n"
 		"</style>";
 
 static void html_cell(struct buf *out, const char *tag, bool number, const char *text)

@@ -17,10 +17,11 @@ const { chromium } = packages("playwright-core");
 const axe = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
 const top = mkdtempSync(join(tmpdir(), "fumehood-page-"));
 const path = join(top, "report.html");
+const LONG = "a-model-whose-name-is-longer-than-the-half-of-a-narrow-window";
 let browser;
 
 before(async () => {
-	for (const model of ["one", "two"])
+	for (const model of [LONG, "two"])
 		for (const task of ["blotto", "battleOfSexes"])
 			for (let run = 0; run < 9; run++)
 				writeRun(top, `${model}-${task}-${run}`, [
@@ -38,7 +39,7 @@ before(async () => {
 			{ event: "end", exit_status: "submitted", steps: 1, over: true },
 		]);
 	execFileSync(process.env.FUMEHOOD, [
-		...["report", top, "--format", "html", "--compare", "one,two", "--out", path],
+		...["report", top, "--format", "html", "--compare", `${LONG},two`, "--out", path],
 	]);
 	browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
 });
