@@ -4,6 +4,8 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "report/dump_policy.h"
+#include "report/find.h"
 #include "report/scan_inside.h"
 
 #include <math.h>
@@ -98,15 +100,25 @@ static void dump_set_best(struct dump_run *run)
 	for (size_t i = 0; i < run->n_steps; i++) {
 		struct dump_step *step = &run->steps[i];
 
-		step->score = scan_value(step->scores, run->row->metric);
+		if (!pyjson_double(step->scores, &step->score))
+			step->score = scan_value(step->scores, run->row->metric);
 		if (isnan(best) || (run->row->maximize ? step->score > best : step->score < best))
 			best = step->score;
 		step->best = best;
 	}
 }
 
+static const struct pyjson *dump_turn_score(const struct pyjson *turn)
+{
+	const struct pyjson *score = pyjson_get(turn, "score");
+
+	return score && score->kind != PYJSON_NULL ? score : NULL;
+}
+
 static void dump_make_steps(struct dump_run *run)
 {
+	const struct pyjson *turn = run->turns ? run->turns->first : NULL;
+
 	run->n_steps = run->open ? (run->events.n_told ? run->events.n_told - 1 : 0)
 				 : run->traj->n_steps;
 	run->steps = arena_array(&run->arena, run->n_steps + 1, sizeof(*run->steps));
@@ -125,8 +137,13 @@ static void dump_make_steps(struct dump_run *run)
 			str_to_double(seconds, &step->duration_s);
 		if (run->open)
 			dump_set_event(run, i);
+		if (turn) {
+			step->event = dump_policy_event(&run->arena, turn);
+			step->scores = dump_turn_score(turn);
+			turn = turn->next;
+		}
 	}
-	if (!run->open)
+	if (!run->open && !run->turns)
 		dump_set_scores(run);
 	dump_set_best(run);
 }
@@ -145,6 +162,16 @@ static int dump_read_events(struct dump_run *run, struct fh_error *err)
 	return 0;
 }
 
+/* A file with the name of a policy's episode may also hold MLGym's forms. */
+static int dump_read_policy(struct dump_run *run, struct fh_error *err)
+{
+	const char *path = run->row->path;
+
+	if (dump_policy_read(path, &run->file, &run->turns, NULL) == 0 || run->row->steps < 0)
+		return 0;
+	return traj_read(path, &run->file, err);
+}
+
 int dump_run_read(const struct run_row *row, struct dump_run *out, struct fh_error *err)
 {
 	struct dump_run run = { .row = row };
@@ -152,6 +179,8 @@ int dump_run_read(const struct run_row *row, struct dump_run *out, struct fh_err
 
 	if (str_eq(path_basename(row->path), EXPORT_EVENTS))
 		r = dump_read_events(&run, err);
+	else if (found_is_policy(path_basename(row->path)))
+		r = dump_read_policy(&run, err);
 	else if (row->steps >= 0) /* else it has scores alone */
 		r = traj_read(row->path, &run.file, err);
 	if (r < 0)

@@ -16,8 +16,8 @@ struct dump_usage {
 
 struct dump_step {
 	const struct traj_step *texts;
-	const struct pyjson *event;  /* event of the step; NULL: a record of MLGym's */
-	const struct pyjson *scores; /* all metrics of a scored step; NULL: not scored */
+	const struct pyjson *event;  /* event of the step, or a turn; NULL: a record of MLGym's */
+	const struct pyjson *scores; /* metrics of a scored step, or its score; NULL: not scored */
 	double score, best;          /* by the metric that decides; `best` so far */
 	double begin_s, end_s;       /* seconds since 1970 */
 	double duration_s;
@@ -30,11 +30,12 @@ struct dump_run {
 	/* texts of the run; NULL: there is only a results.json. Our record has a last step more
 	 * than `steps` if the limit of steps ended it. */
 	const struct traj *traj;
-	const struct pyjson *open; /* event `open`; NULL: a record of MLGym's */
+	const struct pyjson *open;  /* event `open`; NULL: a record of MLGym's */
+	const struct pyjson *turns; /* turns of a policy's episode; NULL: another record */
 	struct dump_step *steps;
 	size_t n_steps;
 	struct exported events; /* owns the values of our records */
-	struct traj *file;      /* owns the values of MLGym's */
+	struct traj *file;      /* owns the values of others */
 	struct arena arena;
 };
 

@@ -122,8 +122,37 @@ def test_damaged_episodes_of_a_policy_count(fumehood, tmp_path):
     assert damaged == {"cut.json", "ends.json", "broken.json"}
     notes = json.loads(done.stdout)["notes"]
     assert any(note.startswith("3 records are damaged.") for note in notes)
-    text = fumehood("export", "--format", "steps", tmp_path).stderr
-    assert text.count("a record is left out: ") >= 4
+
+
+def test_export_of_a_policy(fumehood, tmp_path):
+    """An episode of a policy is exported with its turns, but not if it is damaged."""
+    asked = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
+    turn = {"action": "ls", "reward": 0.5, "exit_code": 2, "outcome": "ok", "duration_s": 1.5}
+    turns = [
+        turn | {"completion": "one", "observation": "1", "score": None},
+        turn | {"completion": "two", "observation": "2", "score": {"Score": 2.5}},
+        turn | {"completion": "three", "observation": "3", "score": 3.5},
+        {},
+    ]
+    episode = {"task": "blotto", "policy_step": 7, "trajectory": turns}
+    episode |= {"metrics": {"baseline_score": 1.0}, "info": {"prompt": asked}}
+    text = json.dumps(episode)
+    (tmp_path / "blotto_pi7_a.json").write_text(text)
+    (tmp_path / "blotto_pi7_b.json").write_text(text[: text.index("3.5")])
+    done = fumehood("export", "--format", "steps", tmp_path)
+    assert done.stderr.count("\n") == 1 and "blotto_pi7_b.json" in done.stderr
+    steps = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [step["response"] for step in steps] == ["one", "two", "three", None]
+    assert [step["score"] for step in steps] == [None, 2.5, 3.5, None]
+    assert [step["best"] for step in steps] == [None, 2.5, 3.5, 3.5]
+    got = [steps[0][key] for key in ("policy_step", "reward", "exit_code", "duration_s", "kind")]
+    assert got == [7, 0.5, 2, 1.5, "bash"]
+    (chat,) = fumehood("export", "--format", "chat", tmp_path).stdout.splitlines()
+    said = [(m["role"], m["content"]) for m in json.loads(chat)["messages"]]
+    assert said[:3] == [("system", "s"), ("user", "u"), ("assistant", "one")]
+    assert said[3:7] == [("user", "1"), ("assistant", "two"), ("user", "2"), ("assistant", "three")]
+    assert said[7:] == [("user", "3"), ("assistant", "")]  # the empty turn
+    fumehood("export", "--format", "inspect", "--out", tmp_path / "logs", tmp_path)
 
 
 def test_scores_that_observations_tell(fumehood, tmp_path):
