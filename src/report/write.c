@@ -4,6 +4,7 @@
 #include "python/pyjson.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Writers of Markdown, CSV and JSON. */
@@ -59,10 +60,20 @@ void doc_write_markdown(struct buf *out, const struct report_doc *doc)
 
 /* --- CSV -------------------------------------------------------------------------------------- */
 
+/* True for a text that a program which opens the file could run as a formula. */
+static bool write_is_formula(const char *text)
+{
+	char *end;
+
+	if (*text != '-')
+		return *text && strchr("=+@\t\r", *text);
+	strtod(text, &end);
+	return *end;
+}
+
 static void write_csv_cell(struct buf *out, const char *text)
 {
-	/* A program that opens the file must not run a text that looks like a formula. */
-	const char *guard = strchr("=+@\t\r", *text) && *text ? "'" : "";
+	const char *guard = write_is_formula(text) ? "'" : "";
 
 	if (!*guard && !strpbrk(text, ",\"\r\n")) {
 		buf_add_str(out, text);

@@ -477,5 +477,12 @@ def test_html_is_closed(fumehood, tmp_path):
     assert "<script" not in page and "\u202e" not in page
     assert "&lt;script&gt;" in page and "default-src 'none'" in page
     assert "http" not in page.replace("http-equiv", "")
+    # A spreadsheet runs no name as a formula, and numbers stay numbers.
+    for number, name in enumerate(["=1+1", "-1+cmd|' /C calc'!A0"]):
+        mlgym_run(folder.parent, name.replace("/", "-"), "blotto", number, [-2.5], base=-4.0)
+    text = fumehood("report", folder.parent, "--format", "csv").stdout
+    found = [cell for row in csv.reader(text.splitlines()) for cell in row]
+    assert "'=1+1" in found and "'-1+cmd|' -C calc'!A0" in found and "-2.5" in found
+    assert not any(cell[:2] in ("=1", "-1") for cell in found)
     assert page.count("<svg") == page.count("</svg>") >= 4
     ET.fromstring(page[page.index("<svg") : page.index("</svg>") + 6])
