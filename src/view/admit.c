@@ -113,12 +113,12 @@ static void admit_check(const struct request_head *head, const struct admit_head
 	a->is_order = takes_orders && str_eq(head->method, "POST");
 	if (a->is_order)
 		a->status = admit_order(h, rest + (*rest == '/'));
-	else if (!str_eq(head->method, "GET"))
+	else if (!a->is_head && !str_eq(head->method, "GET"))
 		a->status = 405;
 	else if (admit_length(h) != 0)
 		a->status = 413;
 	else /* the page's links are relative to a folder */
-		a->status = *rest == '/' ? 200 : 404;
+		a->status = *rest ? 200 : 301;
 	if (a->status != 200)
 		return;
 	a->path = rest + 1;
@@ -137,6 +137,7 @@ struct admitted admit(char *text, size_t n, const struct guard *guard, bool take
 		a.status = admit_read(&head, &headers);
 	if (a.status)
 		return a;
+	a.is_head = str_eq(head.method, "HEAD");
 	a.status = 403;
 	rest = admit_path(&headers, guard, head.path);
 	if (rest)
@@ -157,6 +158,7 @@ int admit_partial(const char *head, size_t n)
 
 static const struct admit_status admit_statuses[] = {
 	{ 200, "OK", "" },
+	{ 301, "Moved Permanently", "The address of the page ends with '/'.\n" },
 	{ 400, "Bad Request",
 			"The request is not one of HTTP, or its address does not begin with '/'.\n" },
 	{ 403, "Forbidden",
@@ -164,7 +166,7 @@ static const struct admit_status admit_statuses[] = {
 			"An order needs the page's own Origin.\n" },
 	{ 404, "Not Found", "There is no such page.\n" },
 	{ 405, "Method Not Allowed",
-			"Records are only read, by GET. A POST gives orders to episodes of `run --web`.\n" },
+			"Records are only read, by GET or HEAD. A POST gives orders to episodes of `run --web`.\n" },
 	{ 409, "Conflict", "" },
 	{ 411, "Length Required", "The request has no Content-Length.\n" },
 	{ 413, "Content Too Large", "The request has a body that is not expected, or too long.\n" },

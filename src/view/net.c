@@ -66,6 +66,7 @@ struct view_link {
 	struct page_answer answer;
 	size_t sent; /* bytes of the answer's text */
 	bool headed;
+	bool is_head; /* the answer is sent without its text */
 	bool closes;            /* the connection ends with the answer */
 	struct view_link *next; /* in the view's list of streams */
 	int64_t told_ns;        /* when the stream sent something */
@@ -231,8 +232,12 @@ static int view_send_head(struct view_link *c)
 		buf_add_str(&head, "connection: close\r\n");
 	if (!a->stream)
 		buf_printf(&head, "content-length: %zu\r\n", a->text.len);
+	if (a->status == 301)
+		buf_printf(&head, "location: /%s/\r\n", view_of(c->wsi)->guard.token);
 	buf_add_str(&head, "\r\n");
 	c->headed = true;
+	if (c->is_head)
+		c->sent = a->text.len;
 	return view_write(c, head.data, head.len);
 }
 
@@ -294,6 +299,7 @@ static void view_answer(struct view_link *c, const struct admitted *a)
 	}
 	if (c->answer.stream) {
 		c->closes = true;
+		c->ended = c->is_head;
 		view_join_stream(v, c);
 	}
 	view_begin_answer(c);
@@ -340,6 +346,7 @@ static int view_take_head(struct view_link *c, const char *data, size_t n)
 	data += n_head - before;
 	n -= n_head - before;
 	a = admit(c->head.data, n_head, &v->guard, v->options->takeover != NULL);
+	c->is_head = a.is_head;
 	if (!a.path) {
 		view_refuse(c, a.status);
 		return 0;

@@ -81,7 +81,7 @@ def test_refusals(view, tmp_path):
         assert viewer.status(f"{top}/", Host=host) == 403, host
     for origin in ("http://evil.example", "null", "https://127.0.0.1"):
         assert viewer.status(f"{top}/", Origin=origin) == 403, origin
-    for method in ("POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"):
+    for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
         assert viewer.status(f"{top}/", method) == 405, method
     assert viewer.status(f"{top}/", body=b"x" * 10, **{"Content-Length": "10"}) == 413
     assert viewer.get("")  # it goes on
@@ -139,6 +139,7 @@ def test_requests_that_are_no_requests_get_a_sentence(view, tmp_path):
         (f"GET {top} HTTP/1.1\r\n{host}A : b\r\n", 400, "not one of HTTP"),
         (f"GET {top} HTTP/2.0\r\n{host}", 505, "HTTP/1.0 and 1.1"),
         (f"GET {top} HTTP/1.1\r\n", 403, "the token"),
+        (f"GET {top[:-1]} HTTP/1.1\r\n{host}", 301, "ends with '/'"),
         ("\x16\x03\x01\x02", 400, "not one of HTTP"),
         (f"GET {top} HTTP/1.1\r\n{host}Transfer-Encoding: chunked\r\n", 413, "a body"),
     ]
@@ -157,12 +158,22 @@ def test_connections(view, tmp_path):
     connection = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=60)
     sockets = set()
     for path in ("", "app.js", "api/runs", "api/nothing"):
-        connection.request("GET", f"/{viewer.token}/{path}")
-        reply = connection.getresponse()
-        assert reply.status == (404 if path == "api/nothing" else 200) and reply.read()
-        sockets.add(connection.sock)
+        lengths = []
+        for method in ("HEAD", "GET"):
+            connection.request(method, f"/{viewer.token}/{path}")
+            reply = connection.getresponse()
+            assert reply.status == (404 if path == "api/nothing" else 200)
+            assert bool(reply.read()) == (method == "GET")
+            lengths.append(reply.headers["Content-Length"])
+            sockets.add(connection.sock)
+        assert lengths[0] == lengths[1]
     assert len(sockets) == 1
     connection.close()
+    # An answer that goes on, a refusal and a redirect have no text either.
+    for path, status in ((f"{viewer.token}/api/report", 200), ("", 403), (viewer.token, 301)):
+        head, text = raw(viewer, f"HEAD /{path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        assert head.startswith(f"HTTP/1.1 {status} ") and not text
+    assert f"\r\nlocation: /{viewer.token}/" in head
     get = f"GET /{viewer.token}/api/runs HTTP/1.1\r\nHost: localhost\r\n"
     whole = f"{get}Connection: close\r\n\r\n".encode()
     (text,) = {raw(viewer, whole, size)[1] for size in (1, 7, 1000)}
