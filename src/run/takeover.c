@@ -184,6 +184,11 @@ bool takeover_look(struct takeover *t, const char *record, struct desk_view *out
 	d = takeover_find(t, record);
 	if (d) {
 		*out = d->view;
+		/* The playing thread has not begun the step yet. */
+		if (d->acted && out->state == DESK_PERSON) {
+			out->state = DESK_BUSY;
+			out->step++;
+		}
 		t->looked_ns = clock_now_ns();
 	}
 	pthread_mutex_unlock(&t->lock);

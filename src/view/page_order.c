@@ -113,14 +113,8 @@ static void order_give(struct page *p, struct takeover *t, struct desk_order *or
 		return;
 	}
 	pyjson_put_object(&p->json, NULL);
-	if (takeover_look(t, p->run->path, &view)) {
-		/* The playing thread may not have begun the step yet. */
-		if (order->kind == DESK_ACT && view.state == DESK_PERSON && view.step == step) {
-			view.state = DESK_BUSY;
-			view.step++;
-		}
+	if (takeover_look(t, p->run->path, &view))
 		order_put_desk(p, &view);
-	}
 	pyjson_end_object(&p->json);
 }
 

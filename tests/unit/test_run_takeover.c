@@ -86,6 +86,7 @@ static void test_orders_fit_the_state(void **state)
 static void test_a_second_action_is_refused(void **state)
 {
 	const struct desk_options human = HUMAN;
+	struct desk_view view;
 	struct desk *d;
 
 	assert_done(takeover_new(&mailbox, &error));
@@ -95,6 +96,9 @@ static void test_a_second_action_is_refused(void **state)
 	desk_show(d, DESK_PERSON, 1);
 	assert_false(takeover_came(mailbox));
 	assert_done(give(DESK_ACT, 1, "ls"));
+	/* The page must not offer the step again before it begins. */
+	assert_true(takeover_look(mailbox, RECORD, &view));
+	assert_true(view.state == DESK_BUSY && view.step == 2);
 	assert_true(takeover_came(mailbox));
 	assert_int_equal(give(DESK_ACT, 1, "pwd"), -EBUSY);
 	assert_has(error.message, "taken already");
