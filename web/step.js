@@ -14,6 +14,7 @@ export const MARK = {
 	format: 64,
 	broken: 128,
 	person: 256,
+	hint: 512,
 };
 
 // The signs of marks in the timeline, the most important first. Each differs by its shape too.
@@ -27,6 +28,7 @@ const SIGNS = [
 	["validate", "\u2713", "validate"],
 	["edit", "\u270e", "edit"],
 	["person", "\u261e", "by a person"],
+	["hint", "\u2709\ufe0e", "after a hint"],
 ];
 
 export function markSigns(marks) {
@@ -61,6 +63,7 @@ function facts(row, step) {
 	const state = step.info?.state ?? parse(step.state?.text);
 	const list = [
 		["taken by", row.marks & MARK.person ? "a person" : ""],
+		["told", row.marks & MARK.hint ? "a person's hint" : ""],
 		["score", number(row.score)],
 		["time", seconds(row.duration)],
 		["exit code", row.exit > 0 ? row.exit : ""],

@@ -20,7 +20,7 @@
  * one by one, so that reading takes little memory.
  */
 
-#define KEPT_FORMAT 1 /* raise it when a step is read in another way: old texts are left out */
+#define KEPT_FORMAT 2 /* raise it when a step is read in another way: old texts are left out */
 #define KEPT_TAIL_BYTES 4096
 #define STEP_VALUES 10
 #define PLACE_VALUES 2
@@ -99,6 +99,7 @@ static void kept_put_run(struct pyjson_writer *w, const struct record *r, const 
 	pyjson_put_bool(w, "events", r->events);
 	pyjson_put_bool(w, "whole", r->whole);
 	pyjson_put_bool(w, "minimize", r->minimize);
+	pyjson_put_bool(w, "is_hinted", r->is_hinted);
 	pyjson_put_i64(w, "history_n", r->history_n);
 	pyjson_put_i64(w, "max_steps", r->max_steps);
 	if (isfinite(r->baseline))
@@ -248,6 +249,7 @@ static bool kept_take_run(struct record *r, const struct pyjson *run, char hash[
 	r->inode = (ino_t)inode;
 	r->whole = kept_get_bool(run, "whole");
 	r->minimize = kept_get_bool(run, "minimize");
+	r->is_hinted = kept_get_bool(run, "is_hinted");
 	pyjson_i64(pyjson_get(run, "history_n"), &r->history_n);
 	pyjson_i64(pyjson_get(run, "max_steps"), &r->max_steps);
 	pyjson_double(pyjson_get(run, "baseline"), &r->baseline);

@@ -197,6 +197,9 @@ static void run_add_step(struct record *r, const struct run_part *p, const struc
 		else if (!(s.marks & RECORD_SUBMIT))
 			s.marks |= RECORD_VALIDATE;
 	}
+	if (r->is_hinted)
+		s.marks |= RECORD_HINT;
+	r->is_hinted = false;
 	r->steps = xgrow(r->steps, r->n_steps, sizeof(*r->steps));
 	r->steps[r->n_steps++] = s;
 }
@@ -258,6 +261,7 @@ static void run_take_resumed(struct record *r, const struct pyjson *event)
 	int64_t n;
 
 	r->whole = false;
+	r->is_hinted = false;
 	if (pyjson_i64(pyjson_get(event, "steps"), &n) && n >= 0 && (size_t)n < r->n_steps) {
 		run_keep_steps(r, (size_t)n);
 		r->epoch++;
@@ -286,6 +290,7 @@ static void run_take_event(struct record *r, const struct run_part *p, const str
 		run_set(&r->assignment, event, "observation");
 	} else if (str_eq(kind, "message")) {
 		run_add_message(r, p->begin, p->end);
+		r->is_hinted |= pyjson_get(event, "is_hint") != NULL;
 	} else if (str_eq(kind, "spent")) {
 		run_take_spent(r, pyjson_get(event, "model_stats"));
 	} else if (str_eq(kind, "resumed")) {

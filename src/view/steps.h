@@ -23,6 +23,7 @@ enum record_mark {
 	RECORD_FORMAT = 64,  /* the model's reply had a wrong format */
 	RECORD_BROKEN = 128, /* the recorded step can't be read */
 	RECORD_PERSON = 256, /* a person took the step in place of the model */
+	RECORD_HINT = 512,   /* a person gave the model a hint before the step */
 };
 
 /* Amounts that a model used so far. */
@@ -51,6 +52,7 @@ struct record {
 	bool whole;      /* the run has its end */
 	bool opened;     /* the first events were read */
 	bool is_written; /* a process records the run now */
+	bool is_hinted;  /* a hint came after the last step */
 	/* grows when steps that were read before are no longer part of the run */
 	unsigned epoch;
 	struct record_step *steps;

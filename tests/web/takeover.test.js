@@ -199,11 +199,16 @@ test("a model is paused, told, led by hand and let go", async () => {
 	await page.keyboard.press("Control+Enter");
 	await status(`Step ${step + 1} waits for you`);
 	await observation("by hand");
-	await page.locator(".step .facts", { hasText: /taken by:?\s*a person/ }).waitFor();
+	await page.locator(".step .facts", { hasText: /taken by:?\s*a person\s*told:?\s*a person's hint/ }).waitFor();
+	const marked = page.locator(".row", { has: page.locator('[title="after a hint"]') });
+	assert.equal(await marked.locator(".row-number").innerText(), String(step));
 	await page.getByRole("button", { name: "Let go" }).click();
 	await observation("later");
 	await page.keyboard.press("Escape");
 	await page.locator(".list").focus();
+	await page.keyboard.press("N"); // from a later step to that of the person
+	await page.locator(`[aria-posinset="${step}"][aria-selected="true"]`).waitFor();
+	await page.keyboard.press("G");
 	await page.keyboard.press("m");
 	await page.locator(".part-message", { hasText: "a person's hint" }).locator(".text", { hasText: "<script>window.ran" }).waitFor();
 	assert.equal(await page.evaluate(() => window.ran), undefined);
