@@ -65,6 +65,7 @@ export class RunView {
 		this.id = id;
 		this.rows = [];
 		this.showsFiles = false;
+		this.reading = null; // "conversation" or "task", when it is shown in place of the step
 		this.place = place;
 		this.step = 0;
 		this.asked = 0; // counts what was to be shown; an answer that comes too late is left out
@@ -83,8 +84,8 @@ export class RunView {
 		["[  ]", "previous and next file"],
 		["d", "text of the file, change in the step, change since the start"],
 		["p", "play the run step by step"],
-		["m", "the conversation with the model"],
-		["t", "the text of the task"],
+		["m", "the conversation with the model, or the step again"],
+		["t", "the text of the task, or the step again"],
 		["/", "search the actions"],
 		["Enter", "read the chosen step"],
 		["u", "all runs"],
@@ -170,8 +171,8 @@ export class RunView {
 			jump("Next edit", "w", () => this.jump(MARK.edit, 1)),
 			jump("Next score", "v", () => this.jump(MARK.validate | MARK.submit, 1)),
 			(this.filesButton = jump("Files", "f", () => this.toggleFiles())),
-			jump("Conversation", "m", () => this.showMessages()),
-			(this.taskButton = jump("Task", "t", () => this.showTask())),
+			(this.messagesButton = jump("Conversation", "m", () => this.toggleMessages())),
+			(this.taskButton = jump("Task", "t", () => this.toggleTask())),
 			(this.player = jump("Play", "p", () => this.play())),
 		];
 	}
@@ -290,11 +291,10 @@ export class RunView {
 		}
 		const asked = ++this.asked;
 		this.step = wanted;
-		this.reads = false;
+		this.setReading(null);
 		this.list.setCurrent(wanted - 1);
 		this.curve?.move(wanted);
 		if (remember) this.remember(this.showsFiles ? `/files${this.files.place}` : "");
-		this.filesButton.setAttribute("aria-pressed", String(this.showsFiles));
 		this.runningStep = wanted > this.rows.length ? new RunningStep(wanted, this.running) : null;
 		if (this.runningStep) {
 			this.showNow();
@@ -360,17 +360,47 @@ export class RunView {
 		if (wanted) say("No action's first line has this text.");
 	}
 
+	// Notes what is shown in place of the step. A step that comes does not replace it.
+	setReading(what) {
+		this.reading = what;
+		for (const [button, on] of [
+			[this.filesButton, this.showsFiles && !what],
+			[this.messagesButton, what === "conversation"],
+			[this.taskButton, what === "task"],
+		])
+			button.setAttribute("aria-pressed", String(on));
+	}
+
 	toggleFiles() {
-		this.showsFiles = !this.showsFiles;
+		this.showsFiles = !this.showsFiles || this.reading !== null;
 		this.go(this.step);
+	}
+
+	toggleMessages() {
+		if (this.reading === "conversation") this.go(this.step);
+		else this.showMessages();
+	}
+
+	toggleTask() {
+		if (this.reading === "task") this.go(this.step);
+		else if (this.assignment || !this.last) this.showTask();
+		else say("This record has no text of the task. The conversation (m) may begin with it.");
+	}
+
+	// Calls the function, which needs the pane of files.
+	inFiles(act) {
+		if (this.showsFiles && !this.reading) act();
+		else say("Press f to see the files first.");
 	}
 
 	// Shows what the agent was told at the start.
 	showTask() {
 		this.asked++;
 		if (this.assignment) {
-			this.reads = this.last > 0;
-			if (this.reads) this.remember("/task");
+			if (this.last) {
+				this.setReading("task");
+				this.remember("/task");
+			}
 			this.detail.replaceChildren(el("h2", {}, "Task"), textBlock(this.assignment, { open: true }));
 			this.detail.scrollTop = 0;
 		} else if (!this.rows.length) {
@@ -411,12 +441,12 @@ export class RunView {
 			n: () => this.jump(MARK.person | MARK.hint, 1),
 			N: () => this.jump(MARK.person | MARK.hint, -1),
 			f: () => this.toggleFiles(),
-			"[": () => this.showsFiles && this.files.turn(-1),
-			"]": () => this.showsFiles && this.files.turn(1),
-			d: () => this.showsFiles && this.files.nextMode(),
+			"[": () => this.inFiles(() => this.files.turn(-1)),
+			"]": () => this.inFiles(() => this.files.turn(1)),
+			d: () => this.inFiles(() => this.files.nextMode()),
 			p: () => this.play(),
-			m: () => this.showMessages(),
-			t: () => this.showTask(),
+			m: () => this.toggleMessages(),
+			t: () => this.toggleTask(),
 			...this.controls.acts(),
 			"/": () => this.search.focus(),
 			Enter: () => this.detail.focus(),
@@ -430,8 +460,8 @@ export class RunView {
 	// last page is shown without it. An exported page only has the messages of the whole run.
 	async showMessages(from) {
 		const step = this.step;
-		this.reads = true; // a step that comes does not replace what is read
 		const asked = ++this.asked;
+		this.setReading("conversation");
 		this.remember(`/conversation${from === undefined ? "" : `/${from + 1}`}`);
 		const get = (at) => getJson("messages", isExport ? { run: this.id, from: at } : { run: this.id, step, from: at });
 		const first = from ?? (isExport ? 0 : Math.max(0, (await get(Number.MAX_SAFE_INTEGER)).n - 1));
@@ -498,7 +528,7 @@ export class RunView {
 			this.controls.show(run.control);
 			this.showNow();
 		}
-		if ((changed && atEnd && !this.reads) || replaced || (this.step > this.last && !this.reads)) this.go(this.last, false);
+		if ((changed && atEnd && !this.reading) || replaced || (this.step > this.last && !this.reading)) this.go(this.last, false);
 	}
 
 	close() {

@@ -49,6 +49,16 @@ for (const { width, colorScheme } of LOOKS)
 		await shows("h2", "Messages 1 to 1 of 1");
 		await v.press("Enter");
 		assert.ok(await v.page.evaluate(() => document.activeElement.matches(".detail")));
+		await v.press("f"); // leaves the conversation for the files
+		await shows("h2", "Files after step 1");
+		await v.press("m", "m");
+		await shows("h2", "Files after step 1");
+		await v.press("f", "m", "m");
+		await shows(".step h2", "Step 1");
+		await v.press("d");
+		await v.status("Press f to see the files first.");
+		await v.press("t");
+		await v.status("This record has no text of the task.");
 		await v.press("u");
 		await v.status("3 of 3 runs");
 		await v.press("o");
