@@ -59,8 +59,8 @@ export async function give(order) {
 	throw new Refusal(reply.headers.get("Content-Type")?.includes("json") ? JSON.parse(text).error : text);
 }
 
-// Reads an answer that goes on. `takes` has a function for each name of an event. Returns a function
-// that stops it. While nobody sees the page, nothing is read: a browser has few connections.
+// Reads an answer that goes on. `takes` has a function for each name of an event: "refused" if the
+// server gives no answer, "end" after the last event. Returns a function that stops it. While nobody sees the page, nothing is read: a browser has few connections.
 export function follow(path, query, takes) {
 	let source = null;
 	const address = () => `api/${path}?${new URLSearchParams(typeof query === "function" ? query() : query)}`;
@@ -74,9 +74,12 @@ export function follow(path, query, takes) {
 	};
 	const start = () => {
 		stop();
-		source = new EventSource(address());
+		const opened = (source = new EventSource(address()));
 		for (const [name, take] of Object.entries(takes))
 			if (name !== "end") source.addEventListener(name, (event) => take(JSON.parse(event.data)));
+		source.addEventListener("error", () => {
+			if (opened.readyState === EventSource.CLOSED) takes.refused?.(); // otherwise it tries again
+		});
 		source.addEventListener("end", () => {
 			close();
 			takes.end?.();

@@ -63,9 +63,6 @@ function nameParts(name) {
 
 const cellClass = (name, format) => `cell${format ? " cell-number" : name === "name" ? " cell-name" : ""}`;
 
-// Makes a test of the filter's words. "best>0.5" compares a column; another word is looked for in
-// all texts of a run. "text:word" is looked for in actions and observations: `found` has, for each
-// such text, the ids of the runs.
 function wordsOf(text) {
 	return (text.toLowerCase().match(/(?:[^\s"]|"[^"]*"?)+/g) ?? []).map((quoted) => quoted.replaceAll('"', ""));
 }
@@ -78,12 +75,25 @@ function plainText(run) {
 
 const textOf = (word) => word.match(/^text:(.+)$/)?.[1];
 
+// The name of a column in a filter, beside that in the index.
+const wordOf = (title) => title.toLowerCase().replace(" ", "_");
+
+// Splits a word such as "best>0.5". `column` is undefined if there is none of this name.
+function conditionOf(word) {
+	const [, name, sign, value] = word.match(/^([a-z_]+)(<=|>=|<|>|=|:)(.+)$/) ?? [];
+	const [column] = COLUMNS.find(([column, title]) => column === name || wordOf(title) === name) ?? [];
+	return { name, column, sign, value };
+}
+
+// Makes a test of the filter's words. "best>0.5" compares a column; another word is looked for in
+// all texts of a run. "text:word" is looked for in actions and observations: `found` has, for each
+// such text, its search.
 function filterOf(text, found) {
 	const tests = wordsOf(text)
 		.map((word) => {
-			if (textOf(word)) return (run) => found.get(textOf(word))?.has(run.id);
-			const [, name, sign, value] = word.match(/^([a-z_]+)(<=|>=|<|>|=|:)(.+)$/) ?? [];
-			if (!COLUMNS.some(([column]) => column === name)) return (run) => plainText(run).includes(word);
+			if (textOf(word)) return (run) => found.get(textOf(word))?.ids.has(run.id);
+			const { column: name, sign, value } = conditionOf(word);
+			if (!name) return (run) => plainText(run).includes(word);
 			if (sign === ":") return (run) => String(run[name] ?? "").toLowerCase().includes(value);
 			const compare = {
 				"<": (v) => v < value,
@@ -97,10 +107,22 @@ function filterOf(text, found) {
 	return (run) => tests.every((test) => test(run));
 }
 
+// Tells which columns there are, if a word of the filter names another one. A name such as
+// "openai:m" is no mistake, as long as runs have it.
+function unknownColumn(text, runs) {
+	const wrong = wordsOf(text).find((word) => {
+		const { name, column } = conditionOf(word);
+		return name && !column && !textOf(word) && !runs.some((run) => plainText(run).includes(word));
+	});
+	if (!wrong) return "";
+	return `There is no column "${conditionOf(wrong).name}", only ${COLUMNS.map(([, title]) => wordOf(title)).join(", ")}, and text for steps.`;
+}
+
 // Searches the steps that an exported page holds, as the server does.
-function searchHeld(text, found) {
+async function searchHeld(text, { found, end }) {
 	const has = (t) => t?.text.toLowerCase().includes(text);
-	takeHeldSteps((id, steps) => found(steps.some((step) => has(step.action) || has(step.observation)) ? [id] : []));
+	await takeHeldSteps((id, steps) => found(steps.some((step) => has(step.action) || has(step.observation)) ? [id] : []));
+	end();
 }
 
 function compareBy(name, sign) {
@@ -118,7 +140,7 @@ export class RunsView {
 		this.runs = [];
 		this.shown = [];
 		this.chosen = null;
-		this.found = new Map(); // texts that were searched in steps: the ids of their runs
+		this.found = new Map(); // searches of texts in steps, by their texts
 		this.searches = [];
 	}
 
@@ -183,22 +205,52 @@ export class RunsView {
 		this.apply();
 	}
 
+	// Texts of the filter that are looked for in steps.
+	texts() {
+		return wordsOf(this.filter.value).map(textOf).filter(Boolean);
+	}
+
 	searchSteps() {
-		const texts = wordsOf(this.filter.value).map(textOf).filter((text) => text && !this.found.has(text));
-		if (!hasSteps) {
-			if (texts.length) say("This page was exported without steps, so their texts can't be searched.");
-			return;
-		}
-		for (const text of texts) {
-			const ids = new Set();
-			const found = (more) => {
-				for (const id of more) ids.add(id);
+		if (!hasSteps) return;
+		for (const text of this.texts()) if (!this.found.has(text)) this.searchFor(text);
+	}
+
+	// Searches the steps of all runs. `searched` counts the runs that were searched so far.
+	searchFor(text) {
+		const search = { ids: new Set(), searched: 0, outcome: null };
+		const tell = () => this.closed || this.tell();
+		const finish = (outcome) => {
+			search.outcome = outcome;
+			tell();
+		};
+		const takes = {
+			found: (more) => {
+				for (const id of more) search.ids.add(id);
 				if (more.length && !this.closed) this.apply();
-			};
-			this.found.set(text, ids);
-			if (isExport) searchHeld(text, found);
-			else this.searches.push(follow("search", { text }, { found }));
-		}
+			},
+			searched: (n) => {
+				search.searched = n;
+				tell();
+			},
+			end: () => finish("over"),
+			refused: () => finish("refused"),
+		};
+		this.found.set(text, search);
+		if (isExport) searchHeld(text, takes);
+		else this.searches.push(follow("search", { text }, takes));
+	}
+
+	// Tells how many runs are shown, and why these may not be all, or none.
+	tell() {
+		const searches = this.texts().map((text) => this.found.get(text) ?? { searched: 0, outcome: null });
+		const open = searches.find((search) => !search.outcome);
+		const count = `${this.shown.length} of ${this.runs.length} runs`;
+		let more = "";
+		if (searches.length && !hasSteps) more = "This page was exported without steps, so their texts can't be searched.";
+		else if (searches.some((search) => search.outcome === "refused")) more = "The server can't search for this text.";
+		else if (open) more = `Searching their steps: ${open.searched} of ${this.runs.length} runs so far.`;
+		else if (!this.shown.length) more = unknownColumn(this.filter.value, this.runs);
+		say(more ? `${count}. ${more}` : count);
 	}
 
 	take(runs) {
@@ -294,7 +346,7 @@ export class RunsView {
 		this.list.setCount(this.shown.length);
 		const at = this.shown.findIndex((run) => run.id === this.chosen);
 		this.list.setCurrent(at < 0 ? 0 : at, false);
-		say(`${this.shown.length} of ${this.runs.length} runs`);
+		this.tell();
 		for (const [name, value] of [
 			["filter", this.filter.value],
 			["sort", this.sort],

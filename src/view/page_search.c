@@ -153,7 +153,7 @@ static void search_run(struct view_work *work)
 	size_t i = 0;
 
 	while (i < w->n && !work_is_stopped(work)) {
-		auto_buf struct buf json = BUF_INIT(65536);
+		auto_buf struct buf json = BUF_INIT(65536), count = BUF_INIT(32);
 		struct pyjson_writer writer = PYJSON_WRITER_INIT(&json, PYJSON_LINE);
 
 		pyjson_put_array(&writer, NULL);
@@ -162,6 +162,8 @@ static void search_run(struct view_work *work)
 				pyjson_put_text(&writer, NULL, w->runs[i].id);
 		pyjson_end_array(&writer);
 		work_tell(work, "found", &json);
+		buf_printf(&count, "%zu", i);
+		work_tell(work, "searched", &count);
 	}
 }
 

@@ -119,6 +119,33 @@ test("runs are found by the texts of their steps", async () => {
 	await find("text:duration_s", 0); // a member's name
 	await find("text:submitted", 0); // another event
 	await find('text:"new line"', 1);
+	// A search tells how far it is. Its answer is held up until the page has told so.
+	let goOn;
+	const held = new Promise((done) => (goOn = done));
+	await page.route("**/api/search?*", async (route) => {
+		await held;
+		await route.continue();
+	});
+	await page.locator("input[type=search]").fill("text:output");
+	await page.getByText("0 of 3 runs. Searching their steps: 0 of 3 runs so far.").waitFor();
+	goOn();
+	await page.getByText(/^2 of 3 runs$/).waitFor();
+	await page.unroute("**/api/search?*");
+	await page.locator("input[type=search]").fill(`text:${"x".repeat(5000)}`);
+	await page.getByText("0 of 3 runs. The server can't search for this text.").waitFor();
+	faults = faults.filter((fault) => !fault.includes("400"));
+});
+
+test("a filter names columns by their titles, and tells which there are", async () => {
+	await page.goto(address);
+	const find = async (words, told) => {
+		await page.locator("input[type=search]").fill(words);
+		await page.getByText(told).waitFor();
+	};
+	await find("errors>1 ended:submitted", /^1 of 3 runs$/);
+	await find("failed>1 exit_status:submitted", /^1 of 3 runs$/);
+	await find("openai:m", /^3 of 3 runs$/);
+	await find("colour:red", /^0 of 3 runs\. There is no column "colour", only run, task, model, .*, damage, and text for steps\.$/);
 });
 
 test("runs are sorted, columns are chosen, and new steps appear", async () => {
