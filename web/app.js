@@ -28,11 +28,28 @@ const trail = document.getElementById("trail");
 const help = document.getElementById("help");
 let view = null;
 
+// What an address shows that leads nowhere.
+class LostView {
+	static keys = [["u", "all runs"]];
+
+	constructor(why) {
+		const sentence = `${why[0].toUpperCase()}${why.slice(1)}`.replace(/[^.]$/, "$&.");
+		main.replaceChildren(el("h1", {}, "Not found"), el("p", {}, `${sentence} `, el("a", { href: "#/" }, "All runs")));
+	}
+
+	key(key) {
+		if (key === "u") location.hash = "#/";
+		return key === "u";
+	}
+
+	close() {}
+}
+
 async function show() {
 	const [, path, query] = (location.hash || start).match(/^#?([^?]*)[?]?(.*)$/);
 	const words = path.split("/").filter(Boolean);
 	const step = Number(words[2]) || 0;
-	const View = VIEWS[words[0]] ?? RunsView;
+	const View = words.length ? VIEWS[words[0]] : RunsView;
 
 	if (words[0] === "run" && view instanceof RunView && view.id === words[1] && view.run) {
 		view.visit(step || 1, words.slice(3));
@@ -43,6 +60,7 @@ async function show() {
 	main.replaceChildren(el("p", {}, "Loading\u2026"));
 	say("");
 	try {
+		if (!View) throw new Refusal(`There is no view "${words[0]}" of the runs.`);
 		const shown = new View(main, ...words.slice(1).map(decodeURIComponent));
 		view = shown;
 		const place = await shown.open(View === RunView ? step : query);
@@ -51,7 +69,9 @@ async function show() {
 	} catch (error) {
 		if (!(error instanceof Refusal || error instanceof URIError)) throw error;
 		trail.replaceChildren("");
-		main.replaceChildren(el("h1", {}, "Not found"), el("p", {}, error.message));
+		document.title = "Fumehood";
+		view?.close();
+		view = new LostView(error.message);
 	}
 }
 

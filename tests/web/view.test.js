@@ -365,7 +365,13 @@ test("a short list takes little of a narrow page", async () => {
 test("wrong addresses say so", async () => {
 	const reply = await page.goto(`${address}#/run/0000000000000000`);
 	assert.equal(reply.status(), 200);
-	await page.getByText("there is no such run").waitFor();
+	await page.getByText("There is no such run. All runs").waitFor();
+	await press("j", "u");
+	await page.getByText("3 of 3 runs").waitFor();
+	await page.goto(`${address}#/nope/1`);
+	await page.getByText('There is no view "nope" of the runs.').waitFor();
+	await page.getByRole("link", { name: "All runs" }).click();
+	await page.getByText("3 of 3 runs").waitFor();
 	faults = faults.filter((fault) => !fault.includes("404"));
 	const wrong = await page.goto(new URL("/wrong/", address).href);
 	assert.equal(wrong.status(), 403);
