@@ -66,10 +66,11 @@ export function sample(style, lines = true) {
 
 // `lines` are {name, style, x, y, low, high, steps, bare, text(i)}: x, y, low and high are arrays,
 // and y may have gaps (null). `steps` keeps y until the next x. `bare` leaves out the marks.
+// The axes end at `right` and `bottom`, if values lie further out: these have triangles at the edge.
 // `choose(line, i)` opens a point.
 export class Plot {
-	constructor({ label, x, y, lines, level = null, from = null, points = false, choose }) {
-		Object.assign(this, { label, titles: { x, y }, lines, level, from, points, choose });
+	constructor({ label, x, y, lines, level = null, from = null, right = Infinity, bottom = -Infinity, points = false, choose }) {
+		Object.assign(this, { label, titles: { x, y }, lines, level, from, right, bottom, points, choose });
 		this.at = null;
 		this.width = 0;
 		this.box = el("div", {
@@ -106,8 +107,10 @@ export class Plot {
 		const { lines, width, height } = this;
 		const xs = range(lines.map((line) => line.x).concat(this.from === null ? [] : [[this.from]]));
 		const ys = range(lines.flatMap((line) => [line.y, line.low ?? [], line.high ?? []]).concat(finite(this.level) ? [[this.level]] : []));
-		this.x = (value) => LEFT + ((width - LEFT - RIGHT) * (value - xs[0])) / (xs[1] - xs[0]);
-		this.y = (value) => height - BOTTOM - ((height - TOP - BOTTOM) * (value - ys[0])) / (ys[1] - ys[0]);
+		xs[1] = Math.min(xs[1], this.right);
+		ys[0] = Math.max(ys[0], this.bottom);
+		this.x = (value) => LEFT + ((width - LEFT - RIGHT) * (Math.min(value, xs[1]) - xs[0])) / (xs[1] - xs[0]);
+		this.y = (value) => height - BOTTOM - ((height - TOP - BOTTOM) * (Math.max(value, ys[0]) - ys[0])) / (ys[1] - ys[0]);
 		this.cursor = svg("path", { class: "plot-cursor", d: "" });
 		this.svg = svg(
 			"svg",
@@ -147,7 +150,7 @@ export class Plot {
 
 	band(line) {
 		if (!line.low) return null;
-		const known = line.x.map((_, i) => i).filter((i) => finite(line.low[i]) && finite(line.high[i]));
+		const known = line.x.map((_, i) => i).filter((i) => finite(line.low[i]) && finite(line.high[i]) && line.x[i] <= this.right);
 		const there = known.map((i) => this.place(line.x[i], line.high[i]));
 		const back = known.reverse().map((i) => this.place(line.x[i], line.low[i]));
 		if (!known.length) return null;
@@ -157,12 +160,17 @@ export class Plot {
 	line(line) {
 		let path = "";
 		let marks = "";
+		let edges = "";
 		for (let i = 0; i < line.x.length; i++) {
 			if (!finite(line.y[i])) continue;
 			const at = this.place(line.x[i], line.y[i]);
 			const [px, py] = at.split(" ");
-			path += !path ? `M${at}` : line.steps ? `H${px}V${py}` : `L${at}`;
-			if (!line.bare) marks += `M${at}${mark(line.style)}`;
+			const isRight = line.x[i] > this.right;
+			const isOutside = isRight || line.y[i] < this.bottom;
+			if (!isRight) path += !path ? `M${at}` : line.steps ? `H${px}V${py}` : `L${at}`;
+			if (isOutside) edges += `M${at}${isRight ? "l-9 -5v10z" : "l-5 -9h10z"}`;
+			// The mark of a point stands beside its triangle.
+			if (this.points || !(line.bare || isOutside)) marks += `M${at}${isOutside ? (isRight ? "m-16 0" : "m0 -16") : ""}${mark(line.style)}`;
 		}
 		if (line.until && path) path += `H${this.x(line.until).toFixed(1)}`;
 		return svg(
@@ -170,6 +178,7 @@ export class Plot {
 			{ class: colour(line.style) },
 			this.points ? null : svg("path", { class: "plot-line", d: path, "stroke-dasharray": dash(line.style) }),
 			svg("path", { class: "plot-mark", d: marks }),
+			edges ? svg("path", { class: "plot-mark plot-edge", d: edges }) : null,
 		);
 	}
 

@@ -111,6 +111,8 @@ export class ReportView {
 			y: figure.y,
 			lines,
 			from: 0,
+			right: figure.right,
+			bottom: figure.bottom,
 			points: figure.kind === "points",
 			choose: (line) => this.openRuns(line.name),
 		});

@@ -64,33 +64,6 @@ struct chart_ticks chart_ticks_of(double low, double high, int most)
 		.n = (int)(last - first) + 1 };
 }
 
-/* Copies values, but raises those below `low`. Leaves out those right of the axes. */
-static double *chart_clip_values(struct arena *a, const struct chart_line *line,
-		const double *values, double low, const struct chart_axes *axes)
-{
-	double *to = values ? arena_array(a, line->n + 1, sizeof(double)) : NULL;
-
-	for (size_t i = 0; values && i < line->n; i++)
-		to[i] = line->x[i] > axes->x_high || isnan(values[i]) ? NAN : fmax(values[i], low);
-	return to;
-}
-
-struct chart_line chart_clip(
-		struct arena *a, const struct chart_line *line, const struct chart_axes *axes)
-{
-	struct chart_line to = *line;
-
-	to.x = arena_array(a, line->n + 1, sizeof(double));
-	to.y = chart_clip_values(a, line, line->y, -HUGE_VAL, axes);
-	to.low = chart_clip_values(a, line, line->low, axes->y_low, axes);
-	to.high = chart_clip_values(a, line, line->high, axes->y_low, axes);
-	for (size_t i = 0; i < line->n; i++) {
-		to.x[i] = fmin(line->x[i], axes->x_high);
-		to.y[i] = to.y[i] < axes->y_low ? NAN : to.y[i];
-	}
-	return to;
-}
-
 const char *chart_outside(struct arena *a, const struct chart *f)
 {
 	struct chart_axes all = chart_range(f, -HUGE_VAL), axes = chart_axes_of(f);

@@ -75,11 +75,6 @@ struct chart_ticks {
  * `low` is less than `high`. */
 struct chart_ticks chart_ticks_of(double low, double high, int most);
 
-/* Copies a line for a picture that shows what lies inside the axes. A point outside becomes a gap,
- * NAN, and a band ends at the axes. */
-struct chart_line chart_clip(
-		struct arena *a, const struct chart_line *line, const struct chart_axes *axes);
-
 /* Says how many values lie outside the axes, and how far. NULL: none does. */
 const char *chart_outside(struct arena *a, const struct chart *f);
 

@@ -31,8 +31,7 @@ static void page_report_put_numbers(
 	pyjson_end_array(w);
 }
 
-static void page_report_put_chart(
-		struct pyjson_writer *w, const struct report_doc *doc, const struct report_table *t)
+static void page_report_put_chart(struct pyjson_writer *w, const struct report_table *t)
 {
 	static const char *const kinds[] = { [CHART_LINES] = "lines",
 		[CHART_POINTS] = "points",
@@ -46,18 +45,20 @@ static void page_report_put_chart(
 	pyjson_put_text(w, "x", f->x_title);
 	pyjson_put_text(w, "y", f->y_title);
 	pyjson_put_i64(w, "column", (int64_t)f->bar_column);
+	page_put_real(w, "right", axes.x_high);
+	page_put_real(w, "bottom", axes.y_low);
 	page_report_put_numbers(w, "shades", f->shades, t->n_rows * (t->n_columns - 1));
 	pyjson_put_array(w, "lines");
 	for (size_t i = 0; i < f->n_lines; i++) {
-		struct chart_line line = chart_clip(doc->arena, &f->lines[i], &axes);
+		const struct chart_line *line = &f->lines[i];
 
 		pyjson_put_object(w, NULL);
-		page_put_bytes(w, "name", line.name, strlen(line.name));
-		pyjson_put_bool(w, "steps", line.steps);
-		page_report_put_numbers(w, "x", line.x, line.n);
-		page_report_put_numbers(w, "y", line.y, line.n);
-		page_report_put_numbers(w, "low", line.low, line.n);
-		page_report_put_numbers(w, "high", line.high, line.n);
+		page_put_bytes(w, "name", line->name, strlen(line->name));
+		pyjson_put_bool(w, "steps", line->steps);
+		page_report_put_numbers(w, "x", line->x, line->n);
+		page_report_put_numbers(w, "y", line->y, line->n);
+		page_report_put_numbers(w, "low", line->low, line->n);
+		page_report_put_numbers(w, "high", line->high, line->n);
 		pyjson_end_object(w);
 	}
 	pyjson_end_array(w);
@@ -118,7 +119,7 @@ static void page_report_put_table(
 	pyjson_end_array(w);
 	page_report_put_links(w, t);
 	if (t->chart)
-		page_report_put_chart(w, doc, t);
+		page_report_put_chart(w, t);
 	pyjson_end_object(w);
 }
 

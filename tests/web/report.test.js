@@ -7,16 +7,17 @@ import { viewer } from "./browser.js";
 import { HOSTILE, opening, step, writeRun } from "./records.js";
 
 const v = viewer((top) => {
-	for (const [model, score] of [["one", 2], ["two", 3], [HOSTILE.slice(0, 60), 1]])
+	// The second model costs so much, and the last is so bad, that their points are outside of plots.
+	for (const [model, score, cost] of [["one", 2, 0.2], ["two", 3, 2], [HOSTILE.slice(0, 60), -50, 0.1]])
 		for (const task of ["first", "second"])
 			writeRun(top, `${model.replace(/\W/g, "-")}-${task}`, [
 				opening({ model, task }),
-				{ event: "spent", model_stats: { task_cost: score / 10, total_cost: score / 10, api_calls: 1 } },
+				{ event: "spent", model_stats: { task_cost: cost, total_cost: cost, api_calls: 1 } },
 				step(1, {
 					action: "validate",
 					info: { score: { Score: score }, ...(model === "one" && task === "first" ? { integrity: "a file was changed" } : {}) },
 				}),
-				{ event: "end", exit_status: "submitted", steps: 1, over: true, model_stats: { task_cost: score / 10 } },
+				{ event: "end", exit_status: "submitted", steps: 1, over: true, model_stats: { task_cost: cost } },
 			]);
 });
 
@@ -59,6 +60,19 @@ test("points and lines lead to the runs of their model", async () => {
 		assert.match(decodeURIComponent(v.page.url()), /model=one$/);
 		await openReport();
 	}
+});
+
+test("points outside of a plot have triangles at its edge, and lead to their runs", async () => {
+	await openReport();
+	const edges = (name) => v.page.getByRole("application", { name }).locator(".plot-edge").evaluateAll((all) => all.map((path) => path.getAttribute("d").match(/l.*/)[0]));
+	assert.deepEqual(await edges(/^Interquartile mean/), ["l-5 -9h10z", "l-9 -5v10z"]);
+	assert.deepEqual(await edges(/^Score over steps/), ["l-5 -9h10z"]);
+	await v.page.getByText("1 of 3 points lie right of the picture; the furthest is at 2.").waitFor();
+	await v.page.getByRole("application", { name: /^Interquartile mean/ }).focus();
+	await v.press("ArrowRight", "ArrowDown", "ArrowDown");
+	await v.status(/^two: 2, /); // its own cost, not that of the edge
+	await v.press("Enter");
+	await v.status("2 of 6 runs");
 });
 
 test("a click on a point, a bar and a legend leads to runs", async () => {
