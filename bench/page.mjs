@@ -106,6 +106,10 @@ async function main() {
 			for (let i = 0; i < 20; i++) await page.keyboard.press("j");
 			await idle(500);
 		}));
+		tell("opening the report", await longestTask(browser, page, async () => {
+			await page.goto(`${address}#/report`);
+			await page.getByText(/tables, \d+ with a picture/).waitFor();
+		}));
 	} finally {
 		await browser.close();
 		server.kill();

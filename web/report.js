@@ -32,20 +32,24 @@ export class ReportView {
 		const doc = await new Promise((done) => {
 			this.stop = follow("report", {}, { report: done, end: () => done(null) });
 		});
-		if (!this.closed) this.show(doc);
+		if (!this.closed) await this.show(doc);
 		return ["Report", "#/report"];
 	}
 
-	show(doc) {
+	// Adds a section with each frame, because the layout of all at once would make the page stutter.
+	async show(doc) {
 		const tables = doc?.tables.filter((table) => table.rows.length) ?? [];
 		const pictures = tables.filter((table) => table.figure);
 		this.main.replaceChildren(
 			el("h1", {}, "Report"),
 			...(doc?.notes ?? []).map((note) => el("p", { class: "note" }, note)),
 			...(tables.length ? [] : [el("p", {}, "There are no runs with an index to report.")]),
-			...pictures.map((table) => this.section(table, true)),
-			...tables.filter((table) => !table.figure).map((table) => this.section(table, false)),
 		);
+		for (const table of [...pictures, ...tables.filter((table) => !table.figure)]) {
+			this.main.append(this.section(table));
+			await new Promise(requestAnimationFrame);
+			if (this.closed) return;
+		}
 		say(`${tables.length} tables, ${pictures.length} with a picture`);
 	}
 
@@ -65,7 +69,7 @@ export class ReportView {
 		else say(`${names.at(-1)} has no runs of its own.`);
 	}
 
-	section(table, open) {
+	section(table) {
 		const heading = `report-${table.id}`;
 		return el(
 			"section",
@@ -73,7 +77,7 @@ export class ReportView {
 			el("h2", { id: heading }, table.title),
 			table.note ? el("p", {}, table.note) : null,
 			table.figure ? this.figure(table) : null,
-			table.figure?.kind === "heat" ? null : el("details", { open: !open }, el("summary", {}, "Table"), this.table(table)),
+			table.figure?.kind === "heat" ? null : el("details", { open: !table.figure }, el("summary", {}, "Table"), this.table(table)),
 		);
 	}
 
