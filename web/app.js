@@ -59,15 +59,17 @@ async function show() {
 	view = null;
 	main.replaceChildren(el("p", {}, "Loading\u2026"));
 	say("");
+	let shown = null;
 	try {
 		if (!View) throw new Refusal(`There is no view "${words[0]}" of the runs.`);
-		const shown = new View(main, ...words.slice(1).map(decodeURIComponent));
-		view = shown;
+		shown = view = new View(main, ...words.slice(1).map(decodeURIComponent));
 		const place = await shown.open(View === RunView ? step : query);
+		if (view !== shown) return; // another view was opened meanwhile
 		trail.replaceChildren(place ? el("a", { href: place[1] }, place[0]) : "");
 		document.title = place ? `${place[0]} - Fumehood` : "Fumehood";
 	} catch (error) {
 		if (!(error instanceof Refusal || error instanceof URIError)) throw error;
+		if (view !== shown) return;
 		trail.replaceChildren("");
 		document.title = "Fumehood";
 		view?.close();

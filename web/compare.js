@@ -59,6 +59,7 @@ export class CompareView {
 	async open(query) {
 		this.byScore = new URLSearchParams(query).get("by") === "score";
 		this.runs = await Promise.all(this.ids.map(readRun));
+		if (this.closed) return null;
 		this.list = new VirtualList({
 			label: "Pairs of steps",
 			height: ROW_HEIGHT,

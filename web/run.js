@@ -99,6 +99,7 @@ export class RunView {
 
 	async open(step) {
 		this.run = await getJson("run", { run: this.id });
+		if (this.closed) return null;
 		this.take(this.run.steps, 0);
 		this.build();
 		this.visit(step || (this.run.control ? this.last : 1), this.place);

@@ -38,6 +38,7 @@ export class TaskView {
 		this.each = this.query.get("scores") === "each";
 		this.runs = (await loadRuns()).filter((run) => run.task === this.task);
 		const points = this.runs.length ? await getJson("points", { run: this.runs[0].id }) : null;
+		if (this.closed) return null;
 		for (const run of this.runs) run.points = points.runs[run.id] ?? [];
 		this.models = [...groupBy(this.runs, (run) => run.model ?? "unknown").keys()].sort();
 		this.build();
@@ -152,6 +153,7 @@ export class TaskView {
 	}
 
 	close() {
+		this.closed = true;
 		this.plot?.close();
 	}
 }

@@ -46,7 +46,9 @@ export class TrainingView {
 	];
 
 	async open() {
-		this.show(await loadRuns());
+		const runs = await loadRuns();
+		if (this.closed) return null;
+		this.show(runs);
 		if (!isExport) this.follow();
 		return ["Training", "#/training"];
 	}

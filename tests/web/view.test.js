@@ -362,6 +362,29 @@ test("a short list takes little of a narrow page", async () => {
 	assert.equal(Math.round((await page.locator(".list").boundingBox()).height), 320);
 });
 
+test("a view that is left before it opens does not replace the next one", async () => {
+	await openRun("kinds");
+	const run = new URL(page.url()).hash;
+	await press("u");
+	await page.getByText("3 of 3 runs").waitFor();
+	let goOn;
+	const held = new Promise((done) => (goOn = done));
+	await page.route("**/api/run?*", async (route) => {
+		await held;
+		await route.continue();
+	});
+	await page.evaluate((hash) => (location.hash = hash), run);
+	await page.getByText("Loading").waitFor();
+	await page.evaluate(() => (location.hash = "#/?filter=kinds"));
+	await page.getByText("1 of 3 runs").waitFor();
+	const answer = page.waitForResponse("**/api/run?*");
+	goOn();
+	await (await answer).finished();
+	await page.evaluate(() => new Promise((done) => setTimeout(done, 100)));
+	assert.equal(await page.locator("h1").innerText(), "Runs");
+	assert.match(page.url(), /filter=kinds/);
+});
+
 test("wrong addresses say so", async () => {
 	const reply = await page.goto(`${address}#/run/0000000000000000`);
 	assert.equal(reply.status(), 200);
