@@ -4,10 +4,10 @@
 import { el, say, svg } from "./dom.js";
 import { number } from "./step.js";
 
-const LEFT = 58;
 const RIGHT = 14;
-const TOP = 10;
-const BOTTOM = 36;
+const TOP = 28; // room for the title of the y axis, which has no room beside long numbers
+const BOTTOM = 40;
+const DIGIT = 8; // width of a character in numbers
 const COLOURS = 8;
 const DASHES = ["", "7 3", "2 3", "10 3 2 3", "14 4", "4 4", "1 5"];
 // Marks as paths around a point.
@@ -109,15 +109,17 @@ export class Plot {
 		const ys = range(lines.flatMap((line) => [line.y, line.low ?? [], line.high ?? []]).concat(finite(this.level) ? [[this.level]] : []));
 		xs[1] = Math.min(xs[1], this.right);
 		ys[0] = Math.max(ys[0], this.bottom);
-		this.x = (value) => LEFT + ((width - LEFT - RIGHT) * (Math.min(value, xs[1]) - xs[0])) / (xs[1] - xs[0]);
+		const marks = ticks(...ys, 5).map((value) => [value, number(value)]);
+		const left = 12 + DIGIT * Math.max(2, ...marks.map(([, text]) => text.length));
+		this.x = (value) => left + ((width - left - RIGHT) * (Math.min(value, xs[1]) - xs[0])) / (xs[1] - xs[0]);
 		this.y = (value) => height - BOTTOM - ((height - TOP - BOTTOM) * (Math.max(value, ys[0]) - ys[0])) / (ys[1] - ys[0]);
 		this.cursor = svg("path", { class: "plot-cursor", d: "" });
 		this.svg = svg(
 			"svg",
 			{ viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" },
-			this.axes(xs, ys),
+			this.axes(ticks(...xs, Math.max(2, Math.floor(width / 110))), marks, left),
 			finite(this.level)
-				? svg("path", { class: "plot-level", d: `M${LEFT} ${this.y(this.level)}H${width - RIGHT}` })
+				? svg("path", { class: "plot-level", d: `M${left} ${this.y(this.level)}H${width - RIGHT}` })
 				: null,
 			lines.map((line) => this.band(line)),
 			lines.map((line) => this.line(line)),
@@ -127,20 +129,24 @@ export class Plot {
 		this.setAt(this.at);
 	}
 
-	axes(xs, ys) {
+	axes(steps, marks, left) {
 		const { width, height } = this;
 		const bottom = height - BOTTOM;
 		const text = (x, y, anchor, value) => svg("text", { x, y, "text-anchor": anchor }, value);
+		const below = (value) => {
+			const label = number(value);
+			return text(Math.min(this.x(value), width - 2 - (DIGIT * label.length) / 2), bottom + 18, "middle", label);
+		};
 		return svg(
 			"g",
 			{ class: "plot-axes" },
-			ticks(...xs, Math.max(2, Math.floor(width / 110))).map((v) => text(this.x(v), bottom + 15, "middle", number(v))),
-			ticks(...ys, 5).flatMap((v) => [
-				svg("path", { d: `M${LEFT} ${this.y(v)}H${width - RIGHT}` }),
-				text(LEFT - 6, this.y(v) + 4, "end", number(v)),
+			steps.map(below),
+			marks.flatMap(([value, label]) => [
+				svg("path", { d: `M${left} ${this.y(value)}H${width - RIGHT}` }),
+				text(left - 6, this.y(value) + 4, "end", label),
 			]),
-			text((LEFT + width - RIGHT) / 2, height - 4, "middle", this.titles.x),
-			svg("text", { transform: `translate(12 ${(TOP + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, this.titles.y),
+			text((left + width - RIGHT) / 2, height - 4, "middle", this.titles.x),
+			text(8, 15, "start", this.titles.y),
 		);
 	}
 

@@ -78,6 +78,19 @@ export function viewer(write) {
 		return serious.map((fault) => [fault.id, fault.nodes[0].html, fault.nodes[0].failureSummary]);
 	};
 
+	// Pairs of texts in a plot that overlap, and texts that its edge cuts.
+	v.hiddenTexts = () =>
+		v.page.evaluate(() =>
+			[...document.querySelectorAll(".plot svg")].flatMap((plot) => {
+				const edge = plot.getBoundingClientRect();
+				const texts = [...plot.querySelectorAll("text")].map((e) => ({ text: e.textContent, box: e.getBoundingClientRect() }));
+				const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+				const cut = texts.filter(({ box }) => box.left < edge.left || box.right > edge.right || box.bottom > edge.bottom);
+				const pairs = texts.flatMap((a, i) => texts.slice(i + 1).filter((b) => overlap(a.box, b.box)).map((b) => `${a.text}, ${b.text}`));
+				return [...cut.map(({ text }) => text), ...pairs];
+			}),
+		);
+
 	// Checks views in both widths and colours. `ready` waits until a view is shown.
 	v.checkAxe = (views) => {
 		for (const { width, colorScheme } of LOOKS)
@@ -88,6 +101,7 @@ export function viewer(write) {
 					await v.page.locator(ready).first().waitFor();
 					const wide = await v.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 					assert.ok(!wide, `${hash} is wider than the window`);
+					assert.deepEqual(await v.hiddenTexts(), []);
 					assert.deepEqual(await v.serious(), []);
 				}
 			});

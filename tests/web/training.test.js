@@ -12,6 +12,7 @@ const v = viewer((top) => {
 		for (let number = 0; number < 4; number++)
 			writeEpisode(`${top}/rollouts`, policy * 10, number, 1 + policy / 2 + number / 10, policy / 10 + number / 100);
 	writeEpisode(`${top}/rollouts`, 0, 0, 2, 0, HOSTILE.slice(0, 80));
+	for (let policy = 0; policy < 2; policy++) writeEpisode(`${top}/rollouts`, policy, 0, -12345 - policy, -0.000125, "large");
 	writeRun(top, "other", [opening(), step(1)]);
 });
 
