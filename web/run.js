@@ -374,18 +374,23 @@ export class RunView {
 
 	toggleFiles() {
 		this.showsFiles = !this.showsFiles || this.reading !== null;
-		this.go(this.step);
+		this.reveal(this.go(this.step));
 	}
 
 	toggleMessages() {
-		if (this.reading === "conversation") this.go(this.step);
-		else this.showMessages();
+		this.reveal(this.reading === "conversation" ? this.go(this.step) : this.showMessages());
 	}
 
 	toggleTask() {
-		if (this.reading === "task") this.go(this.step);
-		else if (this.assignment || !this.last) this.showTask();
+		if (this.reading === "task") this.reveal(this.go(this.step));
+		else if (this.assignment || !this.last) this.reveal(this.showTask());
 		else say("This record has no text of the task. The conversation (m) may begin with it.");
+	}
+
+	// Scrolls to what was asked for once it is shown. On a narrow page it lies below the steps.
+	async reveal(shown) {
+		await shown;
+		this.detail.scrollIntoView();
 	}
 
 	// Calls the function, which needs the pane of files.

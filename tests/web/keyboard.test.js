@@ -18,6 +18,9 @@ const v = viewer((top) => {
 	writeEpisode(`${top}/0-rollouts`, 1, 0, 2, 1, "other");
 });
 
+// True if the window shows the beginning of an element.
+const isSeen = (selector) => v.page.locator(selector).first().evaluate((e) => e.getBoundingClientRect().top >= 0 && e.getBoundingClientRect().top < innerHeight);
+
 const shows = (selector, text) => v.page.locator(selector, text ? { hasText: text } : {}).first().waitFor();
 
 // Presses Tab until an element has the focus.
@@ -31,7 +34,7 @@ async function tabTo(selector) {
 
 for (const { width, colorScheme } of LOOKS)
 	test(`all pages are reached by keys at ${width} px, ${colorScheme}`, async () => {
-		await v.open({ viewport: { width, height: 800 }, colorScheme });
+		await v.open({ viewport: { width, height: width > 700 ? 800 : 450 }, colorScheme });
 		await v.go("#/?sort=task");
 		await v.status("3 of 3 runs");
 		await v.press("g", "j", "c", "j", "c");
@@ -47,6 +50,8 @@ for (const { width, colorScheme } of LOOKS)
 		await shows("h2", "Files after step 1");
 		await v.press("d", "]", "f", "m");
 		await shows("h2", "Messages 1 to 1 of 1");
+		await v.page.waitForFunction(() => scrollY > 0 || innerWidth > 700);
+		assert.ok(await isSeen(".detail h2"));
 		await v.press("Enter");
 		assert.ok(await v.page.evaluate(() => document.activeElement.matches(".detail")));
 		await v.press("f"); // leaves the conversation for the files
@@ -59,6 +64,7 @@ for (const { width, colorScheme } of LOOKS)
 		await v.status("Press f to see the files first.");
 		await v.press("t");
 		await v.status("This record has no text of the task.");
+		assert.ok(await isSeen("#status"));
 		await v.press("u");
 		await v.status("3 of 3 runs");
 		await v.press("o");
