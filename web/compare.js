@@ -2,7 +2,7 @@
 
 import { getJson, Steps } from "./api.js";
 import { breakable, el, plainTable, say, VirtualList } from "./dom.js";
-import { Plot } from "./plot.js";
+import { Plot, sample } from "./plot.js";
 import { rowOf } from "./run.js";
 import { markSigns, number, seconds, stepView } from "./step.js";
 import { bestSoFar } from "./task.js";
@@ -100,7 +100,7 @@ export class CompareView {
 		return el(
 			"div",
 			{},
-			plainTable("The two runs", ["", "A", "B"], rows.filter(([, a, b]) => a || b).map((row) => row.map(cell))),
+			plainTable("The two runs", ["", ...["A", "B"].map((name, style) => el("span", {}, sample(style), name))], rows.filter(([, a, b]) => a || b).map((row) => row.map(cell))),
 			differ ? el("p", {}, "These runs have different tasks or metrics, so their scores can't be compared.") : null,
 		);
 	}

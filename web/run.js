@@ -4,6 +4,7 @@ import { getJson, isExport, Refusal, Steps } from "./api.js";
 import { scoreChart } from "./chart.js";
 import { breakable, el, say, VirtualList } from "./dom.js";
 import { FilesPane } from "./files.js";
+import { taskAddress } from "./list.js";
 import { elapsed, MARK, markSigns, number, RunningStep, seconds, stepView } from "./step.js";
 import { Controls } from "./takeover.js";
 import { size, textBlock } from "./text.js";
@@ -212,7 +213,7 @@ export class RunView {
 		const best = this.bestStep();
 		const list = [
 			["model", run.model],
-			["task", run.variant ? `${run.task}:${run.variant}` : run.task],
+			["task", run.task && el("a", { href: taskAddress(run.task) }, run.variant ? `${run.task}:${run.variant}` : run.task)],
 			["ended", run.exit_status ?? (run.whole || run.going ? null : "cut off")],
 			[run.is_written ? "now" : "ended", run.going ? this.now : null],
 			["error", run.error],

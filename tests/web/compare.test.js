@@ -194,6 +194,8 @@ test("a click opens a run, and models are hidden", async () => {
 	await v.page.locator(".plot").click({ position: { x: box.width - 20, y: 20 } });
 	await v.page.locator(".run-name", { hasText: /^a$/ }).waitFor();
 	assert.match(v.page.url(), /\/4$/);
+	await v.page.locator(".run-facts").getByRole("link", { name: "rows" }).click();
+	await v.status("3 of 3 runs have scores");
 });
 
 test("hostile names are only text", async () => {
