@@ -92,10 +92,10 @@ export class RunView {
 		["u", "all runs"],
 	];
 
-	// Keys of the controls only work in an episode that can be taken over.
+	// Only those keys of the controls that do something now.
 	get keys() {
-		const taken = Object.keys(this.controls?.acts() ?? {}).length > 0;
-		return taken ? [...RunView.keys, ...Controls.keys] : RunView.keys;
+		const acts = this.controls?.acts() ?? {};
+		return [...RunView.keys, ...Controls.keys.filter(([key]) => key in acts)];
 	}
 
 	async open(step) {

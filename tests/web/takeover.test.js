@@ -93,6 +93,10 @@ test("a person plays by keys", async () => {
 	await status("Step 2 waits for you.");
 	assert.equal(await page.locator(".takeover textarea:visible").inputValue(), "");
 	await page.keyboard.press("Escape");
+	await page.keyboard.press("?");
+	const keys = await page.locator("#help-keys kbd").allTextContents();
+	assert.ok(keys.includes("i") && !keys.includes("h"), `the help lists ${keys}`);
+	await page.keyboard.press("Escape");
 	await page.locator('[aria-posinset="1"] .mark-person').waitFor();
 	await page.keyboard.press("t");
 	await page.locator(".detail h2", { hasText: "Task" }).waitFor();
