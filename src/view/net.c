@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "view/admit.h"
+#include "view/head.h"
 #include "view/page.h"
 #include "view/page_order.h"
 #include "web/lws.h"
@@ -66,25 +67,11 @@ struct view_link {
 	struct page_answer answer;
 	size_t sent; /* bytes of the answer's text */
 	bool headed;
-	bool is_head; /* the answer is sent without its text */
+	bool is_head;           /* the answer is sent without its text */
 	bool closes;            /* the connection ends with the answer */
 	struct view_link *next; /* in the view's list of streams */
 	int64_t told_ns;        /* when the stream sent something */
 	bool ended;             /* the stream has no more events */
-};
-
-/* Nothing but the page's own files can run or be loaded, and no other page can show this one. */
-static const char *const view_headers[][2] = {
-	{ "content-security-policy",
-			"default-src 'none'; script-src 'self'; style-src 'self'; "
-			"connect-src 'self'; img-src data:; base-uri 'none'; "
-			"form-action 'none'; frame-ancestors 'none'; "
-			"require-trusted-types-for 'script'; trusted-types 'none'" },
-	{ "cache-control", "no-store" },
-	{ "cross-origin-opener-policy", "same-origin" },
-	{ "cross-origin-resource-policy", "same-origin" },
-	{ "referrer-policy", "no-referrer" },
-	{ "x-content-type-options", "nosniff" },
 };
 
 static struct view *view_of(struct lws *wsi)
@@ -222,22 +209,11 @@ static int view_write(struct view_link *c, const char *data, size_t n)
 static int view_send_head(struct view_link *c)
 {
 	auto_buf struct buf head = BUF_INIT(HEAD_BYTES_MAX);
-	const struct page_answer *a = &c->answer;
 
-	buf_printf(&head, "HTTP/1.1 %d %s\r\ncontent-type: %s\r\n", a->status,
-			admit_status(a->status)->name, a->stream ? "text/event-stream" : a->mime);
-	for (size_t i = 0; i < ARRAY_SIZE(view_headers); i++)
-		buf_printf(&head, "%s: %s\r\n", view_headers[i][0], view_headers[i][1]);
-	if (c->closes)
-		buf_add_str(&head, "connection: close\r\n");
-	if (!a->stream)
-		buf_printf(&head, "content-length: %zu\r\n", a->text.len);
-	if (a->status == 301)
-		buf_printf(&head, "location: /%s/\r\n", view_of(c->wsi)->guard.token);
-	buf_add_str(&head, "\r\n");
+	head_put(&head, &c->answer, c->closes, view_of(c->wsi)->guard.token);
 	c->headed = true;
 	if (c->is_head)
-		c->sent = a->text.len;
+		c->sent = c->answer.text.len;
 	return view_write(c, head.data, head.len);
 }
 

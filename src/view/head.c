@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/head.h"
+
+#include "base/scope.h"
+#include "view/admit.h"
+
+/* Nothing but the page's own files can run or be loaded, and no other page can show this one. */
+static const char *const head_lines[][2] = {
+	{ "content-security-policy",
+			"default-src 'none'; script-src 'self'; style-src 'self'; "
+			"connect-src 'self'; img-src data:; base-uri 'none'; "
+			"form-action 'none'; frame-ancestors 'none'; "
+			"require-trusted-types-for 'script'; trusted-types 'none'" },
+	{ "cache-control", "no-store" },
+	{ "cross-origin-opener-policy", "same-origin" },
+	{ "cross-origin-resource-policy", "same-origin" },
+	{ "referrer-policy", "no-referrer" },
+	{ "x-content-type-options", "nosniff" },
+};
+
+void head_put(struct buf *out, const struct page_answer *a, bool closes, const char *token)
+{
+	buf_printf(out, "HTTP/1.1 %d %s\r\ncontent-type: %s\r\n", a->status,
+			admit_status(a->status)->name, a->stream ? "text/event-stream" : a->mime);
+	for (size_t i = 0; i < ARRAY_SIZE(head_lines); i++)
+		buf_printf(out, "%s: %s\r\n", head_lines[i][0], head_lines[i][1]);
+	if (closes)
+		buf_add_str(out, "connection: close\r\n");
+	if (!a->stream)
+		buf_printf(out, "content-length: %zu\r\n", a->text.len);
+	if (a->status == 301)
+		buf_printf(out, "location: /%s/\r\n", token);
+	buf_add_str(out, "\r\n");
+}
