@@ -28,7 +28,7 @@ const COLUMNS = [
 	["cost", "Cost", 1.5, (v, decimals) => `$${v.toFixed(decimals)}`],
 	["tokens_sent", "Sent", 1.5, String],
 	["tokens_received", "Received", 1.5, String],
-	["seconds", "Time", 1.6, seconds],
+	["seconds", "Time", 2, seconds],
 	["failed", "Errors", 1.2, String],
 	["timeouts", "Timeouts", 1.3, String],
 	["format_errors", "Formats", 1.3, String],
