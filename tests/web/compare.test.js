@@ -58,6 +58,16 @@ test("rows of the table are told apart, and their numbers stand below each other
 	assert.equal(await cell(3, "Errors").innerText(), "\u2013");
 	assert.equal(await cell(3, "Errors").getAttribute("title"), "The record has no exit codes.");
 	assert.equal(await cell(0, "Errors").innerText(), "0");
+	// The end of a name is whole, to a fraction of a pixel: else the browser cuts a letter off.
+	await v.page.setViewportSize({ width: 1100, height: 800 });
+	const room = await rows.locator(".name-tail").evaluateAll((all) =>
+		all.map((e) => {
+			const text = document.createRange();
+			text.selectNodeContents(e);
+			return e.getBoundingClientRect().width - text.getBoundingClientRect().width;
+		}),
+	);
+	assert.ok(room.every((width) => width > -0.01), room.join());
 	await v.go("#/training");
 	await v.page.getByText("No run here is an episode of a training.").waitFor();
 	// On a narrow page a name has a line of its own.
