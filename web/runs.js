@@ -134,12 +134,14 @@ function compareBy(name, sign) {
 	};
 }
 
+let opened = null; // the run that was opened last: the table shows it again
+
 export class RunsView {
 	constructor(main) {
 		this.main = main;
 		this.runs = [];
 		this.shown = [];
-		this.chosen = null;
+		this.chosen = opened;
 		this.found = new Map(); // searches of texts in steps, by their texts
 		this.searches = [];
 	}
@@ -188,6 +190,7 @@ export class RunsView {
 			(this.table = el("div", { class: "runs" }, this.head, this.list.box)),
 		);
 		await this.load();
+		this.list.setCurrent(this.list.current);
 		if (!isExport) this.follow();
 		return null;
 	}
@@ -378,7 +381,9 @@ export class RunsView {
 	}
 
 	choose(index) {
-		if (this.shown[index]) location.hash = `#/run/${this.shown[index].id}`;
+		if (!this.shown[index]) return;
+		opened = this.shown[index].id;
+		location.hash = `#/run/${opened}`;
 	}
 
 	// Marks a run for a comparison. The second one that is marked opens it.

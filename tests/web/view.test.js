@@ -103,6 +103,10 @@ test("runs are listed, filtered and opened by keys", async () => {
 	await page.getByText("3 of 3 runs").waitFor();
 	await press("j", "j", "k");
 	await page.locator('[aria-posinset="2"][aria-selected="true"]').waitFor();
+	await press("G", "Enter");
+	await page.locator(".step").waitFor();
+	await press("u");
+	await page.locator('[aria-posinset="3"][aria-selected="true"]').waitFor();
 });
 
 test("runs are found by the texts of their steps", async () => {
