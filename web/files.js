@@ -2,7 +2,7 @@
 
 import { getJson } from "./api.js";
 import { diff, hunks } from "./diff.js";
-import { el } from "./dom.js";
+import { el, say } from "./dom.js";
 import { textNodes } from "./text.js";
 
 const LINES_SHOWN = 1000;
@@ -211,6 +211,7 @@ export class FilesPane {
 		const { known, shown } = this.find(this.step);
 		const next = known[known.indexOf(shown) + by];
 		if (next) this.choose(next.number);
+		else say("There is no file in this direction.");
 	}
 
 	choose(number) {

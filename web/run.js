@@ -278,6 +278,7 @@ export class RunView {
 		this.go(step, false);
 		if (show === "conversation") this.showMessages(place[0] > 0 ? Number(place[0]) - 1 : undefined);
 		if (show === "task") this.showTask();
+		if (show && !["files", "conversation", "task"].includes(show)) say(`There is no view "${show}" of a step.`);
 	}
 
 	// Writes what is shown into the address.

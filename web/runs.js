@@ -107,15 +107,17 @@ function filterOf(text, found) {
 	return (run) => tests.every((test) => test(run));
 }
 
-// Tells which columns there are, if a word of the filter names another one. A name such as
-// "openai:m" is no mistake, as long as runs have it.
-function unknownColumn(text, runs) {
-	const wrong = wordsOf(text).find((word) => {
-		const { name, column } = conditionOf(word);
-		return name && !column && !textOf(word) && !runs.some((run) => plainText(run).includes(word));
-	});
-	if (!wrong) return "";
-	return `There is no column "${conditionOf(wrong).name}", only ${COLUMNS.map(([, title]) => wordOf(title)).join(", ")}, and text for steps.`;
+// Tells why a filter can fit no run: it names an unknown column, or compares numbers with a text. A
+// word such as "openai:m" is no mistake, as long as runs have it.
+function mistakeOf(text, runs) {
+	for (const word of wordsOf(text)) {
+		const { name, column, sign, value } = conditionOf(word);
+		if (!name || textOf(word)) continue;
+		if (!column && !runs.some((run) => plainText(run).includes(word)))
+			return `There is no column "${name}", only ${COLUMNS.map(([, title]) => wordOf(title)).join(", ")}, and text for steps.`;
+		if ("<>".includes(sign[0]) && isNaN(value) && runs.some((run) => typeof run[column] === "number")) return `"${value}" is not a number.`;
+	}
+	return "";
 }
 
 // Searches the steps that an exported page holds, as the server does.
@@ -252,7 +254,7 @@ export class RunsView {
 		if (searches.length && !hasSteps) more = "This page was exported without steps, so their texts can't be searched.";
 		else if (searches.some((search) => search.outcome === "refused")) more = "The server can't search for this text.";
 		else if (open) more = `Searching their steps: ${open.searched} of ${this.runs.length} runs so far.`;
-		else if (!this.shown.length) more = unknownColumn(this.filter.value, this.runs);
+		else if (!this.shown.length) more = mistakeOf(this.filter.value, this.runs);
 		say(more ? `${count}. ${more}` : count);
 	}
 
@@ -415,6 +417,7 @@ export class RunsView {
 		const index = Math.max(0, Math.min(this.shown.length - 1, to));
 		this.chosen = this.shown[index]?.id;
 		this.list.setCurrent(index);
+		this.tell();
 	}
 
 	key(key) {

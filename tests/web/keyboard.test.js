@@ -48,7 +48,9 @@ for (const { width, colorScheme } of LOOKS)
 		await shows(".step h2", "Step 2");
 		await v.press("g", "f");
 		await shows("h2", "Files after step 1");
-		await v.press("d", "]", "f", "m");
+		await v.press("d", "]");
+		await v.status("There is no file in this direction.");
+		await v.press("f", "m");
 		await shows("h2", "Messages 1 to 1 of 1");
 		await v.page.waitForFunction(() => scrollY > 0 || innerWidth > 700);
 		assert.ok(await isSeen(".detail h2"));

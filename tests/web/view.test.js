@@ -103,6 +103,7 @@ test("runs are listed, filtered and opened by keys", async () => {
 	await page.getByText("3 of 3 runs").waitFor();
 	await press("j", "j", "k");
 	await page.locator('[aria-posinset="2"][aria-selected="true"]').waitFor();
+	await page.getByText("3 of 3 runs").waitFor(); // a key leaves the number of runs in sight
 	await press("G", "Enter");
 	await page.locator(".step").waitFor();
 	await press("u");
@@ -150,6 +151,7 @@ test("a filter names columns by their titles, and tells which there are", async 
 	await find("failed>1 exit_status:submitted", /^1 of 3 runs$/);
 	await find("openai:m", /^3 of 3 runs$/);
 	await find("colour:red", /^0 of 3 runs\. There is no column "colour", only run, task, model, .*, damage, and text for steps\.$/);
+	await find("best>abc", /^0 of 3 runs\. "abc" is not a number\.$/);
 });
 
 test("runs are sorted, columns are chosen, and new steps appear", async () => {
@@ -395,6 +397,10 @@ test("wrong addresses say so", async () => {
 	await page.getByText("There is no such run. All runs").waitFor();
 	await press("j", "u");
 	await page.getByText("3 of 3 runs").waitFor();
+	await press("Enter");
+	await page.locator(".step").waitFor();
+	await page.evaluate(() => (location.hash += "/2/nope"));
+	await page.getByText('There is no view "nope" of a step.').waitFor();
 	await page.goto(`${address}#/nope/1`);
 	await page.getByText('There is no view "nope" of the runs.').waitFor();
 	await page.getByRole("link", { name: "All runs" }).click();
