@@ -5,7 +5,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "cmd/episode_options.h"
-#include "cmd/sandbox_job.h"
+#include "attach/attach.h"
 #include "inside/environment.h"
 #include "inside/places.h"
 #include "sandbox/python.h"
@@ -72,7 +72,7 @@ struct exec_plan {
 	size_t n_binds;
 	const char *writable; /* path on this machine of the writable bind; NULL: none */
 	const int *gpus;
-	struct sandbox_job job;
+	struct attach_request program;
 };
 
 static int exec_add_bind(struct exec_plan *plan, const char *text, struct fh_error *err)
@@ -118,7 +118,7 @@ static int exec_read_folder(
 {
 	auto_free char *real = NULL;
 
-	plan->job.cwd = cli->workdir ? cli->workdir : GUEST_HOME;
+	plan->program.cwd = cli->workdir ? cli->workdir : GUEST_HOME;
 	if (!cli->folder)
 		return 0;
 	if (cli->workdir)
@@ -128,8 +128,8 @@ static int exec_read_folder(
 		return error_set(err, errno, "-C '%s'", cli->folder);
 	if (!path_is_dir(real))
 		return error_say(err, ENOTDIR, "-C '%s': it is not a folder", cli->folder);
-	plan->job.cwd = arena_strdup(&plan->arena, real);
-	plan->binds[plan->n_binds] = (struct sandbox_bind){ plan->job.cwd, plan->job.cwd };
+	plan->program.cwd = arena_strdup(&plan->arena, real);
+	plan->binds[plan->n_binds] = (struct sandbox_bind){ plan->program.cwd, plan->program.cwd };
 	return sandbox_bind_check(&plan->binds[plan->n_binds++], err);
 }
 
@@ -146,15 +146,15 @@ static int exec_read_env(
 	const char **env = arena_array(&plan->arena, cli->env.n + 1, sizeof(*env));
 
 	if (plan->python.dir)
-		env[plan->job.n_env++] =
+		env[plan->program.n_env++] =
 				python_env_path(&plan->arena, plan->python.dir, AGENT_PATH);
 	for (size_t i = 0; i < cli->env.n; i++) {
 		if (!exec_is_variable(cli->env.items[i]))
 			return error_say(err, EINVAL, "--env wants K=V, not '%s'",
 					cli->env.items[i]);
-		env[plan->job.n_env++] = cli->env.items[i];
+		env[plan->program.n_env++] = cli->env.items[i];
 	}
-	plan->job.env = env;
+	plan->program.env = env;
 	return 0;
 }
 
@@ -173,7 +173,7 @@ static int exec_read(const struct sandbox_cli *cli, struct exec_plan *plan, stru
 	r = exec_read_folder(cli, plan, err);
 	if (r < 0)
 		return r;
-	plan->job.timeout_s = cli->timeout_s;
+	plan->program.timeout_s = cli->timeout_s;
 	return exec_read_env(cli, plan, err);
 }
 
@@ -192,7 +192,7 @@ static void exec_tell_size(const char *what, int64_t bytes)
 
 /* Tells which limits the program has reached. */
 static void exec_tell_limits(const struct sandbox *sb, const struct sandbox_cli *cli,
-		const struct sandbox_job_end *end)
+		const struct attach_end *end)
 {
 	int64_t left = sandbox_count(sb, SANDBOX_LEFT_BYTES);
 
@@ -225,7 +225,7 @@ static int exec_run(struct owner *owner, const struct sandbox_cli *cli,
 				.pids = cli->pids,
 				.cpus = cli->cpus,
 				.disk_on = cli->disk_on ? DISK_DISK : DISK_MEMORY } };
-	struct sandbox_job_end end = { .status = EXEC_FAILED };
+	struct attach_end end = { .status = EXEC_FAILED };
 	struct sandbox_event e;
 	struct sandbox *sb;
 	int r = plan->writable ? owner_add_writable(owner, plan->writable, err) : 0;
@@ -239,7 +239,7 @@ static int exec_run(struct owner *owner, const struct sandbox_cli *cli,
 	if (e.kind == SANDBOX_READY && owner_warning(owner))
 		cmd_warn("%s", owner_warning(owner));
 	if (e.kind == SANDBOX_READY)
-		r = sandbox_job_run(sb, &plan->job, &end, err);
+		r = attach_run(sb, &plan->program, &end, err);
 	else
 		r = error_say(err, e.status ? e.status : EPIPE, "%s",
 				e.kind == SANDBOX_FAILED ? e.text : "the sandbox is gone");
@@ -271,7 +271,7 @@ static int exec_open_and_run(const struct sandbox_cli *cli, struct exec_plan *pl
  * stdout. */
 static int exec_program(const struct command_context *ctx, const char *const *argv)
 {
-	struct exec_plan plan = { .arena = ARENA_INIT, .job = { .argv = argv } };
+	struct exec_plan plan = { .arena = ARENA_INIT, .program = { .argv = argv } };
 	struct fh_error err = FH_ERROR_INIT;
 	int status = EXEC_FAILED;
 

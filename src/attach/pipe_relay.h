@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_PIPE_RELAY_H
-#define CMD_PIPE_RELAY_H
+#ifndef ATTACH_PIPE_RELAY_H
+#define ATTACH_PIPE_RELAY_H
 
 #include "base/waits.h"
 #include "sandbox/sandbox.h"

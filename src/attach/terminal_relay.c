@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/terminal_relay.h"
+#include "attach/terminal_relay.h"
 
 #include "base/clock.h"
 #include "base/fd.h"

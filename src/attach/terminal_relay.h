@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_TERMINAL_RELAY_H
-#define CMD_TERMINAL_RELAY_H
+#ifndef ATTACH_TERMINAL_RELAY_H
+#define ATTACH_TERMINAL_RELAY_H
 
 #include "base/error.h"
 #include "base/waits.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/sandbox_job.h"
+#include "attach/attach.h"
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/scope.h"
-#include "cmd/pipe_relay.h"
-#include "cmd/terminal_relay.h"
+#include "attach/pipe_relay.h"
+#include "attach/terminal_relay.h"
 #include "inside/environment.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The loop of `sandbox exec`: waits for output, the program's end, signals and the timeout. */
+/* The loop of an attached program: waits for output, the program's end, signals, the timeout. */
 
 #define KILL_AFTER_MS 1000 /* time from SIGTERM to SIGKILL after the timeout */
 /* time to wait for the rest of the output, after a program that was told to end has ended */
@@ -28,7 +28,7 @@
 	1000          /* a signal so long after the first one ends a program that ignores it */
 #define TIMED_OUT 124 /* exit status after the timeout, as of timeout(1) */
 
-struct running_job {
+struct attached {
 	struct sandbox *sb;
 	uint32_t id;
 	int signals;
@@ -39,20 +39,20 @@ struct running_job {
 	int64_t told_ns;     /* time of the first signal that told the program to end; 0: none */
 	bool timed_out;      /* the timeout told it to end */
 	bool ended, drained; /* the program has ended, and its pipes are empty */
-	/* end `sandbox exec` now, without waiting for the rest of the program's output */
+	/* end attach_run() now, without waiting for the rest of the program's output */
 	bool leave;
 	int status;
 	uint32_t drain;
 };
 
-struct job_ends {
+struct attach_ends {
 	int streams[3];   /* the program's streams: see run_request */
 	int to;           /* our terminal that the program's terminal is relayed to; 0: none */
 	bool input;       /* relay keys to the program's terminal */
 	int terminals[2]; /* socket pair by which the sandbox sends the program's terminal */
 };
 
-static int sandbox_job_open_signals(void)
+static int attach_open_signals(void)
 {
 	sigset_t set;
 
@@ -68,101 +68,101 @@ static int sandbox_job_open_signals(void)
 
 /* Passes a signal on that asks the program to end. The program may ignore it, so a later one kills
  * the program. */
-static void sandbox_job_pass_signal(struct running_job *job, int number)
+static void attach_pass_signal(struct attached *program, int number)
 {
 	int64_t now = clock_now_ns();
 
-	if (!job->told_ns)
-		job->told_ns = now;
-	if (now - job->told_ns >= INSIST_AFTER_MS * NS_PER_MS)
+	if (!program->told_ns)
+		program->told_ns = now;
+	if (now - program->told_ns >= INSIST_AFTER_MS * NS_PER_MS)
 		number = SIGKILL;
-	sandbox_signal(job->sb, job->id, number, NULL);
-	job->leave = job->ended;
+	sandbox_signal(program->sb, program->id, number, NULL);
+	program->leave = program->ended;
 }
 
-static void sandbox_job_pass_signals(struct running_job *job)
+static void attach_pass_signals(struct attached *program)
 {
 	struct signalfd_siginfo info;
 
-	while (read(job->signals, &info, sizeof(info)) == sizeof(info)) {
+	while (read(program->signals, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGWINCH)
-			terminal_relay_resize(job->relay);
+			terminal_relay_resize(program->relay);
 		else
-			sandbox_job_pass_signal(job, (int)info.ssi_signo);
+			attach_pass_signal(program, (int)info.ssi_signo);
 	}
 }
 
-static void sandbox_job_on_deadline(struct running_job *job)
+static void attach_on_deadline(struct attached *program)
 {
-	sandbox_signal(job->sb, job->id, job->timed_out ? SIGKILL : SIGTERM, NULL);
-	job->deadline_ns = clock_now_ns() + KILL_AFTER_MS * NS_PER_MS;
-	job->timed_out = job->timed_out || !job->told_ns || !job->ended;
-	job->leave = job->ended;
+	sandbox_signal(program->sb, program->id, program->timed_out ? SIGKILL : SIGTERM, NULL);
+	program->deadline_ns = clock_now_ns() + KILL_AFTER_MS * NS_PER_MS;
+	program->timed_out = program->timed_out || !program->told_ns || !program->ended;
+	program->leave = program->ended;
 }
 
 /* Notes the program's end. Asks for the rest of the output in its pipes, which comes before
  * SANDBOX_DONE. */
-static void sandbox_job_on_end(struct running_job *job, int status)
+static void attach_on_end(struct attached *program, int status)
 {
-	job->ended = true;
-	job->status = status;
-	if (job->told_ns || job->timed_out)
-		job->deadline_ns = clock_now_ns() + LEAVE_AFTER_MS * NS_PER_MS;
-	job->drained = sandbox_drain_begin(job->sb, &job->drain, NULL) < 0;
-	terminal_relay_drain(job->relay);
+	program->ended = true;
+	program->status = status;
+	if (program->told_ns || program->timed_out)
+		program->deadline_ns = clock_now_ns() + LEAVE_AFTER_MS * NS_PER_MS;
+	program->drained = sandbox_drain_begin(program->sb, &program->drain, NULL) < 0;
+	terminal_relay_drain(program->relay);
 }
 
-static void sandbox_job_take_events(struct running_job *job)
+static void attach_take_events(struct attached *program)
 {
 	struct sandbox_event e = { .kind = SANDBOX_HUNGRY };
 
-	while (e.kind != SANDBOX_NONE && !job->drained) {
-		sandbox_next_event(job->sb, &e);
-		if (e.kind == SANDBOX_EXITED && e.id == job->id)
-			sandbox_job_on_end(job, e.status);
-		else if (e.kind == SANDBOX_DONE && job->ended && e.id == job->drain)
-			job->drained = true;
+	while (e.kind != SANDBOX_NONE && !program->drained) {
+		sandbox_next_event(program->sb, &e);
+		if (e.kind == SANDBOX_EXITED && e.id == program->id)
+			attach_on_end(program, e.status);
+		else if (e.kind == SANDBOX_DONE && program->ended && e.id == program->drain)
+			program->drained = true;
 		else if (e.kind == SANDBOX_HUNGRY)
-			pipe_relay_hungry(job->pipes);
+			pipe_relay_hungry(program->pipes);
 		else if (e.kind == SANDBOX_GONE) {
-			job->status = job->ended ? job->status : SIGKILL;
-			job->ended = job->drained = true;
+			program->status = program->ended ? program->status : SIGKILL;
+			program->ended = program->drained = true;
 		}
 	}
 }
 
-static bool sandbox_job_is_over(const struct running_job *job)
+static bool attach_is_over(const struct attached *program)
 {
-	return job->leave ||
-			(job->drained && !pipe_relay_pending(job->pipes) &&
-					!terminal_relay_pending(job->relay));
+	return program->leave ||
+			(program->drained && !pipe_relay_pending(program->pipes) &&
+					!terminal_relay_pending(program->relay));
 }
 
 static_assert(SANDBOX_FDS + 1 + TERMINAL_RELAY_FDS + PIPE_RELAY_FDS <= WAITS_MAX,
 		"too much to wait for");
 
-static void sandbox_job_wait_once(struct running_job *job)
+static void attach_wait_once(struct attached *program)
 {
 	struct waits w = WAITS_INIT;
 
-	if (!job->drained)
-		sandbox_waits(job->sb, &w);
-	waits_add(&w, job->signals, POLLIN);
-	terminal_relay_waits(job->relay, &w);
-	pipe_relay_waits(job->pipes, &w);
-	waits_until(&w, job->deadline_ns);
+	if (!program->drained)
+		sandbox_waits(program->sb, &w);
+	waits_add(&w, program->signals, POLLIN);
+	terminal_relay_waits(program->relay, &w);
+	pipe_relay_waits(program->pipes, &w);
+	waits_until(&w, program->deadline_ns);
 	waits_poll(&w);
 }
 
-static void sandbox_job_wait(struct running_job *job)
+static void attach_wait(struct attached *program)
 {
-	while (sandbox_job_take_events(job), !sandbox_job_is_over(job)) {
-		sandbox_job_wait_once(job);
-		sandbox_job_pass_signals(job);
-		terminal_relay_advance(job->relay);
-		pipe_relay_advance(job->pipes);
-		if (clock_now_ns() >= job->deadline_ns)
-			sandbox_job_on_deadline(job);
+	while (attach_take_events(program), !attach_is_over(program)) {
+		attach_wait_once(program);
+		attach_pass_signals(program);
+		terminal_relay_advance(program->relay);
+		pipe_relay_advance(program->pipes);
+		if (clock_now_ns() >= program->deadline_ns)
+			attach_on_deadline(program);
 	}
 }
 
@@ -171,7 +171,7 @@ static void sandbox_job_wait(struct running_job *job)
  * only if its standard output is a terminal too. Otherwise others, such as `less`, may read the
  * keys.
  */
-static int sandbox_job_open_ends(struct job_ends *ends, struct fh_error *err)
+static int attach_open_ends(struct attach_ends *ends, struct fh_error *err)
 {
 	bool out = isatty(1), said = isatty(2), typed = isatty(0);
 	/* Relay no keys in the background: the kernel stops a background process that reads or sets
@@ -191,7 +191,7 @@ static int sandbox_job_open_ends(struct job_ends *ends, struct fh_error *err)
 
 /* Closes our copies of files that the program has open, because a copy keeps the flock
  * of a file. Keeps standard error, for our own messages. */
-static void sandbox_job_forget_files(const struct job_ends *ends)
+static void attach_forget_files(const struct attach_ends *ends)
 {
 	auto_close int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -204,8 +204,8 @@ static void sandbox_job_forget_files(const struct job_ends *ends)
 }
 
 /* Takes the master of the program's terminal from the sandbox, and relays it. */
-static int sandbox_job_relay(
-		struct running_job *job, const struct job_ends *ends, struct fh_error *err)
+static int attach_relay(
+		struct attached *program, const struct attach_ends *ends, struct fh_error *err)
 {
 	auto_close int master = -1;
 	char byte;
@@ -213,29 +213,29 @@ static int sandbox_job_relay(
 
 	if (fd_recv_message(ends->terminals[0], &byte, 1, &master, 1, &n, 0) != 1 || !n)
 		return error_say(err, EIO, "the sandbox can't make a terminal");
-	return terminal_relay_open(&job->relay, master, ends->to, ends->input, err);
+	return terminal_relay_open(&program->relay, master, ends->to, ends->input, err);
 }
 
 /* Starts the program. It begins to run once our copies of its descriptors are closed. */
-static int sandbox_job_begin(struct running_job *job, struct run_request *request,
-		struct job_ends *ends, struct fh_error *err)
+static int attach_begin(struct attached *program, struct run_request *request,
+		struct attach_ends *ends, struct fh_error *err)
 {
-	int r = sandbox_run(job->sb, request, &job->id, err);
+	int r = sandbox_run(program->sb, request, &program->id, err);
 
 	close_fd(&ends->terminals[1]);
 	if (r < 0)
 		return r;
-	r = ends->to ? sandbox_job_relay(job, ends, err) : 0;
+	r = ends->to ? attach_relay(program, ends, err) : 0;
 	close_fd(&ends->terminals[0]);
 	if (r < 0)
 		return r;
-	pipe_relay_begin(job->pipes, job->id);
-	sandbox_job_forget_files(ends);
-	return sandbox_go(job->sb, job->id, err);
+	pipe_relay_begin(program->pipes, program->id);
+	attach_forget_files(ends);
+	return sandbox_go(program->sb, program->id, err);
 }
 
 /* Sets a variable "K=V" in a list of n, in place of one of the same name. Returns the new n. */
-static size_t job_set_variable(const char **env, size_t n, const char *variable)
+static size_t attach_set_variable(const char **env, size_t n, const char *variable)
 {
 	size_t name = strcspn(variable, "=") + 1, i = 0;
 
@@ -246,7 +246,8 @@ static size_t job_set_variable(const char **env, size_t n, const char *variable)
 }
 
 /* Makes the program's environment. NULL: the usual one, without variables of the caller. */
-static const char *const *job_env(struct arena *a, const struct sandbox_job *wanted, bool terminal)
+static const char *const *attach_env(
+		struct arena *a, const struct attach_request *wanted, bool terminal)
 {
 	static const char *const usual[] = { AGENT_ENVIRONMENT };
 	const char *term = getenv("TERM");
@@ -260,53 +261,53 @@ static const char *const *job_env(struct arena *a, const struct sandbox_job *wan
 	if (terminal)
 		env[n++] = arena_printf(a, "TERM=%s", term && *term ? term : "dumb");
 	for (size_t i = 0; i < wanted->n_env; i++)
-		n = job_set_variable(env, n, wanted->env[i]);
+		n = attach_set_variable(env, n, wanted->env[i]);
 	return env;
 }
 
-/* Starts the program and waits for its end. The caller releases the job. */
-static int sandbox_job_play(
-		struct running_job *job, const struct sandbox_job *wanted, struct fh_error *err)
+/* Starts the program and waits for its end. The caller releases the program. */
+static int attach_play(
+		struct attached *program, const struct attach_request *wanted, struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
-	struct job_ends ends = { .terminals = { -1, -1 } };
+	struct attach_ends ends = { .terminals = { -1, -1 } };
 	struct run_request request = { .argv = wanted->argv,
 		.cwd = wanted->cwd,
 		.user = USER_AGENT,
 		.streams = ends.streams,
 		.n_streams = 3,
 		.held = true };
-	int r = sandbox_job_open_ends(&ends, err);
+	int r = attach_open_ends(&ends, err);
 
 	if (r < 0)
 		return r;
-	job->pipes = pipe_relay_new(job->sb, ends.streams);
-	request.env = job_env(&arena, wanted, ends.to != 0);
+	program->pipes = pipe_relay_new(program->sb, ends.streams);
+	request.env = attach_env(&arena, wanted, ends.to != 0);
 	request.terminal = ends.terminals[1];
-	job->signals = sandbox_job_open_signals();
-	r = sandbox_job_begin(job, &request, &ends, err);
+	program->signals = attach_open_signals();
+	r = attach_begin(program, &request, &ends, err);
 	if (r < 0)
 		return r;
 	if (wanted->timeout_s > 0)
-		job->deadline_ns = clock_now_ns() + (int64_t)(wanted->timeout_s * 1e9);
-	sandbox_job_wait(job);
+		program->deadline_ns = clock_now_ns() + (int64_t)(wanted->timeout_s * 1e9);
+	attach_wait(program);
 	return 0;
 }
 
-int sandbox_job_run(struct sandbox *sb, const struct sandbox_job *wanted,
-		struct sandbox_job_end *out_end, struct fh_error *err)
+int attach_run(struct sandbox *sb, const struct attach_request *wanted, struct attach_end *out_end,
+		struct fh_error *err)
 {
-	struct running_job job = { .sb = sb, .deadline_ns = INT64_MAX, .signals = -1 };
-	int r = sandbox_job_play(&job, wanted, err);
+	struct attached program = { .sb = sb, .deadline_ns = INT64_MAX, .signals = -1 };
+	int r = attach_play(&program, wanted, err);
 
-	terminal_relay_close(job.relay);
-	pipe_relay_free(job.pipes);
-	close_fd(&job.signals);
+	terminal_relay_close(program.relay);
+	pipe_relay_free(program.pipes);
+	close_fd(&program.signals);
 	if (r < 0)
 		return r;
-	out_end->timed_out = job.timed_out;
-	out_end->status = job.timed_out         ? TIMED_OUT
-			: WIFEXITED(job.status) ? WEXITSTATUS(job.status)
-						: 128 + WTERMSIG(job.status);
+	out_end->timed_out = program.timed_out;
+	out_end->status = program.timed_out         ? TIMED_OUT
+			: WIFEXITED(program.status) ? WEXITSTATUS(program.status)
+						    : 128 + WTERMSIG(program.status);
 	return 0;
 }

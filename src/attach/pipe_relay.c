@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/pipe_relay.h"
+#include "attach/pipe_relay.h"
 
 #include "base/mem.h"
 #include "base/scope.h"
@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Standard input, output or error of this command, whose data goes to or comes from a program in a
+/* Standard input, output or error of this process, whose data goes to or comes from a program in a
  * sandbox. */
 struct relay_end {
 	int number; /* number of the relayed descriptor: 0, 1 or 2; -1: not relayed, or closed */
@@ -42,7 +42,7 @@ struct pipe_relay {
 	struct sink sinks[2];
 };
 
-/* --- this command's standard input, output and error ----------------------------------------- */
+/* --- this process' standard input, output and error ------------------------------------------ */
 
 /*
  * Opens our pipe a second time, with O_NONBLOCK. Other processes share the flags of the first
