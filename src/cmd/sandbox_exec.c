@@ -216,8 +216,6 @@ static int exec_run(struct owner *owner, const struct sandbox_cli *cli,
 {
 	struct sandbox_options options = { .binds = plan->binds,
 		.n_binds = plan->n_binds,
-		.gpus = plan->gpus,
-		.n_gpus = cli->gpus.n,
 		.writable = plan->writable,
 		.network = cli->network ? NETWORK_HOST : NETWORK_NONE,
 		.limits = { .memory_bytes = cli->memory_bytes,
@@ -225,6 +223,7 @@ static int exec_run(struct owner *owner, const struct sandbox_cli *cli,
 				.pids = cli->pids,
 				.cpus = cli->cpus,
 				.disk_on = cli->disk_on ? DISK_DISK : DISK_MEMORY } };
+	auto_gpu_lease struct gpu_lease *gpus = NULL;
 	struct attach_end end = { .status = EXEC_FAILED };
 	struct sandbox_event e;
 	struct sandbox *sb;
@@ -232,6 +231,10 @@ static int exec_run(struct owner *owner, const struct sandbox_cli *cli,
 
 	if (r < 0)
 		return r;
+	r = owner_lease_gpus(owner, cli->gpus.n, &gpus, err);
+	if (r < 0)
+		return r;
+	options.gpus = gpus;
 	r = sandbox_start(owner, &options, &sb, err);
 	if (r < 0)
 		return r;

@@ -306,8 +306,8 @@ void fh_env_info(const struct fh_env *env, struct fh_env_info *out)
 		.baseline = env->baseline.metrics,
 		.n_baseline = env->baseline.n,
 		.final = task->grader.final,
-		.gpus = env->spec.gpus,
-		.n_gpus = env->spec.n_gpus,
+		.gpus = env->spec.gpus ? env->spec.gpus->numbers : NULL,
+		.n_gpus = env->spec.gpus ? env->spec.gpus->n : 0,
 		.data_seed = task->data_seed,
 	};
 }

@@ -53,8 +53,8 @@ static const char *const *reset_variables(const struct fh_env *env, struct arena
 
 	list[n++] = arena_printf(
 			a, "PYTHONHASHSEED=%u", reset_derive(env->episode.seed, "PYTHONHASHSEED"));
-	if (spec->n_gpus)
-		list[n++] = sandbox_gpus_variable(a, spec->n_gpus);
+	if (spec->gpus)
+		list[n++] = sandbox_gpus_variable(a, spec->gpus);
 	if (spec->python)
 		list[n] = python_env_path(a, spec->python, path);
 	else if (mlgym)
@@ -79,7 +79,6 @@ static int reset_start_sandbox(struct fh_env *env, struct fh_error *err)
 					.n_binds = spec->n_binds,
 					.writable = spec->writable,
 					.gpus = spec->gpus,
-					.n_gpus = spec->n_gpus,
 					.network = task->network,
 					.limits = task->limits,
 					.shell = true,

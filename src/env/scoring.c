@@ -26,7 +26,6 @@ int scoring_begin(struct env_scoring *s, const char *reason, struct fh_error *er
 					.n_binds = spec->n_binds,
 					.python = spec->python,
 					.gpus = spec->gpus,
-					.n_gpus = spec->n_gpus,
 					.episode = s->episode->sb,
 					.judge_key = s->judge_key,
 					.final = final,

@@ -129,13 +129,9 @@ int env_spec_init(struct env_spec *spec, const struct fh_env_options *options, s
 	r = spec->writable ? owner_add_writable(gym->owner, spec->writable, err) : 0;
 	if (r < 0)
 		return r;
-	if (options->n_gpus) {
-		spec->gpus = arena_array(&spec->arena, options->n_gpus, sizeof(*spec->gpus));
-		r = owner_take_gpus(gym->owner, options->n_gpus, spec->gpus, err);
-		if (r < 0)
-			return r;
-		spec->n_gpus = options->n_gpus;
-	}
+	r = owner_lease_gpus(gym->owner, options->n_gpus, &spec->gpus, err);
+	if (r < 0)
+		return r;
 	if (options->web_hosts) {
 		r = hosts_check(options->web_hosts, err);
 		if (r < 0)
@@ -148,7 +144,7 @@ int env_spec_init(struct env_spec *spec, const struct fh_env_options *options, s
 
 void env_spec_release(struct env_spec *spec)
 {
-	owner_give_gpus(spec->gym->owner, spec->gpus, spec->n_gpus);
+	gpu_lease_free(spec->gpus);
 	arena_release(&spec->arena);
 	if (spec->task)
 		gym_task_leave(spec->gym, spec->task);

@@ -21,8 +21,7 @@ struct env_spec {
 	/* path on this machine of the Python environment that an episode may write to; NULL:
 	 * none */
 	const char *writable;
-	int *gpus;
-	size_t n_gpus;
+	struct gpu_lease *gpus; /* NULL: none */
 	char fingerprint[SHA256_HEX_BYTES];
 	const char *submission; /* absolute path of the task's submission in the sandbox */
 	/* hosts that the agent's tools may fetch from: web/hosts.h; NULL: none */

@@ -164,7 +164,6 @@ static int duel_start_player(struct grade *g, struct duel_ends *ends, int i, str
 			.binds = b.binds,
 			.n_binds = b.n,
 			.gpus = g->request.gpus,
-			.n_gpus = g->request.n_gpus,
 			.limits = task->limits,
 		},
 		.argv = grade_python(g, arena_printf(&g->arena, GRADER_DIR "/%s", player),

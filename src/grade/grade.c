@@ -137,7 +137,7 @@ int grade_begin(const struct grade_request *request, struct grade **out, struct 
 	g->request = *request;
 	g->kind = kinds[grader->kind];
 	if (!g->kind->gpus)
-		g->request.n_gpus = 0;
+		g->request.gpus = NULL;
 	g->submission_fd = -1;
 	g->submission = grade_submission(&g->arena, request->task);
 	g->deadline_ns = clock_now_ns() + grader->timeout_ms * NS_PER_MS;

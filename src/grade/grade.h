@@ -28,8 +28,7 @@ struct grade_request {
 	size_t n_binds;
 	/* path of a Python environment among `binds`, for the grader's programs; NULL: none */
 	const char *python;
-	const int *gpus; /* numbers of the GPUs that the episode has */
-	size_t n_gpus;
+	const struct gpu_lease *gpus; /* GPUs that the episode has; NULL: none */
 	/* sandbox with the submission; must stay open until grade_free() */
 	struct sandbox *episode;
 	const char *judge_key; /* key from judge_key(), which seeds the judge's random numbers */

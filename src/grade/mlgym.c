@@ -78,7 +78,6 @@ static int mlgym_start_evaluator(struct grade *g, int input, struct fh_error *er
 			.binds = b.binds,
 			.n_binds = b.n,
 			.gpus = g->request.gpus,
-			.n_gpus = g->request.n_gpus,
 			.network = task->network,
 			.limits = task->limits,
 		},

@@ -112,7 +112,7 @@ const char *const *grade_env(struct grade *g, const char *judge_key)
 		env[0] = python_env_path(&g->arena, g->request.python, USUAL_PATH);
 	if (judge_key)
 		env[n++] = arena_printf(&g->arena, "FUMEHOOD_JUDGE_KEY=%s", judge_key);
-	if (g->request.n_gpus)
-		env[n] = sandbox_gpus_variable(&g->arena, g->request.n_gpus);
+	if (g->request.gpus)
+		env[n] = sandbox_gpus_variable(&g->arena, g->request.gpus);
 	return env;
 }

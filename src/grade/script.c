@@ -21,7 +21,6 @@ static int script_start(struct grade *g, struct fh_error *err)
 			.binds = b.binds,
 			.n_binds = b.n,
 			.gpus = g->request.gpus,
-			.n_gpus = g->request.n_gpus,
 			.limits = task->limits,
 		},
 		.argv = grade_python(g, program, NULL, task->grader.args),

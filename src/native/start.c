@@ -137,11 +137,13 @@ static int start_plan_writable(struct native_sandbox *sb, const char *source,
 }
 
 /* Adds the device files of a sandbox' GPUs, and those of the driver, to its binds. */
-static int start_bind_gpus(struct arena *a, const int *numbers, size_t n, struct plan_bind *binds,
+static int start_bind_gpus(struct arena *a, const struct gpu_lease *gpus, struct plan_bind *binds,
 		uint32_t *n_binds, struct fh_error *err)
 {
+	size_t n = gpus ? gpus->n : 0;
+
 	for (size_t i = 0; n && i < n + ARRAY_SIZE(gpu_common); i++) {
-		const char *path = i < n ? arena_printf(a, "/dev/nvidia%d", numbers[i])
+		const char *path = i < n ? arena_printf(a, GPU_DEVICE, gpus->numbers[i])
 					 : arena_printf(a, "/dev/%s", gpu_common[i - n]);
 
 		if (i >= n && access(path, F_OK) < 0)
@@ -216,7 +218,7 @@ static int start_with(struct native_sandbox *sb, const struct sandbox_options *o
 		return r;
 	for (size_t i = 0; i < o->n_binds; i++)
 		binds[i] = (struct plan_bind){ o->binds[i].source, o->binds[i].target, false };
-	r = start_bind_gpus(&arena, o->gpus, o->n_gpus, binds, &plan.n_binds, err);
+	r = start_bind_gpus(&arena, o->gpus, binds, &plan.n_binds, err);
 	if (r < 0)
 		return r;
 	/*

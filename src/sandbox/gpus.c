@@ -30,7 +30,8 @@
 #define AGAIN_NS 20000000
 
 struct gpu {
-	int number, lease;
+	int number;
+	int device; /* open device file, whose lock holds the GPU */
 	bool taken;
 };
 
@@ -40,7 +41,7 @@ struct gpus {
 	struct gpu all[];
 };
 
-/* --- a lease ---------------------------------------------------------------------------------- */
+/* --- the pool --------------------------------------------------------------------------------- */
 
 /*
  * Returns the process that has locked a file, or 0 if /proc/locks does not show it. A line of
@@ -95,7 +96,7 @@ size_t gpus_look(int *out_numbers, size_t max, struct fh_error *err)
 		char path[32];
 		struct stat st;
 
-		snprintf(path, sizeof(path), "/dev/nvidia%d", i);
+		snprintf(path, sizeof(path), GPU_DEVICE, i);
 		if (stat(path, &st) < 0 || !S_ISCHR(st.st_mode))
 			continue;
 		out_numbers[n++] = i;
@@ -115,22 +116,22 @@ static int gpus_say_missing(int number, struct fh_error *err)
 
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&text, "%s%d", i ? ", " : "; there are: ", numbers[i]);
-	return error_say(err, ENOENT, "there is no GPU %d: no /dev/nvidia%d%s", number, number,
+	return error_say(err, ENOENT, "there is no GPU %d: no " GPU_DEVICE "%s", number, number,
 			n ? buf_str(&text) : ", as this machine has none");
 }
 
 /*
- * Leases a GPU by a lock on its device file. Opening the file also shows whether a control group
- * refuses it, and wakes the GPU up.
+ * Locks a GPU's device file, which holds the GPU. Opening the file also shows whether a control
+ * group refuses it, and wakes the GPU up.
  */
-static int gpus_lease(int number, struct gpu *out, struct fh_error *err)
+static int gpus_lock(int number, struct gpu *out, struct fh_error *err)
 {
 	auto_close int fd = -1;
 	char path[32];
 	struct stat st;
 	int r;
 
-	snprintf(path, sizeof(path), "/dev/nvidia%d", number);
+	snprintf(path, sizeof(path), GPU_DEVICE, number);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return gpus_say_missing(number, err);
@@ -145,7 +146,7 @@ static int gpus_lease(int number, struct gpu *out, struct fh_error *err)
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? gpus_say_taken(number, &st, err)
 					    : error_set(err, errno, "lock '%s'", path);
-	*out = (struct gpu){ .number = number, .lease = take_fd(&fd) };
+	*out = (struct gpu){ .number = number, .device = take_fd(&fd) };
 	return 0;
 }
 
@@ -159,7 +160,7 @@ static bool gpus_has(const struct gpus *g, int number)
 
 /*
  * Reports that there are too few GPUs, or too few free ones. `why` is the error of the last GPU
- * that could not be leased.
+ * that could not be locked.
  */
 static int gpus_too_few(const struct gpus *g, size_t wanted, size_t there,
 		const struct fh_error *why, struct fh_error *err)
@@ -176,10 +177,10 @@ static int gpus_too_few(const struct gpus *g, size_t wanted, size_t there,
 }
 
 /*
- * Leases free GPUs until enough are leased: those that the caller named, or any. If any GPU will
+ * Locks free GPUs until enough are held: those that the caller named, or any. If any GPU will
  * do, skips numbers that do not exist.
  */
-static int gpus_lease_some(struct gpus *g, const struct gpus_wanted *wanted, struct fh_error *err)
+static int gpus_lock_some(struct gpus *g, const struct gpus_wanted *wanted, struct fh_error *err)
 {
 	size_t n = wanted->numbers ? wanted->n_numbers : GPU_NUMBER_MAX + 1;
 	size_t there = g->n;
@@ -190,7 +191,7 @@ static int gpus_lease_some(struct gpus *g, const struct gpus_wanted *wanted, str
 
 		if (gpus_has(g, number))
 			continue;
-		r = gpus_lease(number, &g->all[g->n], err);
+		r = gpus_lock(number, &g->all[g->n], err);
 		if (r < 0 && r != -EBUSY && (r != -ENOENT || wanted->numbers))
 			return r;
 		if (r == -EBUSY)
@@ -213,10 +214,10 @@ int gpus_open(const struct gpus_wanted *wanted, struct gpus **out, struct fh_err
 				wanted->n);
 	g = xcalloc(1, sizeof(*g) + wanted->n * sizeof(*g->all));
 	pthread_mutex_init(&g->lock, NULL);
-	r = gpus_lease_some(g, wanted, err);
+	r = gpus_lock_some(g, wanted, err);
 	for (int i = 0; i < AGAIN && r == -EBUSY; i++) {
 		nanosleep(&(struct timespec){ .tv_nsec = AGAIN_NS }, NULL);
-		r = gpus_lease_some(g, wanted, err);
+		r = gpus_lock_some(g, wanted, err);
 	}
 	if (r < 0) {
 		gpus_close(g);
@@ -226,10 +227,10 @@ int gpus_open(const struct gpus_wanted *wanted, struct gpus **out, struct fh_err
 	return 0;
 }
 
-static void gpus_give_up_leases(struct gpus *g)
+static void gpus_unlock(struct gpus *g)
 {
 	for (size_t i = 0; i < g->n; i++)
-		close_fd(&g->all[i].lease);
+		close_fd(&g->all[i].device);
 }
 
 void gpus_forked(struct gpus *g)
@@ -238,53 +239,72 @@ void gpus_forked(struct gpus *g)
 		return;
 	/* Make the mutex again in this fork: another thread may have held it at the fork. */
 	pthread_mutex_init(&g->lock, NULL);
-	gpus_give_up_leases(g);
+	gpus_unlock(g);
 }
 
 void gpus_close(struct gpus *g)
 {
 	if (!g)
 		return;
-	gpus_give_up_leases(g);
+	gpus_unlock(g);
 	pthread_mutex_destroy(&g->lock);
 	free(g);
 }
 
-/* --- giving leased GPUs to episodes ----------------------------------------------------------- */
+/* --- leases of episodes ----------------------------------------------------------------------- */
 
-int gpus_take(struct gpus *g, size_t n, int *out_numbers, struct fh_error *err)
+/* Moves free GPUs of the pool to a lease, unless there are too few. Returns the number of GPUs that
+ * were free. */
+static size_t gpus_fill(struct gpus *g, size_t wanted, struct gpu_lease *lease)
 {
-	size_t found = 0, free_ones = 0;
+	size_t n_free = 0;
+
+	pthread_mutex_lock(&g->lock);
+	for (size_t i = 0; i < g->n; i++)
+		n_free += !g->all[i].taken;
+	for (size_t i = 0; i < g->n && n_free >= wanted && lease->n < wanted; i++) {
+		if (g->all[i].taken)
+			continue;
+		g->all[i].taken = true;
+		lease->numbers[lease->n++] = g->all[i].number;
+	}
+	pthread_mutex_unlock(&g->lock);
+	return n_free;
+}
+
+int gpu_lease_new(struct gpus *g, size_t n, struct gpu_lease **out, struct fh_error *err)
+{
+	struct gpu_lease *lease;
+	size_t n_free;
 
 	if (n > (g ? g->n : 0))
 		return error_say(err, EINVAL, "%zu GPUs are wanted, and the gym has %zu", n,
 				g ? g->n : 0);
-	if (!g)
+	if (!n) {
+		*out = NULL;
 		return 0;
-	pthread_mutex_lock(&g->lock);
-	for (size_t i = 0; i < g->n; i++)
-		free_ones += !g->all[i].taken;
-	for (size_t i = 0; i < g->n && free_ones >= n && found < n; i++) {
-		if (g->all[i].taken)
-			continue;
-		g->all[i].taken = true;
-		out_numbers[found++] = g->all[i].number;
 	}
-	pthread_mutex_unlock(&g->lock);
-	if (found < n)
+	lease = xcalloc(1, sizeof(*lease) + n * sizeof(*lease->numbers));
+	lease->pool = g;
+	n_free = gpus_fill(g, n, lease);
+	if (lease->n < n) {
+		free(lease);
 		return error_say(err, EBUSY, "%zu GPUs are wanted, and %zu of the gym's are free",
-				n, free_ones);
+				n, n_free);
+	}
+	*out = lease;
 	return 0;
 }
 
-void gpus_give(struct gpus *g, const int *numbers, size_t n)
+void gpu_lease_free(struct gpu_lease *lease)
 {
-	if (!g)
+	if (!lease)
 		return;
-	pthread_mutex_lock(&g->lock);
-	for (size_t i = 0; i < g->n; i++)
-		for (size_t k = 0; k < n; k++)
-			if (g->all[i].number == numbers[k])
-				g->all[i].taken = false;
-	pthread_mutex_unlock(&g->lock);
+	pthread_mutex_lock(&lease->pool->lock);
+	for (size_t i = 0; i < lease->pool->n; i++)
+		for (size_t k = 0; k < lease->n; k++)
+			if (lease->pool->all[i].number == lease->numbers[k])
+				lease->pool->all[i].taken = false;
+	pthread_mutex_unlock(&lease->pool->lock);
+	free(lease);
 }

@@ -55,23 +55,20 @@ const char *owner_warning(const struct owner *o)
 	return o->ops->warning(o);
 }
 
-int owner_take_gpus(struct owner *o, size_t n, int *out_numbers, struct fh_error *err)
+int owner_lease_gpus(struct owner *o, size_t n, struct gpu_lease **out, struct fh_error *err)
 {
-	return gpus_take(o->gpus, n, out_numbers, err);
+	return gpu_lease_new(o->gpus, n, out, err);
 }
 
-void owner_give_gpus(struct owner *o, const int *numbers, size_t n)
-{
-	gpus_give(o->gpus, numbers, n);
-}
-
-const char *sandbox_gpus_variable(struct arena *a, size_t n)
+const char *sandbox_gpus_variable(struct arena *a, const struct gpu_lease *gpus)
 {
 	auto_buf struct buf text = BUF_INIT(4096);
 
-	for (size_t i = 0; i < n; i++)
+	if (!gpus)
+		return NULL;
+	for (size_t i = 0; i < gpus->n; i++)
 		buf_printf(&text, "%s%zu", i ? "," : "CUDA_VISIBLE_DEVICES=", i);
-	return n ? arena_strdup(a, buf_str(&text)) : NULL;
+	return arena_strdup(a, buf_str(&text));
 }
 
 int owner_collect(void)

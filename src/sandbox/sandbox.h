@@ -36,7 +36,7 @@ struct owner_options {
 	/* part of the names of the owner's control groups, which an administrator may see; NULL:
 	 * "run" */
 	const char *label;
-	struct gpus_wanted gpus; /* GPUs to lease until the owner is closed */
+	struct gpus_wanted gpus; /* GPUs to hold until the owner is closed */
 };
 
 int owner_open(const struct owner_options *options, struct owner **out, struct fh_error *err);
@@ -58,17 +58,18 @@ int sandbox_hide_check(const char *folder, struct fh_error *err);
  */
 const char *owner_warning(const struct owner *owner);
 
-/* owner_take_gpus() reserves some of the owner's GPUs for the sandboxes of one episode.
- * owner_give_gpus() ends that. -EBUSY: too few are free now. -EINVAL: the owner has too few. Any
- * thread may call them. */
-int owner_take_gpus(struct owner *owner, size_t n, int *out_numbers, struct fh_error *err);
-void owner_give_gpus(struct owner *owner, const int *numbers, size_t n);
+/*
+ * Reserves n of the owner's GPUs for the sandboxes of one episode. The caller ends the lease by
+ * gpu_lease_free() before it closes the owner. -EBUSY: too few are free now. -EINVAL: the owner has
+ * too few. Any thread may call it.
+ */
+int owner_lease_gpus(struct owner *owner, size_t n, struct gpu_lease **out, struct fh_error *err);
 
 /*
- * Returns the variable that tells programs which of n GPUs they can use:
- * "CUDA_VISIBLE_DEVICES=0,1". NULL if n is 0. Inside a sandbox, CUDA numbers the GPUs from 0.
+ * Returns the variable that tells programs which GPUs they can use: "CUDA_VISIBLE_DEVICES=0,1".
+ * NULL without a lease. Inside a sandbox, CUDA numbers the GPUs from 0.
  */
-const char *sandbox_gpus_variable(struct arena *arena, size_t n);
+const char *sandbox_gpus_variable(struct arena *arena, const struct gpu_lease *gpus);
 
 /* Removes files and control groups that killed processes left on this machine. Returns how many. */
 int owner_collect(void);
@@ -124,8 +125,7 @@ struct sandbox_options {
 	 * place. Needs owner_add_writable(). NULL: none.
 	 */
 	const char *writable;
-	const int *gpus; /* numbers of GPUs from owner_take_gpus(), or of all that the owner has */
-	size_t n_gpus;
+	const struct gpu_lease *gpus; /* GPUs that the sandbox can use; NULL: none */
 	enum sandbox_network network;
 	struct sandbox_limits limits;
 	enum sandbox_role role;
