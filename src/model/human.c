@@ -278,23 +278,16 @@ static int human_ask_how_to_end(struct human *h, struct fh_error *err)
 	return 1;
 }
 
-/*
- * Refuses a command that starts a full-screen program, because the program would get no keys.
- * Returns true if it was refused.
- */
-static bool human_refuse_full_screen(struct human *h)
+/* Refuses a command that starts a program which would get no keys. Returns true if it was
+ * refused. */
+static bool human_refuse(struct human *h)
 {
 	auto_arena struct arena arena = ARENA_INIT;
-	const char *name = typed_full_screen(&arena, buf_str(&h->action));
-	auto_free char *why = NULL;
+	const char *why = typed_refusal(&arena, buf_str(&h->action));
 
-	if (!name)
-		return false;
-	why = xasprintf("%s needs a whole screen, and a command has none here: look at files with "
-			"cat, head or open; change them with edit, sed or cat >FILE <<'EOF'.",
-			name);
-	human_show(h, why, "");
-	return true;
+	if (why)
+		human_show(h, why, "");
+	return why != NULL;
 }
 
 static int human_read_action(struct human *h, const char *prompt, struct fh_error *err)
@@ -307,7 +300,7 @@ static int human_read_action(struct human *h, const char *prompt, struct fh_erro
 			h->interrupts = 0;
 			r = human_ask_how_to_end(h, err);
 		}
-		if (r <= 0 || (r == 1 && !human_refuse_full_screen(h)))
+		if (r <= 0 || (r == 1 && !human_refuse(h)))
 			return r;
 	}
 }

@@ -70,11 +70,11 @@ bool typed_is_unfinished(const char *text)
 			strstr(buf_str(&said), "unexpected EOF");
 }
 
-/* --- programs that take the whole screen ------------------------------------------------------ */
+/* --- programs that need a terminal ------------------------------------------------------------ */
 
-static const char *const typed_programs[] = { "btop", "emacs", "htop", "less", "man", "mc", "more",
-	"most", "nano", "nvim", "nvtop", "pico", "screen", "tmux", "top", "vi", "view", "vim",
-	"watch" };
+static const char *const typed_full_screens[] = { "btop", "emacs", "htop", "less", "man", "mc",
+	"more", "most", "nano", "nvim", "nvtop", "pico", "screen", "tmux", "top", "vi", "view",
+	"vim", "watch" };
 
 /* Returns true for a word that may stand before a program's name in a command. Examples are an
  * assignment, `sudo` and its options. */
@@ -122,9 +122,43 @@ static bool typed_prints(const char *rest)
 	return false;
 }
 
-/* Finds a full-screen program in a pipeline. Only the first program can take the screen: `less`
- * at the end of a pipe just prints. */
-static const char *typed_in_command(struct arena *a, const char *command, size_t n)
+/* Returns true for programs that read commands from their input if they get no arguments. Ignores
+ * the version at the end of a name: python3.11. */
+static bool typed_is_interpreter(const char *word)
+{
+	static const char *const names[] = { "bash", "dash", "ipython", "julia", "node", "python",
+		"sh", "zsh" };
+	size_t n = strlen(word);
+
+	while (n && strchr("0123456789.", word[n - 1]))
+		n--;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strlen(names[i]) == n && memcmp(names[i], word, n) == 0)
+			return true;
+	return false;
+}
+
+/* Returns the sentence about the program `word` with the arguments `rest`. NULL: it may run. */
+static const char *typed_judge(struct arena *a, const char *word, const char *rest, bool redirects)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(typed_full_screens); i++)
+		if (str_eq(word, typed_full_screens[i]) && !typed_prints(rest))
+			return arena_printf(a,
+					"%s needs a whole screen, and a command has none here: "
+					"look at files with cat, head or open; change them with "
+					"edit, sed or cat >FILE <<'EOF'.",
+					word);
+	if (redirects || rest[strspn(rest, " \t)}")] || !typed_is_interpreter(word))
+		return NULL;
+	return arena_printf(a,
+			"%s would end at once, because a command has no typed input here: run a script "
+			"with %s FILE, or lines with %s <<'EOF'.",
+			word, word, word);
+}
+
+/* Judges the first program of a pipeline. Others need no terminal: `less` at the end of a pipe just
+ * prints, and `bash` there reads the pipe. */
+static const char *typed_in_command(struct arena *a, const char *command, size_t n, bool redirects)
 {
 	const char *at = arena_strndup(a, command, n), *word;
 	size_t length;
@@ -140,23 +174,21 @@ static const char *typed_in_command(struct arena *a, const char *command, size_t
 		if (str_eq(word, "-v") || str_eq(word, "-V"))
 			return NULL;
 	} while (typed_is_prefix(word));
-	word = path_basename(word);
-	for (size_t i = 0; i < ARRAY_SIZE(typed_programs); i++)
-		if (str_eq(word, typed_programs[i]))
-			return typed_prints(at) ? NULL : word;
-	return NULL;
+	return typed_judge(a, path_basename(word), at, redirects);
 }
 
-const char *typed_full_screen(struct arena *a, const char *text)
+const char *typed_refusal(struct arena *a, const char *text)
 {
 	size_t first = strcspn(text, "\n");
+	/* A loop that has a program in it may give it a pipe or a file as input. */
+	bool redirects = strcspn(text, "|<") < first;
 
 	/*
 	 * Look only at the first line of the command: later lines may be text of a here-document.
 	 */
 	for (size_t at = 0; at < first;) {
 		size_t n = strcspn(text + at, ";&\n");
-		const char *found = typed_in_command(a, text + at, n);
+		const char *found = typed_in_command(a, text + at, n, redirects);
 
 		if (found)
 			return found;

@@ -13,8 +13,8 @@
  * runs nothing. False if there is no bash. */
 bool typed_is_unfinished(const char *text);
 
-/* Returns the name of a full-screen program (like vim or less) that a command starts, in the arena.
- * NULL: none. */
-const char *typed_full_screen(struct arena *a, const char *text);
+/* Returns a sentence if a command starts a program that only works at a terminal, in the arena.
+ * Examples are vim, less, and python3 without a script. NULL: it starts none. */
+const char *typed_refusal(struct arena *a, const char *text);
 
 #endif

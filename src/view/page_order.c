@@ -93,8 +93,8 @@ static const char *order_read(struct arena *a, const struct pyjson *v, struct de
 		return "The text is blank, too long, or has a NUL.";
 	if (thought && strlen(pyjson_text(thought)) > FH_ACTION_BYTES_MAX)
 		return "The thought is too long.";
-	if (out->kind == DESK_ACT && typed_full_screen(a, text))
-		return "This program needs a whole screen, and a command has none: use cat, head or edit.";
+	if (out->kind == DESK_ACT && typed_refusal(a, text))
+		return typed_refusal(a, text);
 	out->text = xstrdup(text);
 	out->thought = out->kind == DESK_ACT && thought ? xstrdup(pyjson_text(thought)) : NULL;
 	return NULL;

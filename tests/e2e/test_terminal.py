@@ -275,7 +275,7 @@ def test_unfinished_commands_go_on(terminal):
     assert t.end() == ["\n".join(lines) for lines in UNFINISHED] + ["fi", "exit_forfeit"]
 
 
-def test_full_screen_programs_are_refused(terminal):
+def test_programs_that_need_a_terminal_are_refused(terminal):
     t = terminal("--model", "human", "--max-steps", "50")
     for line in (
         "vim a.py",
@@ -288,6 +288,8 @@ def test_full_screen_programs_are_refused(terminal):
         t.type(line + "\r")
         said = t.expect("[step 1]")
         assert " needs a whole screen, and a command has none here" in said
+    t.type("python3\r")
+    assert "python3 would end at once, because a command has no typed input" in t.expect("[step 1]")
     t.ask("echo a | less\r")
     t.ask("echo vim\r")
     t.type("\x04")
