@@ -29,8 +29,8 @@
  *           .summary = "show what a task asks for",
  *           .options = options, .options_size = sizeof(struct show_options), .run = run_show };
  *
- * Every command has --help and --json. `--max-steps 5`, `--max-steps=5`, `--max_steps 5` and any
- * unique beginning (`--max`) mean the same.
+ * Every command has --help and --json, unless its table refuses --json. `--max-steps 5`,
+ * `--max-steps=5`, `--max_steps 5` and any unique beginning (`--max`) mean the same.
  */
 
 enum cmd_option_kind {

@@ -156,7 +156,7 @@ void cmd_help(struct buf *out, const struct command *c, const char *path, bool c
 	if (c->commands)
 		help_add_commands(&p, c);
 	help_add_table(&p, c->options, "Options");
-	help_add_table(&p, options_common, "After any command");
+	help_add_table(&p, options_common(c), "After any command");
 	if (c->statuses)
 		help_add_statuses(&p, c->statuses);
 	if (c->examples)
@@ -296,7 +296,7 @@ void cmd_help_markdown(struct buf *out)
 	help_add_plain(out, cmd_root.about);
 	buf_add_char(out, '\n');
 	markdown_table(out, cmd_root.options);
-	markdown_table(out, options_common);
+	markdown_table(out, options_common(&cmd_root));
 	markdown_statuses(out, cmd_root.statuses);
 	markdown_group(out, &cmd_root, "");
 }

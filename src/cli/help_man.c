@@ -158,7 +158,7 @@ static void man_add_page(
 	if (c->commands)
 		man_add_commands(out, c, path);
 	man_add_table(out, c->options, "Options");
-	man_add_table(out, options_common, "After any command");
+	man_add_table(out, options_common(c), "After any command");
 	if (c->statuses)
 		man_add_statuses(out, c->statuses);
 	if (c->examples)

@@ -18,12 +18,27 @@ struct common {
 	bool help, json;
 };
 
-const struct cmd_option options_common[] = {
-	{ "help", 'h', OPTION_FLAG, offsetof(struct common, help), .help = "show this text" },
+#define HELP_OPTION                                                                                \
+	{                                                                                          \
+		"help", 'h', OPTION_FLAG, offsetof(struct common, help), .help = "show this text"  \
+	}
+
+static const struct cmd_option options_usual[] = {
+	HELP_OPTION,
 	{ "json", 0, OPTION_FLAG, offsetof(struct common, json),
 			.help = "print results as JSON, an object a line (docs/json.md)" },
 	{},
 };
+
+static const struct cmd_option options_without_json[] = { HELP_OPTION, {} };
+
+const struct cmd_option *options_common(const struct command *c)
+{
+	for (const struct cmd_option *o = c->options; o && o->kind; o++)
+		if (str_eq(o->name, "json"))
+			return options_without_json;
+	return options_usual;
+}
 
 struct parser {
 	const struct command *command;
@@ -71,7 +86,7 @@ static int options_say_unknown(
 
 	for (const struct cmd_option *o = p->command->options; o && o->kind; o++)
 		names[count++] = o->name;
-	for (const struct cmd_option *o = options_common; o->kind; o++)
+	for (const struct cmd_option *o = options_common(p->command); o->kind; o++)
 		names[count++] = o->name;
 	close = str_closest(typed, names, count);
 	return error_say(err, EINVAL, "unknown option --%s%s%s%s", typed,
@@ -123,7 +138,7 @@ static int options_spot_long(
 	r = options_find_in(p->command->options, word, n, &own, &exact, err);
 	if (r < 0)
 		return r;
-	r = options_find_in(options_common, word, n, &common, &common_exact, err);
+	r = options_find_in(options_common(p->command), word, n, &common, &common_exact, err);
 	if (r < 0)
 		return r;
 	if (own && common && !exact && !common_exact)
@@ -142,7 +157,7 @@ static int options_spot_long(
 static int options_spot_short(
 		struct parser *p, const char *word, struct spotted *out, struct fh_error *err)
 {
-	const struct cmd_option *tables[] = { p->command->options, options_common };
+	const struct cmd_option *tables[] = { p->command->options, options_common(p->command) };
 	void *bases[] = { p->values, &p->common };
 
 	for (size_t t = 0; t < ARRAY_SIZE(tables); t++) {

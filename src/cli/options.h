@@ -24,8 +24,9 @@ int options_parse(const struct command *command, const char *const *words, size_
 		struct arena *arena, struct buf *notes, struct parsed_options *out,
 		struct fh_error *err);
 
-/* Options that each command has, such as --help. Help lists them after the command's own. */
-extern const struct cmd_option options_common[];
+/* Table of the options that a command has besides its own: --help and --json. Help lists them last.
+ * A command refuses --json by an option of that name in its own table. */
+const struct cmd_option *options_common(const struct command *c);
 
 /* True if options a and b are two spellings of one option. */
 bool option_same(const struct cmd_option *a, const struct cmd_option *b);

@@ -286,7 +286,7 @@ static void complete_add_last(struct completion_line *l, const char *word)
 		complete_add_option_value(l, o, equals + 1);
 	} else if (!l->only_args && (word[0] == '-' || !l->command->max_args)) {
 		complete_add_options(l, l->command->options);
-		complete_add_options(l, options_common);
+		complete_add_options(l, options_common(l->command));
 	} else if (l->n_args < l->command->max_args) {
 		complete_add_value(l, l->command->arguments);
 	}

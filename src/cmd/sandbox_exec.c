@@ -60,6 +60,8 @@ static const struct cmd_option exec_options[] = {
 	{ "folder", 'C', OPTION_PATH, FIELD(folder), "DIR",
 			"show this folder of this machine, read-only, and start in it; "
 			"`here` is the current one" },
+	{ "json", .kind = OPTION_REFUSED,
+			.why = "would print nothing: output and exit status are the program's" },
 	{},
 };
 
@@ -270,20 +272,13 @@ static int exec_open_and_run(const struct sandbox_cli *cli, struct exec_plan *pl
 	return r;
 }
 
-/* Runs the program and returns its exit status. Refuses --json, because the program prints on
- * stdout. */
+/* Runs the program and returns its exit status. */
 static int exec_program(const struct command_context *ctx, const char *const *argv)
 {
 	struct exec_plan plan = { .arena = ARENA_INIT, .program = { .argv = argv } };
 	struct fh_error err = FH_ERROR_INIT;
 	int status = EXEC_FAILED;
 
-	if (ctx->json) {
-		cmd_misuse(ctx,
-				"--json: output and exit status are the program's, so there is "
-				"nothing to print as JSON");
-		return EXEC_FAILED;
-	}
 	if (exec_open_and_run(ctx->options, &plan, &status, &err) < 0)
 		cmd_fail(&err);
 	arena_release(&plan.arena);
@@ -333,7 +328,7 @@ const struct command command_sandbox_exec = {
 	.max_args = 1000,
 	.args_end_options = true,
 	.misuse_status = EXEC_FAILED,
-	.about = "Prints the program's output, and ends with its exit status. So --json is refused.\n"
+	.about = "Prints the program's output, and ends with its exit status.\n"
 		 "On a terminal the program gets a terminal of the sandbox, with the same TERM and "
 		 "size. It gets typed input only if its output is on a terminal too.\n"
 		 "Pipes and sockets are relayed, and files are passed on. Input is read ahead. If other "

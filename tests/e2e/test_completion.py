@@ -32,6 +32,8 @@ CAN_BECOME = [
     ("run --run", ["--runs"]),
     ("run --runs 2 --job", ["--jobs"]),
     ("doctor ", ["--help", "--json"]),
+    ("doctor --j", ["--json"]),
+    ("sandbox exec --j", []),
     ("run --reward ", ["delta", "improvement", "none"]),
     ("run --reward=n", ["--reward=none"]),
     ("run --log-format t", ["text"]),
