@@ -77,8 +77,12 @@ void transcript_add_result(
 		struct buf *out, struct transcript_style style, const struct transcript_step *step)
 {
 	auto_buf struct buf how = BUF_INIT(4096);
+	size_t before = out->len;
+	bool told;
 
 	transcript_add_styled(out, style, "", step->output, "", "");
+	/* The observation mostly has the reason too. A long observation is shown in part. */
+	told = step->refused && strstr(buf_str(out) + before, step->refused);
 	if (step->duration_s >= 0)
 		buf_printf(&how, ", %.3g s", step->duration_s);
 	if (step->exit_code > 0)
@@ -90,7 +94,8 @@ void transcript_add_result(
 		transcript_add_styled(out, style, TERM_DIM, buf_str(&how) + 2, "(", "");
 	}
 	transcript_add_styled(out, style, TERM_GREEN, step->score, "scored: ", "        ");
-	transcript_add_styled(out, style, TERM_RED, step->refused, "not scored: ", "            ");
+	transcript_add_styled(out, style, TERM_RED, told ? NULL : step->refused,
+			"not scored: ", "            ");
 	transcript_add_styled(
 			out, style, TERM_YELLOW, step->integrity, "tampering: ", "           ");
 }

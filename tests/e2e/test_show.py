@@ -39,8 +39,12 @@ def test_a_run_reads_like_a_conversation(fumehood, record):
     assert part(text, 3).startswith("$ cat <<'EOF'\n> one\n> EOF\none\n(")
     events = [json.loads(line) for line in (record / "events.jsonl").read_text().splitlines()]
     (why,) = [e["error"] for e in events if e["event"] == "score" and "error" in e]
-    assert f"not scored: {why}" in part(text, 4)
+    assert f"Not scored: {why}" in part(text, 4) and part(text, 4).count(why) == 1
     assert "scored: accuracy 0." in part(text, 6)
+    told = record / "events.jsonl"
+    told.write_text(told.read_text().replace(f"Not scored: {why}", "(cut)"))
+    text = fumehood("show", record).stdout
+    assert f"not scored: {why}" in part(text, 4)
 
 
 def test_one_step_and_all_of_a_text(fumehood, record):
@@ -135,6 +139,6 @@ def test_verbose_shows_steps_as_they_come(fumehood):
     assert first.startswith("    (") and first.endswith(" s, exit code 1)\n")
     assert "    14\n    ... (80 more lines)\n    95\n" in shown
     assert "    $ cat <<'EOF'\n    > one\n    > EOF\n    one\n" in shown
-    assert "    not scored: " in shown
+    assert shown.count("Not scored: There is no file") == 1 and "not scored: " not in shown
     quiet = fumehood.run("--task", "rows", "--model", model).stderr
     assert "not scored" not in quiet and "exit code" not in quiet
