@@ -101,22 +101,39 @@ size_t str_distance(const char *a, const char *b)
 	return rows[n % 3][m];
 }
 
-const char *str_closest(const char *s, const char *const *candidates, size_t n)
+static const char *str_shortest_with(const char *part, const char *const *candidates, size_t n)
 {
 	const char *best = NULL;
-	size_t least = strlen(s) / 3 + 1;
+	size_t least = SIZE_MAX;
+
+	if (strlen(part) < 3)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		size_t length = strlen(candidates[i]);
+
+		if (length < least && strcasestr(candidates[i], part)) {
+			least = length;
+			best = candidates[i];
+		}
+	}
+	return best;
+}
+
+const char *str_closest(const char *s, const char *const *candidates, size_t n)
+{
+	size_t least = strlen(s) / 3 + 1, at = n;
 
 	if (strlen(s) < 2)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
 		size_t distance = str_distance(s, candidates[i]);
 
-		if (distance < least || (distance == least && !best)) {
+		if (distance < least || (distance == least && at == n)) {
 			least = distance;
-			best = candidates[i];
+			at = i;
 		}
 	}
-	return best;
+	return at < n ? candidates[at] : str_shortest_with(s, candidates, n);
 }
 
 /* --- UTF-8, blanks, and text that is safe to show --------------------------------------------- */

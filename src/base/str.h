@@ -49,8 +49,11 @@ void str_add_double(struct buf *out, double v);
  * string has more than 64 bytes. */
 size_t str_distance(const char *a, const char *b);
 
-/* Returns the candidate closest to s, for "did you mean". NULL: all are too different, or s has
- * fewer than two bytes. */
+/*
+ * Returns the candidate closest to s, for "did you mean": the one with the fewest edits. If all are
+ * too different, returns the shortest that contains s, in upper or lower case. s has to have two
+ * bytes, or three for the latter. NULL: there is none.
+ */
 const char *str_closest(const char *s, const char *const *candidates, size_t n);
 
 /* Length of the UTF-8 character at `text`, where n > 0 bytes are left. 0: it is not valid UTF-8. */

@@ -82,6 +82,7 @@ def test_keys_are_yaml_that_says_the_same(fumehood):
             2,
             "task 'titanicSurvival' has no variant 'none'; there are: full, micro",
         ),
+        ("show cifar", 2, "no task 'cifar'; did you mean 'imageClassificationCifar10'?"),
         ("check nothing", 2, "no task 'nothing'; there are: "),
         ("new titanic/x", 2, "'titanic/x' can't be the name of a task"),
         ("new --grader quiz x", 2, "quiz"),

@@ -285,8 +285,12 @@ static void test_distance(void **state)
 static void test_closest(void **state)
 {
 	static const char *const names[] = { "memory", "pids", "cpus", "disk", "disk_on" };
+	static const char *const tasks[] = { "imagesCifar10L1", "imagesCifar10", "cipher" };
 
 	(void)state;
+	assert_string_equal(str_closest("cifar", tasks, 3), "imagesCifar10");
+	assert_string_equal(str_closest("ciphre", tasks, 3), "cipher");
+	assert_null(str_closest("ag", tasks, 3));
 	assert_string_equal(str_closest("memroy", names, 5), "memory");
 	assert_string_equal(str_closest("pid", names, 5), "pids");
 	assert_string_equal(str_closest("disk_of", names, 5), "disk_on");
