@@ -45,12 +45,11 @@ int report_rows_read(struct command_context *ctx, const char *tasks_dir, struct 
 {
 	for (size_t i = 0; i < ctx->n_args; i++) {
 		auto_run_index struct run_index *ix = NULL;
-		struct run_index_news news;
 		int r = run_index_open(ctx->args[i], tasks_dir, &ix, err);
 
 		if (r < 0)
 			return r;
-		r = run_index_update(ix, &news, err);
+		r = run_index_update(ix, err);
 		if (r < 0)
 			return r;
 		r = run_index_rows(ix, ctx->arena, out, err);

@@ -332,7 +332,7 @@ static int index_known(struct run_index *ix, struct arena *a, struct found_recor
 	return sqlite3_finalize(q) == SQLITE_OK ? 0 : index_fail(ix, "read", err);
 }
 
-static void index_compare(struct index_changes *c, struct arena *a, struct run_index_news *news)
+static void index_compare(struct index_changes *c, struct arena *a)
 {
 	size_t i = 0, k = 0;
 
@@ -344,18 +344,15 @@ static void index_compare(struct index_changes *c, struct arena *a, struct run_i
 		const struct found_record *old = k < c->known.n ? &c->known.items[k] : NULL;
 		int order = !f ? 1 : !old ? -1 : strcmp(f->path, old->path);
 
-		if (old && order > 0)
+		if (old && order > 0) {
 			c->gone[c->n_gone++] = old->path;
-		else if (f && (!old || order < 0 || !str_eq(f->stamp, old->stamp))) {
+		} else if (f && (!old || order < 0 || !str_eq(f->stamp, old->stamp))) {
 			c->added[c->n_added] = f->path;
 			c->stamps[c->n_added++] = f->stamp;
-		} else
-			news->kept++;
+		}
 		i += order <= 0;
 		k += order >= 0;
 	}
-	news->read = c->n_added;
-	news->removed = c->n_gone;
 }
 
 static int index_add(struct run_index *ix, sqlite3_stmt *q, const char *path, const char *stamp)
@@ -408,11 +405,10 @@ static int index_write(struct run_index *ix, const struct index_changes *c)
 	return 0;
 }
 
-int run_index_update(struct run_index *ix, struct run_index_news *out, struct fh_error *err)
+int run_index_update(struct run_index *ix, struct fh_error *err)
 {
 	auto_arena struct arena a = ARENA_INIT;
 	struct index_changes c = { 0 };
-	struct run_index_news news = { 0 };
 	/* Other tasks may tell other metrics. */
 	const char *salt = ix->tasks.tasks_dir ? ix->tasks.tasks_dir : "";
 	int r = found_records_read(&a, ix->dir, salt, &c.found, err);
@@ -422,7 +418,7 @@ int run_index_update(struct run_index *ix, struct run_index_news *out, struct fh
 	r = index_known(ix, &a, &c.known, err);
 	if (r < 0)
 		return r;
-	index_compare(&c, &a, &news);
+	index_compare(&c, &a);
 	if (c.n_added || c.n_gone) {
 		if (index_exec(ix, "BEGIN IMMEDIATE") < 0)
 			return index_fail(ix, "write", err);
@@ -432,6 +428,5 @@ int run_index_update(struct run_index *ix, struct run_index_news *out, struct fh
 			return r;
 		}
 	}
-	*out = news;
 	return 0;
 }

@@ -15,20 +15,13 @@
  */
 struct run_index;
 
-/* Counts of an update. */
-struct run_index_news {
-	size_t read;    /* records that are new or changed, and were read */
-	size_t kept;    /* records that were not read again */
-	size_t removed; /* records that are gone */
-};
-
 /* Opens the index of `dir`, or makes an empty one. `tasks_dir` may have the tasks of MLGym's
  * records; NULL: only the installed tasks. -ENOENT, -ENOTDIR: there is no such folder. */
 int run_index_open(const char *dir, const char *tasks_dir, struct run_index **out,
 		struct fh_error *err);
 
 /* Reads the records that are new or were changed, by their time and size. */
-int run_index_update(struct run_index *ix, struct run_index_news *out, struct fh_error *err);
+int run_index_update(struct run_index *ix, struct fh_error *err);
 
 /* Appends all rows, sorted by path, also those with a problem. Their strings live in the arena. */
 int run_index_rows(

@@ -138,11 +138,10 @@ static void library_index(struct library *l, size_t place)
 {
 	const char *dir = l->places->items[place];
 	struct run_rows rows = { 0 };
-	struct run_index_news news;
 
 	if (!l->indexes[place] && run_index_open(dir, NULL, &l->indexes[place], NULL) < 0)
 		return;
-	run_index_update(l->indexes[place], &news, NULL);
+	run_index_update(l->indexes[place], NULL);
 	if (run_index_rows(l->indexes[place], &l->arena, &rows, NULL) < 0 || !rows.n)
 		return;
 	for (size_t i = 0; i < l->n; i++) {
