@@ -8,7 +8,7 @@
 #include "base/sized.h"
 #include "env/aside.h"
 #include "env/drive.h"
-#include "env/names.h"
+#include "env/path_completion.h"
 #include "env/observe.h"
 #include "env/reset.h"
 #include "env/state.h"
@@ -264,10 +264,10 @@ bool env_is_grading(const struct fh_env *env)
 	return env->turn.work == WORK_GRADE;
 }
 
-void env_names(struct fh_env *env, const char *start, struct buf *out)
+void env_complete_path(struct fh_env *env, const char *start, struct buf *out)
 {
 	if (env && env->turn.work == WORK_NONE && env->episode.phase == PHASE_ON)
-		names_complete(env->episode.sb, env->episode.working_dir, start, out);
+		path_completion_list(env->episode.sb, env->episode.working_dir, start, out);
 }
 
 const char *fh_outcome_name(enum fh_outcome outcome)

@@ -67,10 +67,10 @@ void env_output_tail(struct fh_env *env, size_t most, struct buf *out);
 bool env_is_grading(const struct fh_env *env);
 
 /*
- * Completes a path in the shell's folder (names.h), between steps. It counts as no step and is not
- * recorded.
+ * Completes a path in the shell's folder (path_completion.h), between steps. It counts as no step
+ * and is not recorded.
  */
-void env_names(struct fh_env *env, const char *start, struct buf *out);
+void env_complete_path(struct fh_env *env, const char *start, struct buf *out);
 
 /* --- foreign agents: env/command.h ------------------------------------------------------------ */
 /*

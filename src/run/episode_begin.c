@@ -8,11 +8,11 @@
 #include "run/episode_inside.h"
 #include "run/past.h"
 
-static void episode_complete_name(void *user, const char *start, struct buf *out)
+static void episode_complete_path(void *user, const char *start, struct buf *out)
 {
 	const struct episode *e = user;
 
-	env_names(e->inside->env, start, out);
+	env_complete_path(e->inside->env, start, out);
 }
 
 static const char *episode_multiline_end_of(void *user, const char *line)
@@ -34,7 +34,7 @@ static int episode_begin_opening(struct episode *e)
 		.in_fd = p->human_in,
 		.out_fd = p->human_out,
 		.stop_fd = p->stop_fd,
-		.completion = { .names = episode_complete_name, .user = e },
+		.completion = { .names = episode_complete_path, .user = e },
 		.multiline_end = episode_multiline_end_of,
 		.user = e,
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "env/names.h"
+#include "env/path_completion.h"
 
 #include "base/clock.h"
 #include "base/fd.h"
@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#define NAMES_MS 1000
+#define COMPLETION_MS 1000
 
 static const char script[] = "compgen -f -- \"$1\" | while IFS= read -r name; do\n"
 			     "path=$name; [[ $path = '~/'* ]] && path=$HOME${path#'~'}\n"
@@ -20,9 +20,9 @@ static const char script[] = "compgen -f -- \"$1\" | while IFS= read -r name; do
 			     "done";
 
 /* Reads until the pipe's end or the deadline: a background process may hold the pipe open. */
-static void names_read(int fd, struct buf *out)
+static void path_completion_read(int fd, struct buf *out)
 {
-	int64_t deadline_ns = clock_now_ns() + NAMES_MS * NS_PER_MS;
+	int64_t deadline_ns = clock_now_ns() + COMPLETION_MS * NS_PER_MS;
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	char chunk[4096];
 
@@ -36,9 +36,9 @@ static void names_read(int fd, struct buf *out)
 	}
 }
 
-void names_complete(struct sandbox *sb, const char *cwd, const char *start, struct buf *out)
+void path_completion_list(struct sandbox *sb, const char *cwd, const char *start, struct buf *out)
 {
-	const char *const argv[] = { "/bin/bash", "--noprofile", "--norc", "-c", script, "names",
+	const char *const argv[] = { "/bin/bash", "--noprofile", "--norc", "-c", script, "complete",
 		start, NULL };
 	auto_close int from = -1, to = -1;
 	uint32_t id;
@@ -57,6 +57,6 @@ void names_complete(struct sandbox *sb, const char *cwd, const char *start, stru
 	if (sandbox_run(sb, &request, &id, NULL) < 0)
 		return;
 	close_fd(&to);
-	names_read(from, out);
+	path_completion_read(from, out);
 	sandbox_signal(sb, id, SIGKILL, NULL); /* kill the completing program if it still runs */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef ENV_NAMES_H
-#define ENV_NAMES_H
+#ifndef ENV_PATH_COMPLETION_H
+#define ENV_PATH_COMPLETION_H
 
 #include "base/buf.h"
 #include "sandbox/sandbox.h"
@@ -10,6 +10,6 @@
  * Appends the matches as lines; a folder's name ends with a slash. On failure appends nothing.
  * Blocks for a second at most. The agent's shell does not notice it.
  */
-void names_complete(struct sandbox *sb, const char *cwd, const char *start, struct buf *out);
+void path_completion_list(struct sandbox *sb, const char *cwd, const char *start, struct buf *out);
 
 #endif
