@@ -268,6 +268,9 @@ static void glue_after_command(void)
 	if (interrupted) /* drop output that an interrupted builtin has not written yet */
 		__fpurge(stdout);
 	fflush(stdout);
+	/* Have bash print now which background jobs a signal has ended. Else it would do so after
+	 * the next program that it runs, perhaps in a later step. */
+	notify_and_cleanup();
 	reap_dead_jobs();
 	/* End the shell now if the command closed or replaced a descriptor of this loop. Else the
 	 * next command would get the blame. */

@@ -149,6 +149,10 @@ static void test_signals_to_itself(void **state)
 		{ "kill -PIPE $$; echo alive", "", 141, R },
 		{ "sleep 1000 & kill -9 -1; wait; echo alive", NULL, 0, 0, "alive\n" },
 		{ "pgrep sleep", "", 1 },
+		/* bash tells of a killed job in the step in which it sees its end */
+		{ "sleep 1000 & kill -9 $!; while kill -0 $! 2>/dev/null; do :; done; echo on",
+				NULL, 0, 0, "Killed" },
+		{ "/bin/true", "" },
 		{ "kill -9 0", "", 137, R },
 		{ "kill -9 1; echo alive", NULL, 0, 0, "alive\n" },
 		{ "kill -RTMAX $$; echo alive", "", 192, R },
