@@ -39,8 +39,8 @@ struct conversation_request {
 	const struct task *task;           /* the episode's task, copied */
 	int max_steps;
 	struct recorder *recorder; /* records each message; NULL: none */
-	/* Replies are recorded ones. They were given without demonstrations as one message, so such
-	 * demonstrations are left out. */
+	/* The replies come from a record. Demonstrations that are one message are left out, because
+	 * the recorded model did not get them. */
 	bool is_replay;
 	const struct conversation_past *past; /* recorded conversation to continue; NULL: none */
 };

@@ -12,11 +12,11 @@
 
 /*
  * mlgym: runs an evaluator of an MLGym checkout as its task class does, in a fresh sandbox. The
- * sandbox has the task's starting files. For the csv call, the graded file is put into the
- * workspace, and no code of the agent runs.
+ * sandbox has the task's starting files. An evaluator that takes a CSV file (MLGYM_CSV) gets this
+ * file only, and no code of the agent runs.
  *
- * For the other calls, the agent's workspace comes by a pipe from the episode's sandbox. This
- * process never reads the pipe. No agent can reach the packer (src/guest/pack.c). Nevertheless
+ * Other evaluators get the agent's workspace by a pipe from the episode's sandbox. This process
+ * never reads the pipe. No agent can reach the packer (src/guest/pack.c). Nevertheless
  * src/grade/python/unpack.py checks each entry before it makes a file.
  *
  * The evaluator's own files are mounted read-only from the checkout, over any files of the agent.

@@ -58,7 +58,7 @@ static void nursery_reply(const struct nursery *n, void *data, size_t size)
 		_exit(1);
 }
 
-/* Sends an answer that is only its kind, on the socket that came with a request. */
+/* Sends an answer without data, only its kind, on the socket that came with a request. */
 static void nursery_answer_kind(int socket, uint8_t kind)
 {
 	fd_send_message(socket, &kind, sizeof(kind), NULL, 0, 0);

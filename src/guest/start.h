@@ -72,9 +72,8 @@ struct init_start {
 	/* descriptor of the shell's memory for commands and answers, struct shell_mail; -1: no
 	 * shell */
 	int mail;
-	/*
-	 * descriptors of cgroup.procs of the owner's own control groups, which the porter moves to
-	 */
+	/* descriptors of cgroup.procs of the owner's own control groups: the porter moves itself
+	 * into these groups */
 	const int *home;
 	size_t n_home;
 	const struct plan *plan;

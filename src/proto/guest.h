@@ -287,9 +287,9 @@ enum porter_errand {
 #define STREAM_SLOT(stream) (-1 - (int)((stream) % 4))
 
 /*
- * Values in init_run.slots for files that are not sent. SLOT_TERMINAL is a new pseudo-terminal
- * of the sandbox. If a program has SLOT_TERMINAL, the message's last
- * descriptor is a socket. The new process sends the terminal's master to it, with one byte.
+ * Values in init_run.slots for files that are not sent. SLOT_TERMINAL is a new pseudo-terminal of
+ * the sandbox. With it, the message's last descriptor is a socket. The new process sends a byte and
+ * the terminal's master to this socket.
  */
 enum {
 	SLOT_NOTHING = -1,

@@ -17,7 +17,7 @@
  */
 struct foreign;
 
-/* stands for the name of an agent's configuration in records */
+/* name of the agent in records, where other runs have the name of an agent configuration */
 #define FOREIGN_CONFIG "command"
 
 struct foreign_options {

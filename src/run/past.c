@@ -180,9 +180,11 @@ static void past_wish_all(struct past_apply *q)
 		past_wish(q, "mlgym-root", e->mlgym_root, root);
 }
 
-/* Returns the --web-hosts of a resumed run: "none", or NULL for the agent's default. It is NULL
- * only if the user named the agent. Recorded hosts are added to q->wishes: the user has to
- * repeat them. */
+/*
+ * Returns the --web-hosts of a resumed run. NULL, the agent's default, only if the user named the
+ * agent and the recorded run could use no further hosts. Otherwise "none": recorded hosts become a
+ * wish, which the user has to repeat (untrusted.h).
+ */
 static const char *past_web_hosts(struct past_apply *q)
 {
 	const char *hosts = q->args->web_hosts;

@@ -68,10 +68,10 @@ enum desk_state {
 /* Shows the state of the episode, and the number of its next step. NULL as desk: does nothing. */
 void desk_show(struct desk *d, enum desk_state state, int step);
 
-/* Takes the next order. False: there is none. The caller releases it. */
+/* Takes the next order, which the caller releases. False: there is none. */
 bool desk_take(struct desk *d, struct desk_order *out);
 
-/* Takes a wish to interrupt what runs. */
+/* Takes a person's order to interrupt the running command or the model. False: there is none. */
 bool desk_take_interrupt(struct desk *d);
 
 /* Returns true if the episode should wait for a person. */

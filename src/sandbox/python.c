@@ -56,10 +56,8 @@ static bool python_has_packages(const char *dir)
 	return any;
 }
 
-/*
- * Returns true if the folder is too large to show to a sandbox. It is the root then, or contains
- * this user's home.
- */
+/* Returns true for folders that are too large to show to a sandbox. These are the root and those
+ * that contain this user's home. */
 static bool python_is_too_much(const char *real)
 {
 	const char *home = getenv("HOME");

@@ -20,9 +20,11 @@ struct event_log {
 	int error; /* errno of a write that failed; 0: none failed */
 };
 
-/* Starts an event log. Locks its file, so that no other process resumes the run. A second lock is
- * for event_log_is_open(): readers can ask for it without taking it. On a file system without
- * locks, there is none. On success the log owns the descriptor. */
+/*
+ * Starts an event log. On success the log owns the descriptor. flock() keeps other processes from
+ * resuming the run. The lock of fcntl() tells readers that the log is open: event_log_is_open()
+ * looks for it without taking it. A file system may have no locks.
+ */
 static int event_log_start(
 		int fd, const char *path, off_t end, struct event_log **out, struct fh_error *err)
 {

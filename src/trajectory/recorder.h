@@ -138,9 +138,9 @@ int recorder_spent(struct recorder *r, const struct pyjson *model_stats, struct 
 /* An order by which a person took over: "pause", "let_go", "hint", "interrupt". */
 struct recorder_order {
 	const char *kind;
-	int step;         /* number of the step before which it was followed */
-	const char *text; /* the hint; NULL: none */
-	const char *time; /* when it was given */
+	int step;         /* number of the next step when the run followed the order */
+	const char *text; /* text of a hint; NULL: the order is none */
+	const char *time; /* time at which the person gave the order */
 };
 
 int recorder_order(struct recorder *r, const struct recorder_order *order, struct fh_error *err);

@@ -92,7 +92,7 @@ static void view_set_timeout(const struct view_link *c, int seconds)
 
 /* --- streams ---------------------------------------------------------------------------------- */
 
-/* Appends a stream's news, if the page has taken the ones before. */
+/* Sends a page the new events of its stream, once the page has taken the earlier ones. */
 static void view_ask_stream(struct view_link *r)
 {
 	struct buf *text = &r->answer.text;

@@ -64,7 +64,8 @@ static void page_messages_read(struct page *p, struct conversation_view *c, int6
 	}
 }
 
-/* Finds the history processor: by the record, or by an installed configuration of that name. */
+/* Finds the history processor that the record names. If it names none, assumes that of the agent
+ * configuration that the record names. */
 static const struct history_processor *page_messages_processor(
 		const struct record *r, struct conversation_view *c, struct history_args *out_args)
 {

@@ -49,7 +49,7 @@ struct record_place {
 struct record {
 	char *path;
 	bool events;     /* an events.jsonl */
-	bool whole;      /* the run has its end */
+	bool whole;      /* the run has ended */
 	bool opened;     /* the first events were read */
 	bool is_written; /* a process records the run now */
 	bool is_hinted;  /* a hint came after the last step */
