@@ -94,6 +94,13 @@ const char *const *grade_python(
 	return argv;
 }
 
+const char *grade_part(const struct grade *g)
+{
+	if (!g->request.task->grader.final)
+		return "all";
+	return g->request.final ? "final" : "validate";
+}
+
 const char *const *grade_env(struct grade *g, const char *judge_key)
 {
 	static const char *const usual[] = {
@@ -104,14 +111,16 @@ const char *const *grade_env(struct grade *g, const char *judge_key)
 		 * all runs. */
 		"PYTHONHASHSEED=0",
 	};
-	const char **env = arena_array(&g->arena, ARRAY_SIZE(usual) + 3, sizeof(*env));
+	const char **env = arena_array(&g->arena, ARRAY_SIZE(usual) + 4, sizeof(*env));
 	size_t n = ARRAY_SIZE(usual);
 
 	memcpy(env, usual, sizeof(usual));
 	if (g->request.python)
 		env[0] = python_env_path(&g->arena, g->request.python, USUAL_PATH);
-	if (judge_key)
+	if (judge_key) {
 		env[n++] = arena_printf(&g->arena, "FUMEHOOD_JUDGE_KEY=%s", judge_key);
+		env[n++] = arena_printf(&g->arena, "FUMEHOOD_JUDGE_PART=%s", grade_part(g));
+	}
 	if (g->request.gpus)
 		env[n] = sandbox_gpus_variable(&g->arena, g->request.gpus);
 	return env;

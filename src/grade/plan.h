@@ -31,7 +31,12 @@ const char *grade_bind_hidden(struct grade *g, struct grade_binds *b);
 const char *const *grade_python(
 		struct grade *g, const char *program, const char *first, const char *const *more);
 
-/* Makes the environment variables of a grader's program. judge_key may be NULL. */
+/* Names the hidden answers that a grading may use: "validate" or "final", or "all" if the task's end
+ * has no others. */
+const char *grade_part(const struct grade *g);
+
+/* Makes the environment variables of a grader's program. judge_key may be NULL: the program is no
+ * judge. */
 const char *const *grade_env(struct grade *g, const char *judge_key);
 
 #endif

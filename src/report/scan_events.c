@@ -23,7 +23,8 @@ struct events {
 	int64_t faults, blocked; /* replies that can't be parsed, or that are blocked */
 	int64_t failed, hints;
 	double beside; /* last score of a step that goes on; NAN: none */
-	double final;  /* score that counts, of a task with `final`; NAN: none */
+	bool ended;    /* the end was scored by other hidden answers: only `final` counts */
+	double final;  /* score of that end; NAN: none */
 };
 
 /* Reads "2026-01-31T12:00:00.123Z". NAN: another text. */
@@ -102,8 +103,10 @@ static void events_step(struct events *e, const struct pyjson *event)
 	step->called_s = e->called_s;
 	e->called_s = 0;
 	pyjson_double(pyjson_get(event, "reward"), &step->reward);
-	if (final)
-		e->final = scan_value(pyjson_get(final, "score"), e->scan->row->metric);
+	if (!final)
+		return;
+	e->ended = true;
+	e->final = scan_value(pyjson_get(final, "score"), e->scan->row->metric);
 }
 
 static bool events_is_better(const struct run_row *row, double score)
@@ -239,7 +242,7 @@ static void events_sum(struct events *e)
 		if (events_is_better(row, step->score))
 			row->best = step->score;
 	}
-	if (!isnan(e->final))
+	if (e->ended)
 		row->best = row->last = e->final;
 	if (run_row_is_human(row))
 		row->helped = 0;

@@ -182,10 +182,16 @@ def below(numbers: duel.Numbers, label: str, n: int, limit: int) -> Array:
     return words(numbers, label, n) * limit >> 32
 
 
-def draw_sequences(numbers: duel.Numbers, hidden: Array, sizes: Sizes) -> Array:
-    """Sequences of hidden tokens, each with one token more: the last one's target."""
+def draw_sequences(numbers: duel.Numbers, hidden: Array, sizes: Sizes, part: str) -> Array:
+    """Sequences of hidden tokens, each with one token more: the last one's target.
+
+    Validates and the end take turns with the sequences, if the end has others. So whatever a
+    validate lets out is of no use at the end.
+    """
     width = sizes.length + 1
     windows = hidden[: len(hidden) // width * width].reshape(-1, width)
+    if part != "all":
+        windows = windows[int(part == "final") :: 2]
     if len(windows) < sizes.sequences:
         raise ValueError(f"hidden.bin has {len(hidden)} tokens, which are too few")
     order = words(numbers, "sequences", len(windows)).argsort(kind="stable")
@@ -271,7 +277,7 @@ def play(first: duel.Player, second: duel.Player, numbers: duel.Numbers) -> dict
         raise duel.Fault(LACKS_NUMPY)
     sizes = SIZES[sys.argv[1]]
     hidden = np.memmap(Path(__file__).with_name("hidden.bin"), "<u2", "r", HEADER_BYTES)
-    sequences = draw_sequences(numbers, hidden, sizes)
+    sequences = draw_sequences(numbers, hidden, sizes, os.environ["FUMEHOOD_JUDGE_PART"])
     checks = draw_checks(numbers, sizes)
     model = Model(first, sizes, draw_trial(numbers, "first trial", sizes))
     losses = first_losses(model, sequences, checks)
