@@ -19,9 +19,10 @@ static int csv_start(struct grade *g, struct fh_error *err)
 {
 	const struct task_grader *grader = &g->request.task->grader;
 	const char *argv[] = { "fh-grade-csv", "--target", grader->target_column, "--metric",
-		grader->csv_metric, "--name", grader->submission, "--part", grade_part(g), "--least",
-		grader->least ? grader->least : "0", "--most", grader->most ? grader->most : "0",
-		grader->id_column ? "--id" : NULL, grader->id_column, NULL };
+		grader->csv_metric, "--name", grader->submission, "--part", grade_part(g),
+		"--least", grader->least ? grader->least : "0", "--most",
+		grader->most ? grader->most : "0", grader->id_column ? "--id" : NULL,
+		grader->id_column, NULL };
 	auto_close int answers = fd_open_file(grader->answers, err);
 
 	if (answers < 0)

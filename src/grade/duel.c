@@ -140,8 +140,8 @@ static int duel_start_judge(struct grade *g, struct duel_ends *ends, struct fh_e
 	return grade_add(g, &plan, err);
 }
 
-/* Starts the player with number `i`. It runs only once the sandbox of the player before it is
- * closed. Players that ran at the same time could signal each other. */
+/* Starts the player with number `i`. It waits until the sandbox of the player before it is closed,
+ * and until that player's file pages are dropped. Otherwise players could signal each other. */
 static int duel_start_player(struct grade *g, struct duel_ends *ends, int i, struct fh_error *err)
 {
 	const struct task *task = g->request.task;
@@ -175,6 +175,7 @@ static int duel_start_player(struct grade *g, struct duel_ends *ends, int i, str
 		.put_fd = g->submission_fd,
 		.peer = &g->programs[JUDGE],
 		.after = i ? &g->programs[FIRST_PLAYER + i - 1] : NULL,
+		.traceless = task->grader.players > 1,
 	};
 	for (int link = 0; link < DUEL_LINKS; link++)
 		duel_give(&plan, &ends->player[link]);

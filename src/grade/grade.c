@@ -44,6 +44,17 @@ static bool grade_is_form_only(const struct grade *g)
 	return !g->n_programs || (g->kind == &grade_csv && g->result.verdict == GRADE_REJECTED);
 }
 
+/* Returns true once nothing is left to wait for after the programs were stopped. */
+static bool grade_settle(struct grade *g)
+{
+	bool all_over = true;
+
+	for (size_t i = 0; i < g->n_programs; i++)
+		all_over &= program_advance(&g->programs[i]);
+	g->over = all_over;
+	return all_over;
+}
+
 /* Stops the grader's programs and fills in the grading's result. */
 static void grade_finish(struct grade *g)
 {
@@ -55,14 +66,14 @@ static void grade_finish(struct grade *g)
 	if (g->n_programs)
 		str_add_utf8(&g->grader_log, buf_str(&g->programs[0].log), g->programs[0].log.len);
 	for (size_t i = 0; i < g->n_programs; i++)
-		program_release(&g->programs[i]);
-	g->n_programs = 0;
+		program_stop(&g->programs[i]);
 	close_fd(&g->submission_fd);
 	r->score = r->verdict == GRADE_SCORED ? &g->score : NULL;
 	r->text = buf_str(&g->text);
 	r->grader_log = buf_str(&g->grader_log);
 	r->integrity = g->integrity;
-	g->over = true;
+	g->finished = true;
+	grade_settle(g);
 }
 
 static void grade_break(struct grade *g, const char *why)
@@ -228,10 +239,12 @@ bool grade_advance(struct grade *g)
 	bool all_over = true;
 	int64_t now;
 
-	if (!g->over && g->getting && sandbox_answered(g->request.episode, g->getting))
+	if (g->over || g->finished)
+		return g->over || grade_settle(g);
+	if (g->getting && sandbox_answered(g->request.episode, g->getting))
 		grade_on_submission(g);
-	if (g->over)
-		return true;
+	if (g->finished)
+		return g->over;
 	for (size_t i = 0; i < g->n_programs; i++) {
 		struct program *p = &g->programs[i];
 
@@ -268,21 +281,22 @@ void grade_waits(const struct grade *g, struct waits *w)
 {
 	if (g->over)
 		return;
-	if (g->getting)
+	if (g->getting && !g->finished)
 		sandbox_answer_waits(g->request.episode, w);
 	for (size_t i = 0; i < g->n_programs; i++)
 		program_waits(&g->programs[i], w);
-	waits_until(w, g->deadline_ns);
+	if (!g->finished)
+		waits_until(w, g->deadline_ns);
 }
 
 bool grade_is_copying(const struct grade *g)
 {
-	return g->getting && !g->over;
+	return g->getting && !g->finished;
 }
 
 void grade_cancel(struct grade *g, const char *why)
 {
-	if (g->over)
+	if (g->finished)
 		return;
 	grade_conclude(g, GRADE_REJECTED, why);
 	grade_finish(g);

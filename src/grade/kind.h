@@ -52,7 +52,8 @@ struct grade {
 	int64_t deadline_ns;
 	/* the first program has ended and the verdict is set; other programs may still run */
 	bool judged;
-	bool over;
+	bool finished; /* the result is final; programs may still be ending */
+	bool over;     /* the result is final, and nothing is left of the programs */
 	struct grade_result result;
 	struct score score;
 	struct buf text, grader_log;

@@ -31,8 +31,8 @@ const char *grade_bind_hidden(struct grade *g, struct grade_binds *b);
 const char *const *grade_python(
 		struct grade *g, const char *program, const char *first, const char *const *more);
 
-/* Names the hidden answers that a grading may use: "validate" or "final", or "all" if the task's end
- * has no others. */
+/* Names the hidden answers that a grading may use: "validate" or "final". "all": the task's end has
+ * no others than its validates. */
 const char *grade_part(const struct grade *g);
 
 /* Makes the environment variables of a grader's program. judge_key may be NULL: the program is no

@@ -2,6 +2,7 @@
 #include "grade/program.h"
 
 #include "base/clock.h"
+#include "base/job.h"
 #include "base/scope.h"
 #include "inside/places.h"
 
@@ -75,6 +76,24 @@ void program_waits(const struct program *p, struct waits *w)
 {
 	if (!program_over(p))
 		sandbox_waits(p->sb, w);
+	else if (p->forgetting)
+		waits_add(w, job_fd(p->forgetting), POLLIN);
+}
+
+static void program_close_sandbox(struct program *p)
+{
+	if (p->sb && p->plan.traceless)
+		sandbox_close_traceless(take_ptr(p->sb), &p->forgetting);
+	else
+		sandbox_close(take_ptr(p->sb));
+}
+
+/* Returns true if the file pages of a program that is over are dropped, or need not be. */
+static bool program_forgotten(struct program *p)
+{
+	if (p->forgetting && job_is_over(p->forgetting))
+		job_end(take_ptr(p->forgetting), NULL);
+	return !p->forgetting;
 }
 
 /* --- its states ------------------------------------------------------------------------------- */
@@ -87,7 +106,7 @@ static int program_go(struct program *p)
 
 	if (peer && (peer->state < PROGRAM_RUNNING || peer->state == PROGRAM_BROKEN))
 		return 0;
-	if (after && after->state != PROGRAM_ENDED)
+	if (after && (after->state != PROGRAM_ENDED || after->forgetting))
 		return 0;
 	p->state = PROGRAM_RUNNING;
 	return sandbox_go(p->sb, p->id, &p->err);
@@ -185,7 +204,7 @@ bool program_advance(struct program *p)
 	struct sandbox_event event;
 
 	if (program_over(p))
-		return true;
+		return program_forgotten(p);
 	if (p->state == PROGRAM_HELD && program_go(p) < 0)
 		p->state = PROGRAM_BROKEN;
 	do {
@@ -200,9 +219,9 @@ bool program_advance(struct program *p)
 	/* Close the sandbox first. Processes that the program left behind would keep its output
 	 * pipes open. */
 	if (!p->plan.keep_sandbox)
-		sandbox_close(take_ptr(p->sb));
+		program_close_sandbox(p);
 	program_close_fds(p);
-	return true;
+	return program_forgotten(p);
 }
 
 int64_t program_cpu_ns(const struct program *p)
@@ -230,12 +249,21 @@ int program_wait(struct program *p, int64_t timeout_ms, struct fh_error *err)
 	return 0;
 }
 
-void program_release(struct program *p)
+void program_stop(struct program *p)
 {
+	if (!program_over(p))
+		p->state = PROGRAM_BROKEN;
 	/* Close the sandbox first. Otherwise processes in it may hold the kernel's locks of the
 	 * pipes, and close() would wait for them. */
-	sandbox_close(take_ptr(p->sb));
+	program_close_sandbox(p);
 	program_close_fds(p);
+}
+
+void program_release(struct program *p)
+{
+	program_stop(p);
+	if (p->forgetting)
+		job_end(take_ptr(p->forgetting), NULL);
 	buf_release(&p->log);
 	buf_release(&p->result);
 }

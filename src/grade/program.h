@@ -57,6 +57,9 @@ struct program_plan {
 	/* keep the sandbox open until program_release(), so that the caller can fetch files from
 	 * it */
 	bool keep_sandbox;
+	/* once the program has ended, drop the file pages that it has read from memory:
+	 * sandbox_close_traceless() */
+	bool traceless;
 	struct cancel *cancel; /* request that ends program_wait(); NULL: none */
 };
 
@@ -86,7 +89,8 @@ struct program {
 	struct program_plan plan;
 	int starts; /* number of failed starts of the sandbox */
 	struct sandbox *sb;
-	uint32_t id; /* id of the running program, from sandbox_run() */
+	struct job *forgetting; /* drops the program's file pages; NULL: none, or done */
+	uint32_t id;            /* id of the running program, from sandbox_run() */
 	/* id of the copy or drain under way, from sandbox_put_begin() or sandbox_drain_begin() */
 	uint32_t request;
 };
@@ -95,7 +99,9 @@ struct program {
 int program_start(struct program *p, struct owner *owner, const struct program_plan *plan,
 		struct fh_error *err);
 void program_waits(const struct program *p, struct waits *w);
-bool program_advance(struct program *p); /* true: the program has ended or is broken */
+/* Returns true when the program has ended or is broken. With plan.traceless its file pages are
+ * dropped by then. */
+bool program_advance(struct program *p);
 
 /* Returns the CPU nanoseconds of all processes in the program's sandbox so far; -1 if this machine
  * can't tell. */
@@ -108,7 +114,11 @@ int program_wait(struct program *p, int64_t timeout_ms, struct fh_error *err);
 /* Collects the output of a program in a sandbox that is open already. Only the fuzzer uses it. */
 void program_listen(struct program *p);
 
-/* Ends the program if it still runs, and frees its buffers. */
+/* Ends the program if it still runs. It is over once program_advance() returns true. */
+void program_stop(struct program *p);
+
+/* Ends the program if it still runs, and frees its buffers. Waits until its file pages are dropped.
+ */
 void program_release(struct program *p);
 
 #endif

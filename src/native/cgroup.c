@@ -2,6 +2,7 @@
 #include "native/cgroup.h"
 
 #include "base/clock.h"
+#include "base/job.h"
 #include "base/mem.h"
 #include "base/process.h"
 #include "base/scope.h"
@@ -27,6 +28,8 @@
 #define CGROUP_TRIES_MAX 4
 /* milliseconds to wait at most until the processes in the groups have ended */
 #define CLOSE_WAIT_MS 500
+/* milliseconds to wait at most for the end of processes whose file pages are to be dropped */
+#define TRACELESS_WAIT_MS 10000
 
 struct cgroups {
 	struct cgroup_tree tree;
@@ -191,15 +194,21 @@ void cgroups_close(struct cgroups *pool)
 
 /* --- groups ---------------------------------------------------------------------------------- */
 
-static bool cgroup_is_empty(const struct cgroups *pool, const struct cgroup *group)
+static bool cgroup_has_no_process(const struct cgroups *pool, const struct cgroup *group)
 {
 	auto_free char *folder = cgroup_path(pool, group, 0);
 	auto_free char *path = xasprintf("%s/cgroup.procs", folder);
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-	const struct cgroup_kind *kind = pool->tree.kind;
 	char byte;
 
-	return fd >= 0 && read(fd, &byte, 1) == 0 &&
+	return fd >= 0 && read(fd, &byte, 1) == 0;
+}
+
+static bool cgroup_is_empty(const struct cgroups *pool, const struct cgroup *group)
+{
+	const struct cgroup_kind *kind = pool->tree.kind;
+
+	return cgroup_has_no_process(pool, group) &&
 			!(kind->is_used && kind->is_used(&pool->tree, group->name));
 }
 
@@ -378,6 +387,29 @@ void cgroups_give(struct cgroup *group)
 	pthread_mutex_unlock(&pool->lock);
 	if (last)
 		cgroup_destroy_pool(pool);
+}
+
+static int cgroup_give_traceless(void *arg, struct fh_error *err)
+{
+	struct cgroup *group = arg;
+	const struct cgroups *pool = group->pool;
+	int64_t deadline = clock_now_ns() + TRACELESS_WAIT_MS * NS_PER_MS;
+
+	while (!cgroup_has_no_process(pool, group) && clock_now_ns() < deadline)
+		nanosleep(&(struct timespec){ .tv_nsec = NS_PER_MS / 2 }, NULL);
+	pool->tree.kind->reclaim(&pool->tree, group->name);
+	cgroups_give(group);
+	return 0;
+}
+
+struct job *cgroups_give_traceless(struct cgroup *group)
+{
+	struct job *job;
+
+	if (job_begin(cgroup_give_traceless, group, "drop file pages", &job, NULL) == 0)
+		return job;
+	cgroups_give(group);
+	return NULL;
 }
 
 void cgroup_sent(struct cgroup *group)

@@ -79,6 +79,11 @@ int cgroups_limit(struct cgroup *group, const struct sandbox_limits *limits, str
 /* Gives a control group back to its pool. Processes in it may still be ending. */
 void cgroups_give(struct cgroup *group);
 
+/* Gives a control group back from a job. It waits for the end of the group's processes first, and
+ * drops the file pages that they have read. NULL: no thread could be started, so it drops
+ * nothing. */
+struct job *cgroups_give_traceless(struct cgroup *group);
+
 /*
  * Gives the descriptors by which PID 1 is moved out of a sandbox' control groups. They are
  * cgroup.procs of this process' own groups, and the pool owns them. Returns their number. 0: no

@@ -83,6 +83,9 @@ struct cgroup_kind {
 	 * have ended. NULL: no check is needed.
 	 */
 	bool (*is_used)(const struct cgroup_tree *tree, const char *group);
+	/* Frees the memory that the kernel still counts for a group without processes: file pages.
+	 * Blocks meanwhile. */
+	void (*reclaim)(const struct cgroup_tree *tree, const char *group);
 };
 
 extern const struct cgroup_kind cgroup_v1, cgroup_v2;

@@ -176,6 +176,13 @@ static int64_t v1_count(const struct cgroup_tree *tree, const char *group, enum 
 	return fd < 0 ? -1 : cgroup_read_number(fd, oom ? "oom_kill " : "max ");
 }
 
+static void v1_reclaim(const struct cgroup_tree *tree, const char *group)
+{
+	auto_free char *folder = v1_folder(tree, V1_MEMORY, group);
+
+	cgroup_write(folder, "memory.force_empty", "0");
+}
+
 const struct cgroup_kind cgroup_v1 = {
 	.find = v1_find,
 	.prepare = v1_prepare,
@@ -187,4 +194,5 @@ const struct cgroup_kind cgroup_v1 = {
 	.open_memory = v1_open_memory,
 	.count = v1_count,
 	.is_used = v1_is_used,
+	.reclaim = v1_reclaim,
 };

@@ -239,6 +239,16 @@ static int64_t v2_count(const struct cgroup_tree *tree, const char *group, enum 
 	return fd < 0 ? -1 : cgroup_read_number(fd, oom ? "oom_kill " : "max ");
 }
 
+static void v2_reclaim(const struct cgroup_tree *tree, const char *group)
+{
+	auto_free char *folder = xasprintf("%s/%s", tree->folders[0], group);
+	auto_close int fd = v2_open(tree, group, "memory.current", O_RDONLY);
+	int64_t bytes = fd < 0 ? -1 : cgroup_read_number(fd, "");
+
+	if (bytes > 0)
+		cgroup_write_number(folder, "memory.reclaim", bytes);
+}
+
 const struct cgroup_kind cgroup_v2 = {
 	.born_into = true,
 	.find = v2_find,
@@ -251,4 +261,5 @@ const struct cgroup_kind cgroup_v2 = {
 	.open_memory = v2_open_memory,
 	.forget_peak = v2_forget_peak,
 	.count = v2_count,
+	.reclaim = v2_reclaim,
 };

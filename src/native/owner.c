@@ -150,6 +150,7 @@ const struct sandbox_ops sandbox_native = {
 	.add_writable = layers_add_writable,
 	.start = start_begin,
 	.close = start_close,
+	.close_traceless = start_close_traceless,
 	.waits = inbox_waits,
 	.fds = start_fds,
 	.next_event = inbox_next_event,

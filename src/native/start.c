@@ -286,6 +286,14 @@ void start_close(struct sandbox *base)
 	free(sb);
 }
 
+void start_close_traceless(struct sandbox *base, struct job **out)
+{
+	struct cgroup *group = take_ptr(native_of(base)->group);
+
+	start_close(base);
+	*out = group ? cgroups_give_traceless(group) : NULL;
+}
+
 void start_fds(const struct sandbox *base, int out_fds[SANDBOX_FDS])
 {
 	const struct native_sandbox *sb = native_view(base);

@@ -40,6 +40,7 @@ struct sandbox_ops {
 	int (*start)(struct owner *owner, const struct sandbox_options *options,
 			struct sandbox **out, struct fh_error *err);
 	void (*close)(struct sandbox *sb);
+	void (*close_traceless)(struct sandbox *sb, struct job **out);
 	void (*waits)(const struct sandbox *sb, struct waits *w);
 	void (*fds)(const struct sandbox *sb, int out_fds[SANDBOX_FDS]);
 	void (*next_event)(struct sandbox *sb, struct sandbox_event *out);

@@ -106,6 +106,11 @@ void sandbox_close(struct sandbox *sb)
 		sb->ops->close(sb);
 }
 
+void sandbox_close_traceless(struct sandbox *sb, struct job **out)
+{
+	sb->ops->close_traceless(sb, out);
+}
+
 void sandbox_waits(const struct sandbox *sb, struct waits *w)
 {
 	sb->ops->waits(sb, w);

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/job.h"
 #include "base/sha256.h"
 #include "base/waits.h"
 #include "sandbox/bind.h"
@@ -146,6 +147,14 @@ int sandbox_start(struct owner *owner, const struct sandbox_options *options, st
 
 /* Ends a sandbox: the kernel ends its processes and mounts, without waiting. NULL is fine. */
 void sandbox_close(struct sandbox *sb);
+
+/*
+ * Ends a sandbox as sandbox_close() does. A job then waits until its processes are gone. It drops
+ * file pages that they have read from memory. So nobody can tell by the time of a read what they
+ * read. *out is that job: see base/job.h. NULL: there is none, because this machine does not count
+ * the memory of sandboxes, or can't start a thread.
+ */
+void sandbox_close_traceless(struct sandbox *sb, struct job **out);
 
 /* --- events ---------------------------------------------------------------------------------- */
 

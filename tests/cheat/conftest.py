@@ -103,11 +103,14 @@ GAMES_OR_LONG = [
 class Episode:
     """An episode in its own process of `fumehood env`, recorded in a folder."""
 
-    def __init__(self, program: str, state: Path, out: Path, game: Game, task: str | Path):
+    def __init__(
+        self, program: str, state: Path, out: Path, game: Game, task: str | Path, *more: str
+    ):
         self.game = game
         self.out = out
         words = ["env", "--task", task, "--tasks-dir", TASKS, "--out", out]
         words += ["--mlgym-root", game.root] if game.root else []
+        words += more
         self.child = subprocess.Popen(
             [program, *map(str, words)],
             stdin=subprocess.PIPE,
@@ -192,13 +195,13 @@ def fewer(tmp_path_factory) -> dict[str, Path]:
 
 @pytest.fixture
 def begin(program, state, tmp_path, fewer):
-    """A function that begins an episode of a task, or of a copy of it."""
+    """A function that begins an episode of a task, or of a copy of it, with more options."""
     begun = []
 
-    def one(task: str, copy: str | Path | None = None) -> Episode:
+    def one(task: str, copy: str | Path | None = None, *more: str) -> Episode:
         game = BY_TASK.get(task) or Game(task, "", "true", None)
         out = tmp_path / f"out{len(begun)}"
-        begun.append(Episode(program, state, out, game, copy or fewer.get(task, task)))
+        begun.append(Episode(program, state, out, game, copy or fewer.get(task, task), *more))
         return begun[-1]
 
     yield one

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Channels by which judged code could pass information, such as the judge's moves, to others."""
 
+import ctypes
+import mmap
+import os
 import textwrap
 
+import pytest
 from conftest import BY_TASK
 
 # Makes system calls on a file that all sandboxes share, to find ways to send messages. It ends with
@@ -71,6 +75,55 @@ def test_what_is_judged_can_leave_no_sign(begin):
         lines = [x[2:].split() for x in seen["observation"].splitlines() if x.startswith("| ")]
         told = {words[0]: words[1] for words in lines if len(words) == 2}
         assert told == REFUSED, (task, seen["observation"])
+
+
+PAGES = 64
+APART = 64  # pages between two that count, so that reading ahead does not touch the next
+SHARED = "/data/shared"
+READS = f"""
+import os
+import numpy as np
+fd = os.open("{SHARED}", os.O_RDONLY)
+def logits(tokens):
+    for page in range({PAGES}):
+        if page % 3 == 0: os.pread(fd, 1, page * {APART} * 4096)
+    return np.zeros((*tokens.shape, 64), "f4")
+"""
+
+
+def in_memory(path) -> list[int]:
+    """Which of the pages that count are in the page cache."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as memory:
+        n = len(memory) // mmap.PAGESIZE
+        found = (ctypes.c_ubyte * n)()
+        at = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+        assert libc.mincore(ctypes.c_void_p(at), ctypes.c_size_t(len(memory)), found) == 0
+    return [page for page in range(PAGES) if found[page * APART] & 1]
+
+
+def drop(path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def test_what_a_model_reads_is_in_memory_for_nobody(begin, tmp_path):
+    """Reading a page is a sign, because the next read of it is faster."""
+    shared = tmp_path / "shared"
+    shared.write_bytes(bytes(PAGES * APART * 4096))
+    drop(shared)
+    if in_memory(shared):
+        pytest.skip("the folder of temporary files is in memory")
+    episode = begin("languageModelingFineWeb", None, "--bind", f"{shared}:{SHARED}")
+    episode.put("model.py", READS)
+    episode.sh("python3 -c \"from baseline import pack; pack('model.py')\"")
+    assert "score" in episode.validate()["info"]
+    assert in_memory(shared) == []
+    # The same reads by the agent's own command, which may leave signs, can be seen.
+    episode.sh("python3 -c 'import model, numpy as np; model.logits(np.zeros((1, 1), int))'")
+    assert set(in_memory(shared)) >= set(range(0, PAGES, 3))
 
 
 def test_the_agent_itself_may_lock_files(begin):
