@@ -108,6 +108,8 @@ def test_a_validate_counts_for_nothing_without_an_end(fumehood, halved, end):
     assert infos[-1]["final"]["score"] is None and infos[-1]["final"]["gap"] is None
     assert infos[-1]["final"]["validated"] == infos[1]["score"] == run["validated"]
     assert run["best"] is None and run["gap"] is None and results["final"]["score"] is None
+    words = ("report", fumehood.out, "--tables", "scores-attempt", "--format", "csv")
+    assert fumehood(*words).stdout.splitlines()[-1].endswith(",")
 
 
 def test_without_the_key_all_is_as_before(fumehood):
