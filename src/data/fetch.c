@@ -46,10 +46,31 @@ struct fetching_file {
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
+/* Adds the file's name and address to an error. */
+static int fetching_name_file(
+		const struct fetching_file *ff, const char *revision, struct fh_error *err)
+{
+	auto_free char *url = NULL;
+	/* An error about an invalid address names it already. */
+	bool is_url = source_url(ff->source, revision, &url, NULL) == 0;
+
+	return is_url ? error_wrap(err, "fetch %s from %s", ff->source->name, url) : err->code;
+}
+
+static size_t fetching_count_missing(const struct fetching *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->dataset->n_sources; i++)
+		n += !path_exists(f->dataset->sources[i].target);
+	return n;
+}
+
 /* Tells the user what to do by hand when a server can't be asked. */
 static int fetching_say_offline(
 		const struct fetching_file *ff, const char *why, struct fh_error *err)
 {
+	auto_free char *folder = path_dirname(ff->source->target);
 	auto_free char *url = NULL;
 	int r = source_url(ff->source, NULL, &url, err);
 
@@ -57,8 +78,8 @@ static int fetching_say_offline(
 		return r;
 	return error_say(err, ENETUNREACH,
 			"%s: %s. Without network, fetch that file elsewhere, put it into %s, and run "
-			"this command again",
-			url, why, ff->source->target);
+			"this command again. Number of files that are missing in %s: %zu",
+			url, why, ff->source->target, folder, fetching_count_missing(ff->f));
 }
 
 static int fetching_say_by_hand(const struct fetching_file *ff, struct fh_error *err)
@@ -238,7 +259,7 @@ static int fetching_bring(struct fetching_file *ff, struct fh_error *err)
 
 		return fetching_say_offline(ff, why.message, err);
 	}
-	return r;
+	return r < 0 ? fetching_name_file(ff, revision, err) : 0;
 }
 
 static int fetching_file(

@@ -291,8 +291,10 @@ static int ask_judge_status(const struct ask *a, struct fh_error *err)
 	const char *colon = *a->sentence ? ": " : "";
 
 	if (a->status == 416 && a->part) {
+		error_say(err, EAGAIN, "the server announces more than the file's %lld bytes",
+				(long long)a->part->done);
 		part_restart(a->part, NULL);
-		return error_say(err, EAGAIN, "the server has no such part of the file");
+		return err->code;
 	}
 	if (a->status == 408 || a->status == 429 || a->status >= 500)
 		return error_say(err, EAGAIN, "the server answered with status %d%s%s", a->status,

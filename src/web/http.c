@@ -335,8 +335,18 @@ const char *http_header(const struct http_call *call, const char *name)
 
 /* --- ends ------------------------------------------------------------------------------------- */
 
-static enum http_error http_error_of(CURLcode code)
+/* Returns true if the answer does not begin as HTTP/1 does. It may be the rest of an earlier answer
+ * on the same connection. Then a retry on another connection succeeds. */
+static bool http_lacks_status(const struct http_call *call, CURLcode code)
 {
+	return code == CURLE_UNSUPPORTED_PROTOCOL &&
+			str_starts(call->sentence, "Received HTTP/0.9");
+}
+
+static enum http_error http_error_of(const struct http_call *call, CURLcode code)
+{
+	if (http_lacks_status(call, code))
+		return HTTP_BROKEN;
 	switch ((int)code) {
 	case CURLE_OK:
 		return HTTP_ANSWERED;
@@ -371,10 +381,26 @@ static int64_t http_retry_after_ms(CURL *easy)
 	return seconds < 1000000 ? seconds * 1000 : 1000000000;
 }
 
+/* Describes a failure, in plain words if libcurl has only its own terms. */
+static const char *http_sentence_of(const struct http_call *call, CURLcode code)
+{
+	if (http_lacks_status(call, code))
+		return "the server's answer makes no sense: it does not begin with an HTTP status";
+	switch ((int)code) {
+	case CURLE_WEIRD_SERVER_REPLY:
+		return "the server's answer makes no sense: its headers are malformed";
+	case CURLE_BAD_CONTENT_ENCODING:
+		return "the server's answer makes no sense: its content can't be decompressed";
+	case CURLE_PARTIAL_FILE:
+		return "the connection ended too early";
+	}
+	return *call->sentence ? call->sentence : libcurl.easy_strerror(code);
+}
+
 static void http_end_call(struct http_call *call, CURLcode code)
 {
 	struct http_end end = {
-		.error = http_error_of(code),
+		.error = http_error_of(call, code),
 		.sentence = "",
 		.status = http_status(call),
 		.retry_after_ms = http_retry_after_ms(call->easy),
@@ -385,7 +411,7 @@ static void http_end_call(struct http_call *call, CURLcode code)
 		end.error = HTTP_USELESS;
 		end.sentence = "its name leads to a private address";
 	} else if (code != CURLE_OK) {
-		end.sentence = *call->sentence ? call->sentence : libcurl.easy_strerror(code);
+		end.sentence = http_sentence_of(call, code);
 	}
 	if (!call->name.is_left)
 		call->request.end(call->request.user, &end);

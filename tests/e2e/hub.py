@@ -42,6 +42,7 @@ class Hub:
     def __init__(self) -> None:
         self.files: dict[str, File] = {}
         self.moved: dict[str, str] = {}
+        self.raw: dict[str, bytes] = {}  # bytes to send instead of an HTTP answer
         self.asked: list[tuple[str, str, dict[str, str]]] = []
         hub = self
 
@@ -87,6 +88,10 @@ class Hub:
         method = "GET" if body else "HEAD"
         headers = {k.lower(): v for k, v in request.headers.items()}
         self.asked.append((method, request.path, headers))
+        if path in self.raw:
+            request.wfile.write(self.raw[path])
+            request.close_connection = True
+            return
         if path in self.moved:
             self.send(request, 302, {"Location": self.moved[path]})
             return

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# long-file: covers each way in which a server fails, with the fixtures of its data sets
 """`fumehood data`: files from a server of these tests, which also misbehaves."""
 
 import hashlib
@@ -84,6 +85,11 @@ def data(program, tmp_path, hub) -> Data:
 
 def plain(data: Data, hub: Hub, more: str = "") -> None:
     data.declare("set", f'{{url: "{hub.url}/files/rows.bin"{more}}}')
+
+
+def assert_names_file(message: str, hub: Hub) -> None:
+    address = f"{hub.url}/{REPOSITORY}/resolve/main/{FILE}"
+    assert f"data set 'set': fetch rows.bin from {address}: " in message
 
 
 # --- successful fetches ---------------------------------------------------------------------------
@@ -189,8 +195,39 @@ def test_a_file_that_changes_between_two_parts(data, hub, hosted):
 def test_a_server_that_lies_about_a_length(data, hub, claims):
     hub.add(REPOSITORY, FILE, DATA, claims=claims)
     message = data.fetch(status=1).stderr
-    assert ("it has the sha256" if claims < 0 else "no such part of the file") in message
+    longer = f"the server announces more than the file's {len(DATA)} bytes"
+    assert ("it has the sha256" if claims < 0 else longer) in message
+    assert_names_file(message, hub)
     assert "rows.bin" not in data.names()
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (b"rows\n", "it does not begin with an HTTP status"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "its headers are malformed"),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nrows",
+            "its content can't be decompressed",
+        ),
+    ],
+)
+def test_an_answer_that_makes_no_sense(data, hub, answer, words):
+    plain(data, hub)
+    hub.raw["/files/rows.bin"] = answer
+    message = data.fetch(status=1).stderr
+    assert f"the server's answer makes no sense: {words}" in message
+    assert f"{hub.url}/files/rows.bin" in message
+
+
+def test_a_server_that_sends_too_much_may_send_another_file(data, hub):
+    """The bytes after the first file's length are no answer to the second request."""
+    names = ("rows.bin", "more.bin")
+    data.declare("set", *(f'{{url: "{hub.url}/files/{n}"}}' for n in names), files=names)
+    hub.plain("files/rows.bin", DATA, claims=-1000, heads=False)
+    hub.plain("files/more.bin", OTHER, heads=False)
+    data.fetch()
+    assert (data.where() / "more.bin").read_bytes() == OTHER
 
 
 def test_a_busy_server_is_asked_again(data, hub):
@@ -240,7 +277,9 @@ def test_an_interrupted_fetch_is_continued(data, hub, number):
 
 def test_a_wrong_hash_of_the_server(data, hub):
     hub.add(REPOSITORY, FILE, DATA, sha256="1" * 64)
-    assert f"it has the sha256 {HASH}, not {'1' * 64}" in data.fetch(status=1).stderr
+    message = data.fetch(status=1).stderr
+    assert f"it has the sha256 {HASH}, not {'1' * 64}" in message
+    assert_names_file(message, hub)
     assert data.names() == [] and not (data.state / "data.lock").exists()
 
 
@@ -299,10 +338,15 @@ def test_a_server_that_refuses(data, hub, status, words):
     hub.add(REPOSITORY, FILE, DATA, status=status)
     line = data.fetch_json(status=1)
     assert words in line["error"] and "rows.bin" not in data.names()
+    assert_names_file(line["error"], hub)
 
 
 def test_without_network_a_file_can_be_put_there(data, hub):
     hub.close()
+    source = f"{{huggingface: {REPOSITORY}, path: {FILE}}}"
+    data.declare("two", source, "{to: more.bin}", files=("rows.bin", "more.bin"))
+    missing = f"Number of files that are missing in {data.where('two')}: 2"
+    assert missing in data.fetch("two", status=1).stderr
     message = data.fetch(status=1).stderr
     put = data.where() / "rows.bin"
     assert f"{hub.url}/{REPOSITORY}/resolve/main/{FILE}" in message
