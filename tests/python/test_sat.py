@@ -300,6 +300,8 @@ def test_no_such_clause(sat: ModuleType, clause: list[int]) -> None:
 # --- tests of errors in heuristics --------------------------------------------------------------
 
 EXPECTED = "expected a variable that is not assigned, and True or False"
+NO_VARIABLE = f"{EXPECTED}: the variables are 1 to 50"
+NO_PAIR = f"{EXPECTED}: it is not a pair"
 
 GOOD = {
     "prints": "print('x' * 100000)",
@@ -332,21 +334,24 @@ def test_an_honest_heuristic(
 BAD = {
     "assigned": (
         "return next(iter(assignments), v), True",
-        f"instance 1, round 2: heuristic_fn returned [1, True], {EXPECTED}",
+        f"instance 1, round 2: heuristic_fn returned [1, True], {EXPECTED}: variable 1 is assigned",
     ),
-    "negative": ("return -v, True", f"heuristic_fn returned [-1, True], {EXPECTED}"),
-    "zero": ("return 0, True", f"heuristic_fn returned [0, True], {EXPECTED}"),
-    "too large": ("return 51, True", f"heuristic_fn returned [51, True], {EXPECTED}"),
-    "huge": ("return 2**32 + v, True", f"heuristic_fn returned [4294967297, True], {EXPECTED}"),
-    "not a number": ("return float('nan'), True", f"returned [nan, True], {EXPECTED}"),
-    "float": ("return 1.0, True", f"returned [1.0, True], {EXPECTED}"),
-    "text": ("return 'x', True", f"returned ['x', True], {EXPECTED}"),
-    "no variable": ("return None, True", f"returned [None, True], {EXPECTED}"),
-    "value 1": ("return v, 1", f"returned [1, 1], {EXPECTED}"),
-    "value None": ("return v, None", f"returned [1, None], {EXPECTED}"),
-    "nothing": ("return", f"instance 1, round 1: heuristic_fn returned None, {EXPECTED}"),
-    "only a variable": ("return v", f"heuristic_fn returned 1, {EXPECTED}"),
-    "three": ("return v, True, 1", f"heuristic_fn returned [1, True, 1], {EXPECTED}"),
+    "negative": ("return -v, True", f"heuristic_fn returned [-1, True], {NO_VARIABLE}"),
+    "zero": ("return 0, True", f"heuristic_fn returned [0, True], {NO_VARIABLE}"),
+    "too large": ("return 51, True", f"heuristic_fn returned [51, True], {NO_VARIABLE}"),
+    "huge": ("return 2**32 + v, True", f"heuristic_fn returned [4294967297, True], {NO_VARIABLE}"),
+    "not a number": ("return float('nan'), True", f"returned [nan, True], {NO_VARIABLE}"),
+    "float": ("return 1.0, True", f"returned [1.0, True], {NO_VARIABLE}"),
+    "text": ("return 'x', True", f"returned ['x', True], {NO_VARIABLE}"),
+    "no variable": ("return None, True", f"returned [None, True], {NO_VARIABLE}"),
+    "value 1": ("return v, 1", f"returned [1, 1], {EXPECTED}: 1 is neither True nor False"),
+    "value None": (
+        "return v, None",
+        f"returned [1, None], {EXPECTED}: None is neither True nor False",
+    ),
+    "nothing": ("return", f"instance 1, round 1: heuristic_fn returned None, {NO_PAIR}"),
+    "only a variable": ("return v", f"heuristic_fn returned 1, {NO_PAIR}"),
+    "three": ("return v, True, 1", f"heuristic_fn returned [1, True, 1], {NO_PAIR}"),
     "exception": (
         "1 / 0",
         "instance 1, round 1, line 3: heuristic_fn raised ZeroDivisionError: division by zero",

@@ -252,11 +252,11 @@ class Table:
         """Returns games and legal moves of the first unanswered question. Raises Fault."""
         return list(zip(*self._answer(), strict=True))
 
-    def refusal(self, game: int, move: Any) -> Fault:
+    def refusal(self, game: int, move: Any, why: str = "") -> Fault:
         """Returns the fault of an illegal move. Raise it if only the game tells what is legal."""
         return Fault(
             f"{self._place(game)}: {self._function} returned {shown(move)}, "
-            f"expected {self._expected}"
+            f"expected {self._expected}{why and ': '}{why}"
         )
 
     def reply(self, replies: list[Any]) -> None:

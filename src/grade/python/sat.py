@@ -59,6 +59,7 @@ class Solver:
         room = _library.fh_sat_room(self._solver)
         if len(self._out) < room:
             Solver._out = (ctypes.c_int32 * room)()
+        self.variables = variables
         self.decisions = 0
         self.satisfiable: bool | None = None  # unknown until the search ends
         self.changes: str | None = None  # None: there is nothing to decide

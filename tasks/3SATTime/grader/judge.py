@@ -37,11 +37,16 @@ def full(numbers: duel.Numbers) -> list[Size]:
     return [(n, round(n * ratio)) for n, ratio in zip(variables, ratios, strict=True)]
 
 
-def is_decision(move: Any) -> bool:
-    """Only the solver knows whether the variable is free. An ended instance answers null."""
-    if move is None:
-        return True
-    return isinstance(move, list) and [type(x) for x in move] == [int, bool]
+def decide(solver: sat.Solver, move: Any) -> str:
+    """Decides as the move says. Returns what is wrong with the move; "": nothing."""
+    if not isinstance(move, list) or len(move) != 2:
+        return "it is not a pair"
+    variable, value = move
+    if type(value) is not bool:
+        return f"{duel.shown(value)} is neither True nor False"
+    if type(variable) is not int or not 1 <= variable <= solver.variables:
+        return f"the variables are 1 to {solver.variables}"
+    return "" if solver.decide(variable, value) else f"variable {variable} is assigned"
 
 
 def is_going_on(solver: sat.Solver) -> bool:
@@ -90,7 +95,7 @@ def solve(player: duel.Player, instances: list[Instance], parts: int) -> list[sa
     table = player.table(
         "heuristic_fn",
         len(instances),
-        is_decision,
+        lambda move: True,  # only the solver knows: see decide()
         "a variable that is not assigned, and True or False",
         start=start,
         noun="instance",
@@ -110,8 +115,9 @@ def advance(solvers: list[sat.Solver], table: duel.Table, moves: list[tuple[int,
         solver = solvers[game]
         if solver.changes is None:
             continue
-        if move is None or not -(2**31) <= move[0] < 2**31 or not solver.decide(*move):
-            raise table.refusal(game, move)
+        wrong = decide(solver, move)
+        if wrong:
+            raise table.refusal(game, move, wrong)
         if is_going_on(solver):
             asked[game] = solver.changes
     if asked:
