@@ -44,10 +44,10 @@ TABLES = {
     "a score of its own": ("s/$/,1.0/; 1s/1.0$/accuracy/", ""),
     "a weight for each row": ("s/$/,0/; 1s/0$/weight/; 2s/0$/1/", ""),
     "both answers in columns": ("s/$/,1/; 1s/1$/Survived/", "line 1: two columns 'Survived'"),
-    "both answers in a field": ("2,$s/,0$/,0 1/", "'0 1' is not a number"),
-    "both answers in a text": ('2,$s/,0$/,"0,1"/', "'0,1' is not a number"),
+    "both answers in a field": ("2,$s/,0$/,0 1/", "'0 1' is not a class"),
+    "both answers in a text": ('2,$s/,0$/,"0,1"/', "'0,1' is not a class"),
     "both answers in rows": ("2,$s/\\(.*\\),0$/&\\n\\1,1/", "is in line 2 too"),
-    "neither": ("2,$s/,0$/,nan/", "'nan' is not a number"),
+    "neither": ("2,$s/,0$/,nan/", "'nan' is not a class"),
 }
 
 

@@ -19,10 +19,12 @@ WRONG = {
         "submission.csv line 2002: more than the 2000 rows to predict"
     ),
     "sed '3s/.*/nan/' data/sample_submission.csv > submission.csv": (
-        "submission.csv line 3: 'nan' is not a number (column label)"
+        "submission.csv line 3: 'nan' is not a class; "
+        "classes are the whole numbers from 0 to 9 (column label)"
     ),
     "sed '4s/.*/bag/' data/sample_submission.csv > submission.csv": (
-        "submission.csv line 4: 'bag' is not a number (column label)"
+        "submission.csv line 4: 'bag' is not a class; "
+        "classes are the whole numbers from 0 to 9 (column label)"
     ),
     "sed '5s/.*/\"\"/' data/sample_submission.csv > submission.csv": (
         "submission.csv line 5: column label is empty"

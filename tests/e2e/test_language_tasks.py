@@ -17,10 +17,12 @@ LABELS = {
         "submission.csv line 3002: more than the 3000 rows to predict"
     ),
     "sed '3s/.*/nan/' data/sample_submission.csv > submission.csv": (
-        "submission.csv line 3: 'nan' is not a number (column label)"
+        "submission.csv line 3: 'nan' is not a class; "
+        "classes are the whole numbers from 0 to 2 (column label)"
     ),
     "sed '4s/.*/neutral/' data/sample_submission.csv > submission.csv": (
-        "submission.csv line 4: 'neutral' is not a number (column label)"
+        "submission.csv line 4: 'neutral' is not a class; "
+        "classes are the whole numbers from 0 to 2 (column label)"
     ),
     "sed '5s/.*/77/' data/sample_submission.csv > submission.csv": (
         "submission.csv line 5: '77' is not a class; "

@@ -106,7 +106,8 @@ static void test_faults(void **state)
 				"s.csv line 1: no column 'id' among 'a', 'b', 'c', 'd', "
 				"'e', 'f', 'g', 'h', ..." },
 		{ "id,y\na\n", "s.csv line 2: the number of fields is 1, in the header 2" },
-		{ "id,y\na,1,\n", "s.csv line 2: the number of fields is 3, in the header 2" },
+		{ "id,y\na,1,\n",
+				"s.csv line 2: the number of fields is 3, in the header 2; a text with a comma must stand in double quotes" },
 		{ "id,y\nx,1\n", "s.csv line 2: id 'x' is none of the ids to predict" },
 		{ "id,y\na,1\nb,1\na,1\n", "s.csv line 4: id 'a' is in line 2 too" },
 		{ "id,y\na,1\nb,0\nc,1\nd,1\n",

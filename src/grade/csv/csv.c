@@ -224,8 +224,11 @@ static int csv_read_rows(struct csv_reader *r, const struct csv_columns *columns
 	while (csv->n < max_rows && (found = csv_read_record(r, &record, err)) == 1) {
 		if (record.n != n_columns)
 			return error_say(err, EINVAL,
-					"line %zu: the number of fields is %zu, in the header %zu",
-					record.line, record.n, n_columns);
+					"line %zu: the number of fields is %zu, in the header %zu%s",
+					record.line, record.n, n_columns,
+					record.n < n_columns ? ""
+							     : "; a text with a comma must "
+							       "stand in double quotes");
 		csv->rows = xgrow(csv->rows, csv->n, sizeof(*csv->rows));
 		csv->rows[csv->n++] = (struct csv_row){ .id = record.fields[id],
 			.target = record.fields[target],

@@ -392,9 +392,8 @@ int metric_check_range(const struct metric *metric, const struct scored *s,
 		auto_buf struct buf shown = BUF_INIT(256);
 		double number;
 
-		if (!metric_to_double(&s->rows[i].prediction, &number))
-			return metric_no_number(s, i, err);
-		if (number >= range->least && number <= range->most &&
+		if (metric_to_double(&s->rows[i].prediction, &number) && number >= range->least &&
+				number <= range->most &&
 				(!metric->labels || number == floor(number)))
 			continue;
 		csv_quote(&shown, &s->rows[i].prediction);
