@@ -50,6 +50,7 @@ CHECKPOINTS = 5
 LAYERS_MAX = 8
 HEADER_BYTES_MAX = 1024
 MEMBERS_MAX = 4 * LAYERS_MAX
+NAMES_SHOWN, NAME_CHARS = 4, 40  # limits for names of arrays that are shown to the agent
 WEIGHT_MAX = 1e6  # largest weight, so that no sum of products overflows
 FORCE_MAX = 1e6
 LOG_STD_MAX = 5.0
@@ -231,6 +232,10 @@ def _take(arrays: dict[str, Array], name: str, *shape: int | None) -> Array:
 
 def _layer_kinds(arrays: dict[str, Array]) -> list[str]:
     kinds = {int(m[1]): m[2] for m in map(_NAME.fullmatch, arrays) if m}
+    if arrays and not kinds:
+        names = ", ".join(ascii(name[:NAME_CHARS]) for name in list(arrays)[:NAMES_SHOWN])
+        more = ", ..." if len(arrays) > NAMES_SHOWN else ""
+        raise Unfit(f"its arrays are {names}{more}; name them like '0.linear.weight'")
     if sorted(kinds) != list(range(len(kinds))) or not 1 <= len(kinds) <= LAYERS_MAX:
         raise Unfit(f"its layers are {sorted(kinds)}; count 1 to {LAYERS_MAX} layers from 0")
     for number, kind in kinds.items():

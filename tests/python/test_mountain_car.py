@@ -73,6 +73,13 @@ def twice() -> bytes:
     return file.getvalue()
 
 
+def with_other_names() -> bytes:
+    file = io.BytesIO()
+    names = ("w1", "b1", "w" * 100, "b2", "log_std")
+    np.savez(file, **{name: np.zeros(5) for name in names})
+    return file.getvalue()
+
+
 class Attack:
     def __reduce__(self) -> Any:
         return os.mkdir, ("attacked",)
@@ -108,6 +115,10 @@ WRONG = {
     "a huge number": (with_value(1e300), BAD_NUMBER),
     "nothing": (zipped("readme.txt", b""), "'readme.txt' is not an array of numbers"),
     "no arrays": (b"PK\5\6" + bytes(18), "its layers are []; count 1 to 8 layers from 0"),
+    "other names": (
+        with_other_names(),
+        f"its arrays are 'w1', 'b1', '{'w' * 40}', 'b2', ...; name them like '0.linear.weight'",
+    ),
     "a missing bias": (saved(**{"1.linear.bias": None}), "the array '1.linear.bias' is missing"),
     "no deviation": (saved(log_std=None), "the array 'log_std' is missing"),
     "a gap": (
