@@ -94,6 +94,7 @@ static void grade_no_submission(struct grade *g, const struct fh_error *why)
 	case -ELOOP:
 	case -EINVAL:
 		grade_conclude(g, GRADE_REJECTED, why->message);
+		buf_add_str(&g->text, "; only a regular file is scored");
 		g->integrity = xasprintf("the submission %s is not a regular file: %s",
 				g->request.task->grader.submission, why->message);
 		break;
