@@ -265,7 +265,7 @@ void run_view_played(void *view, const struct episode *e, const struct fh_step *
 		.exit_code = step->exit_code,
 		.outcome = fh_outcome_name(step->outcome),
 		.refused = step->grade_error,
-		.integrity = step->integrity,
+		/* The log has warned of tampering already. */
 	};
 
 	transcript_add_result(&v->above, (struct transcript_style){ .indent = INDENT }, &shown);

@@ -99,5 +99,6 @@ def test_a_failure_is_an_error(fumehood):
 
 def test_what_is_forged_is_a_warning(fumehood):
     model = fumehood.actions("ln -s /etc/passwd submission.csv; submit")
-    said = fumehood.run("--task", "rows", "--model", model).stderr
+    said = fumehood.run("--task", "rows", "--model", model, "--verbose").stderr
     assert len(re.findall(r"^warn: integrity task=rows episode=0 step=1 what=", said, re.M)) == 1
+    assert "tampering: " not in said
