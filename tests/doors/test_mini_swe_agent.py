@@ -7,11 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pages
+
 ROOT = Path(__file__).resolve().parents[2]
-COMMAND = (
-    "MSWEA_CONFIGURED=1 MSWEA_COST_TRACKING=ignore_errors LITELLM_LOCAL_MODEL_COST_MAP=True "
-    'mini --yolo --exit-immediately -m "openai/$FUMEHOOD_MODEL" -t "$FUMEHOOD_TASK" </dev/null'
-)
 
 
 def bash(number: int, command: str) -> dict:
@@ -20,6 +18,7 @@ def bash(number: int, command: str) -> dict:
 
 
 def test_an_episode(tmp_path):
+    (command,) = (w[-1] for w in pages.commands("agents.md", "fumehood") if " mini " in w[-1])
     turns = [
         bash(1, "cp zeros.csv submission.csv; id -un"),
         bash(2, "validate"),
@@ -36,7 +35,7 @@ def test_an_episode(tmp_path):
     words = ["run", "--task", "rows", "--tasks-dir", ROOT / "tests/tasks", "--model", "openai:m"]
     words += ["--url", url, "--out", tmp_path / "out", "--python", sys.prefix, "--json", "-q"]
     done = subprocess.run(
-        [os.environ["FUMEHOOD"], *words, "--agent-command", COMMAND],
+        [os.environ["FUMEHOOD"], *words, "--agent-command", command],
         env=os.environ | {"FUMEHOOD_STATE": str(tmp_path / "state"), "OPENAI_API_KEY": "sk-secret"},
         capture_output=True,
         text=True,
