@@ -241,7 +241,7 @@ def test_arguments():
     assert [str(w.message) for w in warned if "load_environment" in str(w.message)] == [
         "load_environment ignores the argument 'unknown_one'"
     ]
-    with pytest.raises(RuntimeError, match="no reward scheme 'v0'"):
+    with pytest.raises(RuntimeError, match="no reward scheme 'v0': there are delta, "):
         vf.load_environment("fumehood_verifiers", reward_scheme="v0")
     (output,), _ = play([], task_configs=[GAME], env_options={"variant": "none"})
     assert output["error"] and output["reward"] == 0.0

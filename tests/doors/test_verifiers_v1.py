@@ -166,6 +166,8 @@ def test_failures_are_errors_of_the_trace():
     assert not trace.ok and "none" in trace.errors[0].message
     with pytest.raises(ValueError, match="history"):
         play([], history="some")
+    with pytest.raises(ValueError, match="no reward scheme 'zzz': there are delta, .*percentile"):
+        play([], taskset={"task": {"reward_scheme": "zzz"}})
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples/prime-rl").glob("*.toml")), ids=str)

@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 import fumehood
 import httpx
 import verifiers.v1 as vf
-from fumehood.rewards import Account
-from pydantic import Field
+from fumehood.rewards import Account, make
+from pydantic import Field, field_validator
 
 from .episode import Episode, Rules, task_id
 from .foreign import Command, play
@@ -45,6 +45,12 @@ class FumehoodTaskConfig(vf.TaskConfig):
     v7_tau: float = 0.88
     reward_batch_size: int = 8
     persist_path: Path | None = None
+
+    @field_validator("reward_scheme")
+    @classmethod
+    def _refuse_unknown(cls, name: str) -> str:
+        make(name)
+        return name
 
 
 _schemes: dict[tuple[Any, ...], Schemes] = {}  # by their configuration
