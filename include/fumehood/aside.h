@@ -51,7 +51,9 @@ struct fh_file {
 	/* Path in the sandbox: relative to the workspace, or absolute beneath /home/agent or
 	 * /tmp. */
 	const char *path;
-	const void *data; /* n_bytes bytes, which the call copies; at most FH_FILE_BYTES_MAX */
+	/* n_bytes bytes, which the call copies; at most FH_FILE_BYTES_MAX. NULL: an empty file,
+	 * whose n_bytes is 0 */
+	const void *data;
 	size_t n_bytes;
 	int mode; /* permissions, such as 0755; 0: 0644 */
 };
@@ -61,8 +63,9 @@ struct fh_file {
 /*
  * Writes a file that then belongs to the agent, and makes its folders. An older file of that name
  * is replaced. -ELOOP: a symbolic link is in the path, which is never followed. -EISDIR, -ENXIO: a
- * folder, pipe or socket has this name. -EINVAL, -EXDEV: the path leads elsewhere. -ENOSPC: the
- * sandbox has no room. -EPIPE: the sandbox is gone.
+ * folder, pipe or socket has this name. -EINVAL, -EXDEV: the path leads elsewhere. -EINVAL: there
+ * are bytes, but no data. All of these have the kind FH_ERROR_INPUT. -ENOSPC: the sandbox has no
+ * room. -EPIPE: the sandbox is gone.
  */
 FH_PUBLIC int fh_env_put_file(struct fh_env *env, const struct fh_file *file, struct fh_error *err);
 FH_PUBLIC int fh_env_put_file_start(

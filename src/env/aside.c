@@ -117,6 +117,9 @@ int aside_begin_put(struct fh_env *env, const struct fh_file *file, struct fh_er
 	r = aside_split(file->path, &folder, &rest, err);
 	if (r < 0)
 		return r;
+	if (!file->data && file->n_bytes > 0)
+		return error_say(err, EINVAL, "'%s' has %zu bytes, but no data", file->path,
+				file->n_bytes);
 	if (file->n_bytes > FH_FILE_BYTES_MAX)
 		return error_say(err, EFBIG, "'%s' has more than %d bytes", file->path,
 				FH_FILE_BYTES_MAX);
@@ -170,8 +173,14 @@ static int aside_take_file(struct fh_env *env, struct fh_error *err)
 	int r = sandbox_take(env->episode.sb, &answer, err);
 
 	fd = answer.fd;
-	if (r < 0 || !env->file.comes)
+	if (r < 0) {
+		/* These errors tell of the path, which the caller chose. */
+		if (r == -EXDEV || r == -ENXIO)
+			err->kind = FH_ERROR_INPUT;
 		return r;
+	}
+	if (!env->file.comes)
+		return 0;
 	if (fstat(fd, &st) < 0)
 		return error_set(err, errno, "read the copy of a file");
 	if (st.st_size)

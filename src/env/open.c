@@ -82,6 +82,9 @@ static int env_check_options(const struct fh_env_options *options, struct fh_err
 	if (!options->task || options->max_steps < 0 || options->max_text_bytes < 0)
 		return error_say(err, EINVAL,
 				"an environment needs a task, and max_steps and max_text_bytes of 0 or more");
+	if ((unsigned)options->reward > FH_REWARD_NONE)
+		return error_say(
+				err, EINVAL, "there is no kind of reward %d", (int)options->reward);
 	if (options->output_bytes < 0 || options->output_bytes > FH_OUTPUT_BYTES_MAX)
 		return error_say(err, EINVAL, "output_bytes is 0 to %d", FH_OUTPUT_BYTES_MAX);
 	if (options->judge_salt > FH_JUDGE_SALT_MAX)

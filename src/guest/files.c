@@ -209,6 +209,20 @@ int files_make_folders(int top, const char *path, id_t owner, const char **out_n
 	return take_fd(&at);
 }
 
+/* Says why a file can't be put there. */
+static int files_say_put(struct fh_error *err, int error, const char *path)
+{
+	switch (error) {
+	case ENXIO:
+		return error_say(err, ENXIO, "'%s' is a pipe, socket or device, not a regular file",
+				path);
+	case EXDEV:
+		return error_say(err, EXDEV, "'%s' leads out of its folder", path);
+	default:
+		return error_set(err, error, "create '%s'", path);
+	}
+}
+
 /*
  * Opens an empty file for writing. If a file with content has this name, replaces it by a new file.
  * Truncating it could take long, since an agent may have mapped it a million times.
@@ -220,7 +234,7 @@ static int files_open_empty(int dir, const char *name, mode_t mode, struct fh_er
 		struct stat st;
 
 		if (fd < 0)
-			return error_set(err, -fd, "create '%s'", name);
+			return files_say_put(err, -fd, name);
 		if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 			return error_say(err, EINVAL, "'%s' is not a regular file", name);
 		if (st.st_size == 0)
@@ -244,7 +258,7 @@ int files_put(const char *folder, const char *path, mode_t mode, int from, struc
 		return files_say(err, -top, folder);
 	dir = files_make_folders(top, path, GUEST_AGENT_ID, &name);
 	if (dir < 0)
-		return error_set(err, -dir, "make the folders of '%s'", path);
+		return files_say_put(err, -dir, path);
 	fd = files_open_empty(dir, name, mode & 0777, err);
 	if (fd < 0)
 		return fd;

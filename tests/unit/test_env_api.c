@@ -64,6 +64,9 @@ static void test_kinds(void **state)
 	assert_kind(open_task("no-such-task"), ENOENT, FH_ERROR_MISSING);
 	assert_kind(open_task("rows:no-such-variant"), ENOENT, FH_ERROR_MISSING);
 	assert_kind(open_task(NULL), EINVAL, FH_ERROR_INPUT);
+	assert_kind(fh_env_open(gym, &FH_ENV_OPTIONS(.task = "rows", .reward = 77), &env, &error),
+			EINVAL, FH_ERROR_INPUT);
+	assert_string_equal(error.message, "there is no kind of reward 77");
 	assert_kind(fh_env_open(gym, NULL, &env, &error), EINVAL, FH_ERROR_INPUT);
 	assert_kind(fh_env_validate(env, &step, &error), EPROTO, FH_ERROR_STATE);
 	assert_kind(fh_env_end(env, &step, &error), EPROTO, FH_ERROR_STATE);

@@ -265,7 +265,10 @@ static void test_files_of_a_hostile_agent(void **state)
 			fail_msg("get %s: %s", cases[i].path, error.message);
 		if (put(env, cases[i].path, "x") != cases[i].put)
 			fail_msg("put %s: %d %s", cases[i].path, error.code, error.message);
+		assert_int_equal(error.kind, FH_ERROR_INPUT);
 	}
+	assert_true(put(env, "../../../etc/passwd", "x") < 0);
+	assert_string_equal(error.message, "'../../../etc/passwd' leads out of its folder");
 	assert_done(get(env, "shut/x")); /* the agent's permissions don't hold for the owner */
 	check_got("x\n");
 	act(env, "echo on");
@@ -287,6 +290,12 @@ static void test_a_full_sandbox(void **state)
 	file.n_bytes = 1;
 	file.mode = 04755;
 	assert_int_equal(fh_env_put_file(env, &file, &error), -EINVAL);
+	file = FH_FILE(.path = "none", .n_bytes = 1);
+	assert_int_equal(fh_env_put_file(env, &file, &error), -EINVAL);
+	assert_int_equal(error.kind, FH_ERROR_INPUT);
+	assert_string_equal(error.message, "'none' has 1 bytes, but no data");
+	file.n_bytes = 0;
+	assert_done(fh_env_put_file(env, &file, &error));
 	free(large);
 	act(env, "rm -f large; echo on");
 	assert_string_equal(step.observation, "on\n");
