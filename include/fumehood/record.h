@@ -82,8 +82,10 @@ struct fh_turn {
 
 #define FH_TURN(...) FH_SIZED(struct fh_turn, __VA_ARGS__)
 
-/* Records a step. -EPROTO: no reset was recorded. -EINVAL: there is no action, a text is not UTF-8,
- * or `numbers` is not a JSON object. */
+/*
+ * Records a step. -EPROTO: no reset was recorded, or a step that ended the episode was. -EINVAL:
+ * there is no action, a text is not UTF-8, or `numbers` is not a JSON object.
+ */
 FH_PUBLIC int fh_recorder_step(struct fh_recorder *recorder, const struct fh_turn *turn,
 		const struct fh_step *step, struct fh_error *err);
 

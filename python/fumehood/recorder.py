@@ -95,7 +95,8 @@ class Recorder(_core.Recorder):
             numbers: the caller's own, such as values and log probabilities. As JSON they have at
                 most 64 KiB. Values may be of numpy or torch.
 
-        StateError: no reset was recorded. InputError: the numbers are too large, or no JSON.
+        StateError: no reset was recorded, or a step that ended the episode was. InputError: the
+        numbers are too large, or no JSON.
         """
         if isinstance(action, Decision):
             response, thought = action.response, action.thought

@@ -21,7 +21,8 @@
 #define MODEL_DEFAULT "policy"
 #define EARLY_EXIT "early_exit"
 
-enum record_phase { RECORD_OPEN, RECORD_PLAYED, RECORD_ENDED };
+/* RECORD_OVER: the episode has ended, its record has not. */
+enum record_phase { RECORD_OPEN, RECORD_PLAYED, RECORD_OVER, RECORD_ENDED };
 
 struct record_api {
 	struct fh_recorder base;
@@ -47,8 +48,10 @@ static const struct record_api *record_of_const(const struct fh_recorder *r)
 static int record_api_check(
 		const struct fh_recorder *r, enum record_phase phase, struct fh_error *err)
 {
-	static const char *const wrong[] = { [RECORD_OPEN] = "a reset is recorded once, and first",
-		[RECORD_PLAYED] = "a step is recorded after the reset, and before the end" };
+	static const char *const wrong[] = {
+		[RECORD_OPEN] = "a reset is recorded once, and first",
+		[RECORD_PLAYED] = "a step is recorded after the reset, and before the episode's end"
+	};
 	int n = recorder_check_process(r, err);
 
 	if (n < 0)
@@ -216,6 +219,8 @@ int fh_recorder_step(struct fh_recorder *base, const struct fh_turn *turn,
 	own.action = read.action;
 	own.response = read.response;
 	own.thought = read.thought;
+	if (step->terminated || step->truncated)
+		r->phase = RECORD_OVER;
 	if (step->exit_status)
 		xstrset(&r->exit_status, step->exit_status);
 	episode_log_action(&r->record.log, read.action);

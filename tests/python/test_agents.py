@@ -227,6 +227,17 @@ def test_states_of_a_recorder(env, tmp_path):
     assert np.isnan(read.steps[0].numbers["loss"])
 
 
+def test_nothing_is_recorded_after_the_episodes_end(env, tmp_path):
+    with fumehood.Recorder(env, out=tmp_path) as recorder:
+        recorder.reset(env.reset())
+        last = env.submit()
+        recorder.step("submit", last)
+        with pytest.raises(fumehood.StateError, match="before the episode's end"):
+            recorder.step("true", last)
+    read = fumehood.Trajectory.read(recorder.folder)
+    assert read.exit_status == last.exit_status and len(read.steps) == 1
+
+
 def test_an_exception_breaks_the_record(env, tmp_path):
     with pytest.raises(RuntimeError), fumehood.Recorder(env, out=tmp_path) as recorder:
         recorder.reset(env.reset())
