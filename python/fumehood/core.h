@@ -27,6 +27,7 @@ struct gym_object {
 	Py_ssize_t n_envs;                /* number of open environments */
 	Py_ssize_t n_started; /* number of environments with an operation of start_step() or such */
 	bool polled;          /* a thread waits for polled environments */
+	struct env_object *left; /* environments that this thread has to close; see env_close() */
 };
 
 /* Kind of an operation's result. */
@@ -42,10 +43,11 @@ struct env_object {
 	bool started;
 	bool polled;              /* the gym polls the environment */
 	bool opening;             /* start_open() was called, and end() has not given its result */
-	bool closing;             /* close() was called while an operation was under way */
+	bool closing;             /* close() was called, and another thread has to do it */
 	bool left;                /* wait_abandon() left the operation under way */
 	enum env_gives gives;     /* result of the operation under way */
 	struct many_entry *entry; /* part of the batch under way; NULL: none */
+	struct env_object *next;  /* in the gym's list `left` */
 };
 
 extern PyTypeObject *gym_type, *env_type, *step_type;
@@ -102,6 +104,9 @@ bool env_prepare(struct env_object *self, bool polled);
 PyObject *env_go(struct env_object *self, int r, const struct fh_error *err);
 /* Notes that an operation has ended. */
 void env_leave(struct env_object *self);
+/* Notes that a thread no longer waits for polled environments. Closes those that other threads
+ * asked to close meanwhile. Returns true if there were any. */
+bool env_end_poll(struct gym_object *gym);
 
 /* Notes an operation as started, until end(). Returns None. */
 PyObject *env_started(struct env_object *self);

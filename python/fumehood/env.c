@@ -53,13 +53,14 @@ bool env_check_action(struct env_object *self, PyObject *text, struct fh_action 
 
 /* --- closing --------------------------------------------------------------------- */
 
-static void env_drop(struct env_object *self)
+/* Closes the environment. Returns true if it marked the gym as polled: call env_end_poll(). */
+static bool env_drop_alone(struct env_object *self)
 {
 	struct fh_env *env = self->env;
 	bool polls; /* another thread must not poll while this one closes a polled environment */
 
 	if (!env)
-		return;
+		return false;
 	polls = self->polled && !self->gym->polled;
 	self->env = NULL;
 	if (polls)
@@ -67,9 +68,14 @@ static void env_drop(struct env_object *self)
 	Py_BEGIN_ALLOW_THREADS;
 	fh_env_close(env);
 	Py_END_ALLOW_THREADS;
-	if (polls)
-		self->gym->polled = false;
 	self->gym->n_envs--;
+	return polls;
+}
+
+static void env_drop(struct env_object *self)
+{
+	if (env_drop_alone(self))
+		env_end_poll(self->gym);
 }
 
 static void env_dealloc(struct env_object *self)
@@ -90,6 +96,22 @@ static void env_unstart(struct env_object *self)
 	Py_DECREF((PyObject *)self);
 }
 
+bool env_end_poll(struct gym_object *gym)
+{
+	struct env_object *env;
+	bool any = gym->left != NULL;
+
+	while ((env = gym->left)) {
+		gym->left = env->next;
+		env_drop_alone(env);
+		if (env->started)
+			env_unstart(env); /* the list holds another reference */
+		Py_DECREF((PyObject *)env);
+	}
+	gym->polled = false;
+	return any;
+}
+
 void env_leave(struct env_object *self)
 {
 	self->busy = false;
@@ -107,8 +129,15 @@ static PyObject *env_close(struct env_object *self, PyObject *unused)
 		fh_env_interrupt(self->env);
 		Py_RETURN_NONE;
 	}
-	if (self->polled && !gym_check_polls(self->gym))
-		return NULL;
+	if (self->polled && self->gym->polled) {
+		/* The thread that waits for polled environments closes it. */
+		if (self->closing)
+			Py_RETURN_NONE;
+		self->closing = true;
+		self->next = self->gym->left;
+		self->gym->left = (struct env_object *)Py_NewRef((PyObject *)self);
+		Py_RETURN_NONE;
+	}
 	env_drop(self);
 	if (self->started)
 		env_unstart(self); /* the caller holds another reference */
@@ -395,8 +424,9 @@ static PyMethodDef env_methods[] = {
 			"Interrupts what was started, and drops its result. The next operation waits\n"
 			"for its end. Does nothing if nothing was started." },
 	{ "close", (PyCFunction)env_close, METH_NOARGS,
-			"close()\n--\n\nEnds the episode and frees the environment. A step under "
-			"way in\nanother thread is interrupted first." },
+			"close()\n--\n\n"
+			"Ends the episode and frees the environment. If another thread has a step\n"
+			"under way, or waits for its gym, that thread does so at once." },
 	{ "__enter__", env_enter, METH_NOARGS, NULL },
 	{ "__exit__", (PyCFunction)env_exit, METH_VARARGS, NULL },
 	{ NULL, NULL, 0, NULL },

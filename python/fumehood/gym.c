@@ -70,7 +70,8 @@ static PyObject *gym_close(struct gym_object *self, PyObject *unused)
 	if (!gym_check_polls(self))
 		return NULL;
 	if (self->n_envs > 0)
-		return PyErr_Format(state_error, "close its %zd environments first", self->n_envs);
+		return PyErr_Format(state_error, "close its %zd environment%s first", self->n_envs,
+				self->n_envs == 1 ? "" : "s");
 	self->gym = NULL;
 	Py_BEGIN_ALLOW_THREADS;
 	fh_gym_close(gym);
@@ -138,7 +139,8 @@ static PyMethodDef gym_methods[] = {
 			"wait(timeout_s=-1.0)\n--\n\n"
 			"Waits for operations that start_step() and others started. Returns the\n"
 			"environments whose operation has ended; call end() of each. The list is\n"
-			"empty after timeout_s seconds, which is never if it is negative." },
+			"empty after timeout_s seconds, which is never if it is negative, and when\n"
+			"another thread has closed an environment." },
 	{ "fileno", (PyCFunction)many_fileno, METH_NOARGS,
 			"fileno()\n--\n\n"
 			"A descriptor that becomes readable when wait() has something to do, if\n"

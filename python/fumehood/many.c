@@ -135,11 +135,11 @@ static PyObject *many_result(const struct many *m)
 /* Marks the first n environments of a batch as in use no more. */
 static void many_leave(struct many *m, Py_ssize_t n)
 {
-	m->gym->polled = false;
 	for (Py_ssize_t i = 0; i < n; i++) {
 		m->entries[i].env->entry = NULL;
 		env_leave(m->entries[i].env);
 	}
+	env_end_poll(m->gym);
 }
 
 /* Marks the environments of a batch as in use. An environment can't be in it twice. */
@@ -243,11 +243,16 @@ PyObject *many_reset(struct gym_object *self, PyObject *args, PyObject *keywords
 
 /* --- environments one by one ----------------------------------------------------------------- */
 
-/* Waits in slices of SIGNALS_MS. Returns the number of environments, or -1 with an exception. */
+/*
+ * Waits in slices of SIGNALS_MS. Returns the number of environments, or -1 with an exception. If
+ * there are any, the gym is still marked as polled. Returns 0 early if another thread closed an
+ * environment.
+ */
 static int many_wait_some(struct gym_object *self, double timeout_s, struct fh_env **done)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	double left_ms = timeout_s < 0 ? INFINITY : timeout_s * 1000;
+	bool closed = false;
 	int n;
 
 	do {
@@ -257,13 +262,15 @@ static int many_wait_some(struct gym_object *self, double timeout_s, struct fh_e
 		Py_BEGIN_ALLOW_THREADS;
 		n = fh_gym_wait(self->gym, slice_ms, done, DONE_MAX, &err);
 		Py_END_ALLOW_THREADS;
-		self->polled = false;
+		if (n > 0) /* Python looks for signals itself */
+			break;
+		closed = env_end_poll(self);
 		if (n < 0)
 			errors_raise(&err);
-		else if (n == 0 && PyErr_CheckSignals() < 0) /* after n > 0 Python looks itself */
+		else if (PyErr_CheckSignals() < 0)
 			n = -1;
 		left_ms -= SIGNALS_MS;
-	} while (n == 0 && left_ms > 0);
+	} while (n == 0 && !closed && left_ms > 0);
 	return n;
 }
 
@@ -286,6 +293,8 @@ PyObject *many_wait(struct gym_object *self, PyObject *args)
 	list = PyList_New(n);
 	for (int i = 0; list && i < n; i++)
 		PyList_SetItem(list, i, Py_NewRef((PyObject *)fh_env_user(done[i])));
+	if (n > 0)
+		env_end_poll(self); /* `done` lives until here */
 	return list;
 }
 

@@ -7,7 +7,7 @@ from functools import partial
 from operator import index
 from typing import TYPE_CHECKING, SupportsIndex
 
-from ._core import Error, InputError, Step
+from ._core import ClosedError, Error, InputError, Step
 from .env import Env, EnvOptions, Gym, default_gym
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class EnvPool:
         self.envs: list[Env] = []
         self._indices: dict[Env, int] = {}
         self._ended: deque[int] = deque()
+        self._is_closed = False
         try:
             for i, name in enumerate(tasks):
                 env = Env(name, gym=self.gym, **options)
@@ -121,19 +122,23 @@ class EnvPool:
 
         The list is empty after timeout_s seconds, which a negative one never reaches. If Ctrl-C
         ends the waiting, all that was sent is interrupted, and its Steps are dropped.
+        ClosedError: the pool is closed, or another thread closes it meanwhile.
         """
         ended = []
         try:
-            if not self._ended:
+            if not self._ended and not self._is_closed:
                 self.gym.dispatch(timeout_s)
             while self._ended:
                 i = self._ended.popleft()
                 ended.append((i, self.envs[i].end()))
         except Error:
-            raise
+            if not self._is_closed:
+                raise
         except BaseException:
             self.drain()
             raise
+        if self._is_closed:
+            raise ClosedError("the pool is closed")
         return ended
 
     def drain(self, ids: Iterable[int] | None = None) -> None:
@@ -143,7 +148,8 @@ class EnvPool:
         self._ended = deque(i for i in self._ended if self.envs[i].started)
 
     def close(self) -> None:
-        """Ends all episodes and frees the environments."""
+        """Ends all episodes and frees the environments. Any thread may call it."""
+        self._is_closed = True
         for env in self.envs:
             env.close()
 

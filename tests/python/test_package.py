@@ -141,7 +141,7 @@ def test_text_that_is_not_ascii(env):
 
 def test_what_is_closed_says_so(gym):
     env = fumehood.Env(TASK, gym=gym)
-    with pytest.raises(fumehood.StateError, match="close its"):
+    with pytest.raises(fumehood.StateError, match="close its 1 environment first"):
         gym.close()
     env.close()
     env.close()

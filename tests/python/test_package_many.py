@@ -2,6 +2,8 @@
 """The package `fumehood`: many environments in one thread, by EnvPool and by asyncio."""
 
 import asyncio
+import concurrent.futures
+import contextlib
 import time
 
 import pytest
@@ -81,6 +83,41 @@ def test_send_and_recv(gym):
             order += [(i, step.observation) for i, step in pool.recv(timeout_s=20)]
         assert order == [(1, "1\n"), (2, "2\n"), (0, "0\n")]
         assert pool.recv(timeout_s=0) == []
+
+
+@pytest.mark.parametrize("timeout_s", [-1.0, 600.0])
+def test_close_ends_recv_of_another_thread(timeout_s):
+    with fumehood.Gym() as gym:
+        pool = fumehood.EnvPool(TASK, 2, gym=gym)
+        pool.reset_many()
+        pool.send(["sleep 600"], ids=[1])
+        with concurrent.futures.ThreadPoolExecutor() as threads:
+            receiving = threads.submit(pool.recv, timeout_s)
+            with pytest.raises(fumehood.StateError, match="another thread waits"):
+                while not receiving.done():
+                    with contextlib.suppress(fumehood.BusyError):
+                        pool.envs[1].end()
+            pool.close()
+            pool.close()
+            with pytest.raises(fumehood.ClosedError, match="the pool is closed"):
+                receiving.result(timeout=60)
+        assert all(env.closed for env in pool.envs)
+        with pytest.raises(fumehood.ClosedError, match="the pool is closed"):
+            pool.recv()
+
+
+def test_close_ends_step_many_of_another_thread():
+    with fumehood.Gym() as gym:
+        pool = fumehood.EnvPool(TASK, 2, gym=gym)
+        pool.reset_many()
+        with concurrent.futures.ThreadPoolExecutor() as threads:
+            playing = threads.submit(pool.step_many, ["sleep 600"], [1])
+            with pytest.raises(fumehood.StateError, match="under way"):
+                while not playing.done():
+                    pool.envs[1].check_step("true", 0.0)
+            pool.close()
+            (step,) = playing.result(timeout=60)
+            assert step.outcome == "interrupted"
 
 
 @pytest.mark.parametrize("action", ["\0", "\ud800", "x" * (2 << 20)])
