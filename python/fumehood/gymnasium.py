@@ -185,7 +185,7 @@ class FumehoodVectorEnv(VectorEnv):
 
     def _ended(self, i: int) -> bool:
         step = self.last[i]
-        return step is None or step.terminated or step.truncated
+        return step is not None and (step.terminated or step.truncated)
 
     def _play(self, actions: Sequence[str | None], seeds: Sequence[int | None]) -> list[int]:
         """Steps or resets the environments that have an action or a seed. Returns their indices."""
@@ -251,8 +251,15 @@ class FumehoodVectorEnv(VectorEnv):
         NDArray[np.bool_],
         dict[str, Any],
     ]:
-        """Runs an action in each environment, and resets those that the autoreset mode names."""
+        """Runs an action in each environment, and resets those that the autoreset mode names.
+
+        ResetNeeded: an environment was never reset. ValueError: not an action for each.
+        """
         n = self.num_envs
+        if isinstance(actions, str) or len(actions) != n:
+            raise ValueError(f"expected a list of {n} actions, one for each environment")
+        if any(step is None for step in self.last):
+            raise gymnasium.error.ResetNeeded("call reset() before step()")
         over = [self._ended(i) for i in range(n)]
         if any(over) and self.autoreset_mode is not AutoresetMode.NEXT_STEP:
             raise gymnasium.error.ResetNeeded("episodes have ended: reset them first")

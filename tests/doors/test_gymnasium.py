@@ -86,6 +86,8 @@ def make_vec(mode, **options):
 
 def test_autoreset_in_the_next_step():
     envs = make_vec("NextStep", max_steps=2)
+    with pytest.raises(gymnasium.error.ResetNeeded, match="before step"):
+        envs.step(("true",) * 3)
     observations, infos = envs.reset(seed=1)
     assert len(observations) == 3 and list(infos["step"]) == [0, 0, 0]
     envs.step(("true",) * 3)
@@ -145,6 +147,9 @@ def test_an_error_leaves_a_vector_usable():
     for action in ("a\0", "x" * (2 << 20)):
         with pytest.raises(ValueError):
             envs.step(("echo $((++n))", "echo $((++n))", action))
+    for actions in ("pwd", ("echo $((++n))",) * 2, ("echo $((++n))",) * 4):
+        with pytest.raises(ValueError, match="a list of 3 actions"):
+            envs.step(actions)
     observations, *_, infos = envs.step(("echo $((++n))",) * 3)
     assert observations == ("1\n",) * 3 and list(infos["step"]) == [1, 1, 1]
     envs.close()
