@@ -30,7 +30,7 @@ from torchrl.data.llm.history import History
 from torchrl.envs import EnvBase
 from torchrl.modules.llm.policies.common import ChatHistory, Text, Tokens
 
-from ._core import Step
+from ._core import ClosedError, Step
 from .agent import Agent, Chat
 from .env import Env, EnvOptions, Gym, default_gym
 from .tasks import describe
@@ -216,6 +216,9 @@ class MLGymEnv(EnvBase):
             raise ValueError(f"no input_mode {input_mode!r}: there are 'history' and 'text'")
         if (input_mode == "text" or tokenize) and tokenizer is None:
             raise ValueError("input_mode 'text' and tokenize need a tokenizer")
+        unknown = options.keys() - EnvOptions.__annotations__.keys()
+        if unknown:
+            raise TypeError(f"MLGymEnv has no option {', '.join(map(repr, sorted(unknown)))}")
         super().__init__(batch_size=shape, device=device)
         self.tasks = [task] if isinstance(task, str) else list(task)
         for name in self.tasks if gym is None else []:
@@ -238,6 +241,7 @@ class MLGymEnv(EnvBase):
         self._token_options = {"padding": padding, "truncation": truncation}
         self._options = options
         self._gym = gym
+        self._is_over = False  # EnvBase's own is_closed begins as True
         self._slots = [_Slot() for _ in range(shape[0])]
         self._set_seed(int(torch.randint(1 << 31, ())) if seed is None else seed)
         self._make_specs()
@@ -292,6 +296,8 @@ class MLGymEnv(EnvBase):
         return self._random.choice(self.tasks) if given is None else given
 
     def _reset(self, tensordict: TensorDictBase | None = None, **_: Any) -> TensorDictBase:
+        if self._is_over:
+            raise ClosedError("the environment is closed")
         mask = [True] * len(self._slots)
         given: list[str | None] = [None] * len(self._slots)
         if tensordict is not None:
@@ -416,7 +422,8 @@ class MLGymEnv(EnvBase):
         return Tokens.from_tensordict(LazyStackedTensorDict(*items))
 
     def close(self, *, raise_if_closed: bool = True) -> None:
-        """Ends all episodes."""
+        """Ends all episodes. Then a reset raises ClosedError."""
         super().close(raise_if_closed=raise_if_closed)
+        self._is_over = True
         for slot in self._slots:
             slot.close()

@@ -139,6 +139,8 @@ def test_equal_seeds_draw_equal_episodes():
         printed.append(list(env.step(data)["next", "message"]))
     assert printed[0] == printed[1] != printed[2] and printed[0][0] != printed[0][1]
     env.close()
+    with pytest.raises(fumehood.ClosedError):
+        env.reset()
 
 
 def test_tasks():
@@ -158,6 +160,8 @@ def test_wrong_arguments():
     for batch_size in (0, (2, 3)):
         with pytest.raises(ValueError, match="batch_size"):
             make(batch_size=batch_size)
+    with pytest.raises(TypeError, match="no option 'yyy', 'zzz'"):
+        make(zzz=1, max_steps=2, yyy=1)
 
 
 def test_text_mode():
