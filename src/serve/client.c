@@ -18,9 +18,10 @@ void client_release(struct client *c)
 {
 	struct seat *s = take_ptr(c->seat);
 
-	/* A session of others may be gone if no request of this client is under way. */
-	if (s && c->busy && s->user == c)
-		s->done = NULL;
+	/* A session that runs a request is not freed. Other sessions of others may be gone. */
+	if (c->asked)
+		c->asked->done = NULL;
+	c->asked = NULL;
 	if (s && c->owns_seat)
 		seats_close(c->seats, s);
 	buf_release(&c->answer);
@@ -56,6 +57,31 @@ void client_end(struct client *c, int status)
 	c->status = status;
 	c->busy = false;
 	c->answered(c->user);
+}
+
+/* --- asking the session ----------------------------------------------------------------------- */
+
+/* A seat_done. */
+static void client_answered(void *user, const struct seat *s, const struct seat_answer *answer)
+{
+	struct client *c = user;
+
+	c->asked = NULL;
+	c->done(c, s, answer);
+}
+
+void client_reset(struct client *c, const struct seat_reset *reset, seat_done *done)
+{
+	c->asked = c->seat;
+	c->done = done;
+	seat_reset(c->seat, reset, client_answered, c);
+}
+
+void client_step(struct client *c, const struct fh_action *action, seat_done *done)
+{
+	c->asked = c->seat;
+	c->done = done;
+	seat_step(c->seat, action, client_answered, c);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */

@@ -35,6 +35,8 @@ struct client {
 	enum client_form form;
 	struct arena arena;
 	const struct pyjson *rpc_id;
+	struct seat *asked;      /* session that runs a reset or step for the client; NULL: none */
+	seat_done *done;         /* takes its answer */
 	struct fh_action action; /* step that begins when a reset has ended */
 };
 
@@ -43,7 +45,8 @@ struct client {
 
 void client_init(struct client *c, struct seats *seats, void (*answered)(void *), void *user);
 
-/* Ends the client, and its session if it owns that. A session of others is interrupted no more. */
+/* Ends the client, and its session if it owns that. A session of others goes on with its request,
+ * whose answer is dropped. */
 void client_release(struct client *c);
 
 /* Opens the client's own session if it has none. False: the server is full. */
@@ -55,6 +58,11 @@ void client_use_seat(struct client *c, struct seat *s);
 /* Begin and end the handling of a message. */
 void client_begin(struct client *c, enum client_form form);
 void client_end(struct client *c, int status);
+
+/* Begin a reset or step of the client's session, which must be idle. `done` gets the client and the
+ * answer, perhaps at once. It is not called after client_release(). */
+void client_reset(struct client *c, const struct seat_reset *reset, seat_done *done);
+void client_step(struct client *c, const struct fh_action *action, seat_done *done);
 
 /* --- requests that protocols share ------------------------------------------------------------ */
 

@@ -52,6 +52,7 @@ struct connection {
 	/* an HTTP request */
 	const struct route *route;
 	int refused;       /* status that refuses the request; 0: none */
+	bool taken;        /* the request is whole, and was answered or is under way */
 	const char *mime;  /* type of the answer */
 	bool headed;       /* the answer's headers were sent */
 	bool takes_events; /* the client can take the answer as an event of a stream */

@@ -282,7 +282,7 @@ int http_take_request(struct connection *c, const char *path)
 		client_release(&c->client);
 	client_init(&c->client, &c->net->seats, http_answered, c);
 	c->has_client = true;
-	c->sending = c->headed = c->streams = c->ending = false;
+	c->sending = c->headed = c->streams = c->ending = c->taken = false;
 	c->mime = JSON;
 	*c->opened_session = '\0';
 	c->asked_ns = clock_now_ns();
@@ -308,6 +308,10 @@ int http_body(struct connection *c, const char *data, size_t n)
 
 int http_body_end(struct connection *c)
 {
+	/* libwebsockets also reports the end of a body that is empty or refused. */
+	if (c->taken)
+		return 0;
+	c->taken = true;
 	/* The answer may take long: no timeout of the library's ends the connection. */
 	lws_api.set_timeout(c->wsi, NO_PENDING_TIMEOUT, 0);
 	if (c->refused)

@@ -144,7 +144,7 @@ static void mcp_reset_done(void *user, const struct seat *s, const struct seat_a
 	struct client *c = user;
 
 	if (answer->step)
-		seat_step(c->seat, &c->action, mcp_done, c);
+		client_step(c, &c->action, mcp_done);
 	else
 		mcp_done(user, s, answer);
 }
@@ -152,14 +152,12 @@ static void mcp_reset_done(void *user, const struct seat *s, const struct seat_a
 /* Runs a step. A session without an episode begins one first. */
 static void mcp_step(struct client *c, const struct fh_action *action)
 {
-	struct seat *s = c->seat;
-
-	if (s->env) {
-		seat_step(s, action, mcp_done, c);
+	if (c->seat->env) {
+		client_step(c, action, mcp_done);
 		return;
 	}
 	c->action = *action;
-	seat_reset(s, &(struct seat_reset){ 0 }, mcp_reset_done, c);
+	client_reset(c, &(struct seat_reset){ 0 }, mcp_reset_done);
 }
 
 static void mcp_call_bash(struct client *c, const struct pyjson *arguments)
@@ -193,7 +191,7 @@ static void mcp_call_new_episode(struct client *c, const struct pyjson *argument
 	if (client_read_reset(c, arguments, &reset, &field, &err) < 0)
 		mcp_fail(c, RPC_PARAMS, err.message);
 	else
-		seat_reset(c->seat, &reset, mcp_done, c);
+		client_reset(c, &reset, mcp_done);
 }
 
 struct mcp_tool {

@@ -216,7 +216,7 @@ static void openenv_reset(struct client *c, const struct pyjson *data)
 	else if (c->seat->phase != SEAT_IDLE)
 		openenv_say(c, HTTP_CONFLICT, "EXECUTION_ERROR", BUSY);
 	else
-		seat_reset(c->seat, &reset, openenv_done, c);
+		client_reset(c, &reset, openenv_done);
 }
 
 static void openenv_step(struct client *c, const struct fh_action *action)
@@ -226,7 +226,7 @@ static void openenv_step(struct client *c, const struct fh_action *action)
 	else if (c->seat->phase != SEAT_IDLE)
 		openenv_say(c, HTTP_CONFLICT, "EXECUTION_ERROR", BUSY);
 	else
-		seat_step(c->seat, action, openenv_done, c);
+		client_step(c, action, openenv_done);
 }
 
 /* Refuses an action with a member that actions don't have: its name may be misspelt. */
