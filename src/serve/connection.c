@@ -50,3 +50,17 @@ void connection_prove(struct connection *c)
 	TAILQ_REMOVE(&c->net->unproven, c, link);
 	c->net->n_unproven--;
 }
+
+void connection_stop(struct connection *c)
+{
+	c->stopped = true;
+	lws_api.rx_flow_control(c->wsi, 0);
+}
+
+void connection_go_on(struct connection *c)
+{
+	if (!c->stopped)
+		return;
+	c->stopped = false;
+	lws_api.rx_flow_control(c->wsi, 1);
+}

@@ -41,10 +41,11 @@ struct connection {
 	bool sending;     /* an answer is being sent */
 	int close_status; /* WebSocket: status with which to close after the answer; 0: none */
 
+	bool stopped; /* the socket is not read */
+
 	/* a WebSocket */
 	struct inbox inbox;
-	bool stopped; /* the socket is not read */
-	bool timed;   /* a timeout runs for bytes that are being sent */
+	bool timed; /* a timeout runs for bytes that are being sent */
 	/* session to use; "" for a new one */
 	char session_id[SEAT_ID_BYTES];
 	bool attached; /* the session outlives the connection */
@@ -59,6 +60,10 @@ struct connection {
 	bool streams;      /* the answer is an event of a stream */
 	bool ending;       /* close when the answer is sent */
 	int64_t asked_ns;
+	bool bodied;     /* libwebsockets reads the request as one with a body */
+	bool unsure;     /* more bytes may have come with the request */
+	int turns;       /* times that the socket was writable since the request or its answer */
+	int64_t more_ns; /* time when bytes were found behind the request; 0: there are none */
 	char opened_session[SEAT_ID_BYTES]; /* header Mcp-Session-Id of the answer; "": none */
 };
 
@@ -93,6 +98,11 @@ enum guard_verdict connection_guard(
 
 /* Adds a new connection to net.unproven, and drops the oldest if there are too many. */
 void connection_begin(struct connection *c);
+
+/* Stop and go on reading the socket. While it is stopped, the library calls nothing for the
+ * connection, not even when the socket is writable. */
+void connection_stop(struct connection *c);
+void connection_go_on(struct connection *c);
 
 /* Removes a connection from net.unproven: it showed the token, or ends. */
 void connection_prove(struct connection *c);

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define HTTP_CHUNK_BYTES (32L << 10)
 #define HTTP_HEAD_BYTES 1024
@@ -16,6 +17,10 @@
 /* A call that takes longer is answered as a stream of events. Comments in the stream keep clients
  * from giving up: many wait 5 s for data. */
 #define STREAM_AFTER_NS (2 * NS_PER_S)
+
+/* An answer is sent within this time if the client sent its next request too early. */
+#define MORE_TIMEOUT_NS (2 * NS_PER_S)
+#define MORE_BYTES 65536
 
 #define JSON "application/json"
 
@@ -240,7 +245,9 @@ static void http_answered(void *user)
 {
 	struct connection *c = user;
 
+	connection_go_on(c);
 	c->sent = 0;
+	c->turns = 0;
 	c->sending = true;
 	lws_api.callback_on_writable(c->wsi);
 }
@@ -283,6 +290,8 @@ int http_take_request(struct connection *c, const char *path)
 	client_init(&c->client, &c->net->seats, http_answered, c);
 	c->has_client = true;
 	c->sending = c->headed = c->streams = c->ending = c->taken = false;
+	c->turns = 0;
+	c->more_ns = 0;
 	c->mime = JSON;
 	*c->opened_session = '\0';
 	c->asked_ns = clock_now_ns();
@@ -292,8 +301,9 @@ int http_take_request(struct connection *c, const char *path)
 	http_check(c);
 	c->takes_events = http_takes_events(c);
 	n = http_body_length(c);
-	if (n > 0)
-		return 0; /* the body comes, also of a refused request */
+	c->bodied = n > 0 || http_has_header(c, WSI_TOKEN_POST_URI);
+	if (n >= 0 && c->bodied)
+		return 0; /* the body comes, also of a refused request and an empty one */
 	/* A body of unknown length can't be told from the next request: close the connection. */
 	c->ending = n < 0;
 	return http_body_end(c);
@@ -301,17 +311,35 @@ int http_take_request(struct connection *c, const char *path)
 
 int http_body(struct connection *c, const char *data, size_t n)
 {
-	if (!c->refused)
+	if (!c->refused && !c->taken)
 		buf_add(&c->in, data, n);
 	return c->in.truncated ? -1 : 0;
 }
 
+/*
+ * The client sent more before it got its answer. libwebsockets keeps these bytes and reports the end
+ * of the body again and again. So the connection ends with the answer, and its next request is
+ * dropped. It ends now if no answer is ready, or if the request itself came too early.
+ */
+static int http_take_more(struct connection *c)
+{
+	int64_t now_ns = clock_now_ns();
+
+	c->ending = true;
+	if (!c->more_ns)
+		c->more_ns = now_ns;
+	return c->client.busy || c->unsure || now_ns - c->more_ns > MORE_TIMEOUT_NS ? -1 : 0;
+}
+
 int http_body_end(struct connection *c)
 {
-	/* libwebsockets also reports the end of a body that is empty or refused. */
 	if (c->taken)
-		return 0;
+		return http_take_more(c);
 	c->taken = true;
+	if (c->bodied && c->unsure)
+		lws_api.callback_on_writable(c->wsi); /* http_rest() stops the reading */
+	else if (c->bodied)
+		connection_stop(c);
 	/* The answer may take long: no timeout of the library's ends the connection. */
 	lws_api.set_timeout(c->wsi, NO_PENDING_TIMEOUT, 0);
 	if (c->refused)
@@ -378,13 +406,24 @@ static int http_send(struct connection *c, const char *data, size_t n, bool last
 			: 0;
 }
 
+/* Drops what the client sent too early. If it stayed unread, the answer could be lost. */
+static void http_drop_more(struct connection *c)
+{
+	static char dropped[MORE_BYTES];
+
+	(void)recv(lws_api.get_socket_fd(c->wsi), dropped, sizeof(dropped), MSG_DONTWAIT);
+}
+
 static int http_finished(struct connection *c)
 {
 	c->sending = false;
 	client_release(&c->client);
 	c->has_client = false;
+	if (c->more_ns)
+		http_drop_more(c);
 	if (c->streams || c->ending)
 		return -1;
+	c->unsure = !c->bodied;
 	return lws_api.http_transaction_completed(c->wsi) ? -1 : 0;
 }
 
@@ -401,13 +440,31 @@ static void http_make_event(struct connection *c)
 	c->client.answer = event;
 }
 
+/*
+ * Lets libwebsockets go through its buffer once. It then reports bytes behind the request, as
+ * http_take_more() tells. Without such bytes the socket is not read until the answer is there. False:
+ * an answer is to be sent now.
+ */
+static bool http_rest(struct connection *c)
+{
+	if (!c->has_client || !c->taken || c->stopped)
+		return true;
+	if (c->turns++ == 0)
+		lws_api.callback_on_writable(c->wsi);
+	else if (c->sending)
+		return false;
+	else
+		connection_stop(c);
+	return true;
+}
+
 int http_writable(struct connection *c)
 {
 	struct buf *answer = &c->client.answer;
 	size_t n;
 	bool last;
 
-	if (!c->has_client || !c->sending)
+	if (http_rest(c))
 		return 0;
 	lws_api.set_timeout(c->wsi, PENDING_TIMEOUT_HTTP_CONTENT, SEND_TIMEOUT_S);
 	if (!c->headed) {
@@ -437,7 +494,8 @@ void http_tick(struct connection *c, int64_t now_ns)
 	static const char comment[] = ": the call is under way\n\n";
 
 	if (!c->has_client || !c->client.busy || !c->takes_events || !c->route ||
-			c->route->take != http_mcp || now_ns - c->asked_ns < STREAM_AFTER_NS)
+			c->route->take != http_mcp || now_ns - c->asked_ns < STREAM_AFTER_NS ||
+			lws_api.send_pipe_choked(c->wsi))
 		return;
 	if (!c->headed) {
 		c->streams = true;

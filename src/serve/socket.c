@@ -174,19 +174,15 @@ static void socket_go_on(struct connection *c)
 		socket_take(c, m->text, m->n);
 		free(m);
 	}
-	if (!c->stopped || c->inbox.first)
-		return;
-	c->stopped = false;
-	lws_api.rx_flow_control(c->wsi, 1);
+	if (!c->inbox.first)
+		connection_go_on(c);
 }
 
 static void socket_keep(struct connection *c, const char *text, size_t n)
 {
 	inbox_add(&c->inbox, text, n);
-	if (!inbox_is_full(&c->inbox))
-		return;
-	c->stopped = true;
-	lws_api.rx_flow_control(c->wsi, 0);
+	if (inbox_is_full(&c->inbox))
+		connection_stop(c);
 }
 
 static void socket_message(struct connection *c, const char *text, size_t n)

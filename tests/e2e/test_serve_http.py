@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """fumehood serve: HTTP requests that come, end or follow each other in unusual ways."""
 
+import contextlib
 import json
+import os
+import random
+import re
 import socket
 import struct
 import time
+from pathlib import Path
 
+import pytest
 from conftest import until
 from test_serve import serve as serve  # a fixture
 
@@ -71,3 +77,112 @@ def test_an_empty_body_and_connections_that_end_too_early(serve):
     connection.send(request("POST", "/reset", {"episode_id": "early"}))
     connection.reset()
     until(lambda: server.metric("resets_total") == 2, "the reset")
+
+
+def cpu_s(server) -> float:
+    words = Path(f"/proc/{server.child.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+EARLY = [
+    request("POST", "/reset", {"episode_id": "a"}),
+    request("POST", "/reset"),
+    request("GET", "/health"),
+    step("echo 2")[:-5],
+]
+
+
+@pytest.mark.parametrize("after_s", [0, 0.1])
+def test_a_request_that_does_not_wait_is_dropped(serve, after_s):
+    server = serve("--max-steps", "100")
+    server.json("POST", "/reset", {"episode_id": "a"})
+    kept = Raw(server)
+    for early in EARLY:
+        for connection in (Raw(server), kept):
+            slow = step("sleep 0.4; echo 1", "a")
+            if after_s:
+                connection.send(slow)
+                time.sleep(after_s)
+                connection.send(early)
+            else:
+                connection.send(slow, early, early)
+            before = cpu_s(server)
+            status, head, body = connection.answer()
+            assert (status, head["connection"]) == (200, "close")
+            assert json.loads(body)["observation"]["text"] == "1\n"
+            assert connection.input.read() == b""
+            assert cpu_s(server) - before < 0.2
+            connection.close()
+        kept = Raw(server)
+        for before in (request("GET", "/health"), request("POST", "/mcp", {})):
+            kept.send(before)
+            assert kept.answer()[0] == 200
+    assert server.metric("resets_total") == 1
+
+
+@pytest.mark.parametrize("early", [[request("POST", "/mcp", {})], [step("sleep 0.4")] * 2])
+def test_a_request_that_comes_with_a_get(serve, early):
+    server = serve()
+    server.json("POST", "/reset", {})
+    connection = Raw(server)
+    before = cpu_s(server)
+    connection.send(request("GET", "/health"), *early)
+    assert connection.answer()[0] == 200
+    time.sleep(0.5)
+    assert cpu_s(server) - before < 0.2
+    connection.close()
+
+
+def hammered(dice: random.Random, sessions: list[str]) -> bytes:
+    """The bytes of a random request, perhaps cut."""
+    names = dice.choice([{}, {"episode_id": "a"}, {"episode_id": "b"}])
+    command = dice.choice(["true", "sleep 0.05", "sleep 2", "submit"])
+    own = f"Mcp-Session-Id: {dice.choice(sessions)}"
+    call = {"name": "bash", "arguments": {"command": command}}
+    rpc = dice.choice(
+        [
+            {"method": "initialize", "params": {"protocolVersion": "2025-06-18"}},
+            {"method": "tools/call", "params": call},
+            {"method": "notifications/cancelled"},
+        ]
+    )
+    data = dice.choice(
+        [
+            request("POST", "/reset", names),
+            request("POST", dice.choice(["/reset", "/step", "/mcp", "/nothing"])),
+            request("POST", "/step", {"action": {"command": command}, **names}),
+            request("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, **rpc}, own),
+            request("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, **rpc}),
+            request("DELETE", "/mcp", None, own),
+            request("GET", dice.choice(["/health", "/state", "/metrics", "/schema"])),
+            b"POST /reset HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nxyz",
+        ]
+    )
+    return data if dice.random() < 0.9 else data[: dice.randrange(len(data))]
+
+
+def test_random_requests_leave_a_server_that_works(serve):
+    server = serve("--idle-timeout", "1", "--max-steps", "1000")
+    seed = random.randrange(1 << 30)
+    print("seed", seed)
+    dice = random.Random(seed)
+    sessions = ["none"]
+    end = time.monotonic() + 4
+    while time.monotonic() < end:
+        connection = Raw(server)
+        connection.socket.settimeout(dice.choice([0.001, 0.01, 0.2]))
+        with contextlib.suppress(OSError):
+            for _ in range(dice.randint(1, 5)):
+                connection.send(hammered(dice, sessions))
+                if dice.random() < 0.6:
+                    data = connection.socket.recv(65536)
+                    sessions += re.findall(r"mcp-session-id: (\w+)", data.decode())
+        dice.choice([Raw.close, Raw.reset])(connection)
+        del sessions[1:-5]
+    assert server.json("GET", "/health") == (200, {"status": "healthy"})
+    until(lambda: server.metric("sessions") == 0, "the sessions end")
+    until(lambda: server.metric("connections") == 1, "the connections end")
+    before = cpu_s(server)
+    time.sleep(1)
+    assert cpu_s(server) - before < 0.2
+    assert server.end() == 0
