@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "serve/mcp.h"
 #include "serve/openenv.h"
+#include "serve/status_words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -252,32 +253,10 @@ static void http_answered(void *user)
 	lws_api.callback_on_writable(c->wsi);
 }
 
-static const char *http_reason(int status)
-{
-	switch (status) {
-	case 400:
-		return "bad request";
-	case 401:
-		return "a token is needed: Authorization: Bearer TOKEN";
-	case 403:
-		return "this host or origin is not allowed";
-	case 404:
-		return "not found";
-	case 405:
-		return "method not allowed";
-	case 411:
-		return "Content-Length is missing";
-	case 413:
-		return "the body is too large";
-	default:
-		return "refused";
-	}
-}
-
 static void http_answer_refusal(struct connection *c)
 {
 	client_begin(&c->client, CLIENT_HTTP);
-	buf_printf(&c->client.answer, "{\"detail\":\"%s\"}", http_reason(c->refused));
+	buf_printf(&c->client.answer, "{\"detail\":\"%s\"}", status_words(c->refused)->detail);
 	client_end(&c->client, c->refused);
 }
 
@@ -317,18 +296,17 @@ int http_body(struct connection *c, const char *data, size_t n)
 }
 
 /*
- * The client sent more before it got its answer. libwebsockets keeps these bytes and reports the end
- * of the body again and again. So the connection ends with the answer, and its next request is
- * dropped. It ends now if no answer is ready, or if the request itself came too early.
+ * Takes note that the client sent more before it got its answer. libwebsockets keeps these bytes,
+ * and reports the end of the body again and again. So the connection ends with the answer. It ends
+ * now if no answer is ready, or if the request itself came too early.
  */
 static int http_take_more(struct connection *c)
 {
-	int64_t now_ns = clock_now_ns();
-
 	c->ending = true;
 	if (!c->more_ns)
-		c->more_ns = now_ns;
-	return c->client.busy || c->unsure || now_ns - c->more_ns > MORE_TIMEOUT_NS ? -1 : 0;
+		c->more_ns = clock_now_ns();
+	return c->client.busy || c->unsure || clock_now_ns() - c->more_ns > MORE_TIMEOUT_NS ? -1
+											    : 0;
 }
 
 int http_body_end(struct connection *c)
@@ -357,6 +335,7 @@ struct http_head {
 	bool failed;
 };
 
+/* name == NULL: the value is the whole line. */
 static void http_add(struct http_head *h, const char *name, const char *value)
 {
 	if (lws_api.add_http_header_by_name(h->c->wsi, (const unsigned char *)name,
@@ -368,10 +347,12 @@ static void http_add(struct http_head *h, const char *name, const char *value)
 static int http_send_head(struct connection *c, int status, const char *mime, int64_t length)
 {
 	unsigned char head[LWS_PRE + HTTP_HEAD_BYTES];
+	char line[64];
 	struct http_head h = { .c = c, .p = head + LWS_PRE, .end = head + sizeof(head) - 1 };
 
-	if (lws_api.add_http_header_status(c->wsi, (unsigned)status, &h.p, h.end))
-		return -1;
+	/* libwebsockets would refuse a handshake by HTTP/1.0, which clients don't take. */
+	snprintf(line, sizeof(line), "HTTP/1.1 %d %s", status, status_words(status)->phrase);
+	http_add(&h, NULL, line);
 	http_add(&h, "content-type:", mime);
 	http_add(&h, "cache-control:", "no-store");
 	http_add(&h, "x-content-type-options:", "nosniff");
@@ -441,9 +422,8 @@ static void http_make_event(struct connection *c)
 }
 
 /*
- * Lets libwebsockets go through its buffer once. It then reports bytes behind the request, as
- * http_take_more() tells. Without such bytes the socket is not read until the answer is there. False:
- * an answer is to be sent now.
+ * Lets libwebsockets go through its buffer, so that it reports bytes behind the request. Without
+ * such bytes the socket is not read until the answer is there. False: send the answer now.
  */
 static bool http_rest(struct connection *c)
 {
@@ -512,7 +492,7 @@ int http_refuse_upgrade(struct connection *c, int status)
 	c->net->host->metrics.refusals += status == 401 || status == 403;
 	c->ending = true;
 	*c->opened_session = '\0';
-	snprintf(text, sizeof(text), "{\"detail\":\"%s\"}", http_reason(status));
+	snprintf(text, sizeof(text), "{\"detail\":\"%s\"}", status_words(status)->detail);
 	if (http_send_head(c, status, JSON, (int64_t)strlen(text)) == 0)
 		http_send(c, text, strlen(text), true);
 	return 1;

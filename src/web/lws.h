@@ -14,7 +14,6 @@
 #define LWS_FUNCTIONS(X)                                                                           \
 	X(add_http_header_by_name)                                                                 \
 	X(add_http_header_content_length)                                                          \
-	X(add_http_header_status)                                                                  \
 	X(adopt_descriptor_vhost)                                                                  \
 	X(callback_on_writable)                                                                    \
 	X(close_reason)                                                                            \

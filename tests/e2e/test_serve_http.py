@@ -27,12 +27,13 @@ class Raw:
         self.socket.sendall(b"".join(requests))
 
     def answer(self) -> tuple[int, dict, bytes]:
-        status = int(self.input.readline().split()[1])
+        version, status, phrase = self.input.readline().decode().split(" ", 2)
+        assert version == "HTTP/1.1" and phrase.strip() not in ("", "Unknown")
         head = {}
         while line := self.input.readline().strip():
             name, _, value = line.decode().partition(":")
             head[name.lower()] = value.strip()
-        return status, head, self.input.read(int(head["content-length"]))
+        return int(status), head, self.input.read(int(head["content-length"]))
 
     def reset(self) -> None:
         """Ends the connection at once, without waiting for answers."""

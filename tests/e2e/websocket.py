@@ -49,7 +49,9 @@ class WebSocket:
         text = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
         self.socket.sendall(f"GET {path} HTTP/1.1\r\n{text}\r\n".encode())
         self.input = self.socket.makefile("rb")
-        status = int(self.input.readline().split()[1])
+        version, status = self.input.readline().split()[:2]
+        status = int(status)
+        assert version == b"HTTP/1.1"
         head = {}
         while line := self.input.readline().strip():
             name, _, value = line.decode().partition(":")
