@@ -17,6 +17,7 @@
 #define HTTP_OK 200
 #define HTTP_NOT_FOUND 404
 #define HTTP_CONFLICT 409
+#define HTTP_TOO_LARGE 413
 #define HTTP_INVALID 422
 #define HTTP_FAILED 500
 #define HTTP_FULL 503
@@ -153,6 +154,9 @@ static void openenv_done(void *user, const struct seat *s, const struct seat_ans
 		break;
 	case SEAT_INVALID:
 		openenv_say(c, HTTP_CONFLICT, "EXECUTION_ERROR", answer->message);
+		break;
+	case SEAT_TOO_LARGE:
+		openenv_say(c, HTTP_TOO_LARGE, "EXECUTION_ERROR", answer->message);
 		break;
 	case SEAT_NO_OPENING:
 		openenv_refuse(c, "FACTORY_ERROR", answer->message);

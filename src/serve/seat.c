@@ -69,7 +69,9 @@ static void seat_fail(struct seat *s, enum seat_failure failure, const struct fh
 /* Fails a request by the kind of its error. */
 static void seat_refuse(struct seat *s, int r, const struct fh_error *err)
 {
-	seat_fail(s, r == -EINVAL || r == -E2BIG ? SEAT_INVALID : SEAT_FAILED, err);
+	enum seat_failure wrong = r == -E2BIG ? SEAT_TOO_LARGE : SEAT_INVALID;
+
+	seat_fail(s, r == -EINVAL || r == -E2BIG ? wrong : SEAT_FAILED, err);
 }
 
 static void seat_succeed(struct seat *s, bool is_reset)

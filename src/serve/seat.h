@@ -18,6 +18,7 @@ enum seat_phase {
 enum seat_failure {
 	SEAT_OK,
 	SEAT_INVALID,    /* the request is wrong, and changed nothing */
+	SEAT_TOO_LARGE,  /* the same, because the action is too long */
 	SEAT_NO_OPENING, /* the environment could not be opened */
 	SEAT_FAILED,
 };

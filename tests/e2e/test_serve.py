@@ -380,6 +380,7 @@ def test_an_episode_over_http(serve):
     for body in ("", "[]", "{", {"action": 1}, {"action": {}}, {"action": {"command": 1}}):
         status, answer = server.json("POST", "/step", body)
         assert status == 422 and answer["detail"][0]["loc"][0] == "body"
+    assert server.json("POST", "/step", {"action": {"command": "x" * (2 << 20)}})[0] == 413
     status, answer = server.json("POST", "/step", {"action": {"command": "submit"}})
     assert status == 200 and answer["done"]
     assert server.json("POST", "/step", {"action": {"command": "ls"}})[0] == 409
