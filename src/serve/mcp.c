@@ -389,7 +389,7 @@ static void mcp_notified(struct client *c, const char *method)
 
 static bool mcp_is_id(const struct pyjson *id)
 {
-	return id->kind == PYJSON_STRING || id->kind == PYJSON_NUMBER;
+	return id->kind == PYJSON_STRING || id->kind == PYJSON_NUMBER || id->kind == PYJSON_NULL;
 }
 
 void mcp_take(struct client *c, const struct pyjson *request)
@@ -400,7 +400,7 @@ void mcp_take(struct client *c, const struct pyjson *request)
 
 	if (id && mcp_is_id(id))
 		c->rpc_id = id;
-	if (request->kind != PYJSON_OBJECT || !method ||
+	if (request->kind != PYJSON_OBJECT || !method || (id && !mcp_is_id(id)) ||
 			!str_eq(pyjson_text(pyjson_get(request, "jsonrpc")), "2.0")) {
 		mcp_fail(c, RPC_REQUEST, "the text is not a request of JSON-RPC 2.0");
 		return;

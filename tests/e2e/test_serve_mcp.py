@@ -95,6 +95,8 @@ WRONG = [
     ("{}", -32600),
     ('{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600),
     ('{"jsonrpc":"2.0","id":1,"method":7}', -32600),
+    ('{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600),
+    ('{"jsonrpc":"2.0","id":[1],"method":"ping"}', -32600),
     ('{"jsonrpc":"2.0","id":1,"method":"fly"}', -32601),
     ('{"jsonrpc":"2.0","id":1,"method":"server/discover"}', -32601),
     ('{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32602),
