@@ -58,7 +58,7 @@ static int runner_check_repeats(struct runner *run, const char *option, const st
 	return cmd_misuse(run->ctx, "%s: '%s' would be played twice", option, list->items[at]);
 }
 
-/* Refuses options of a command that plays as the agent if there is none. */
+/* Refuses an empty command that plays as the agent, and options of such a command without one. */
 static int runner_check_foreign(struct runner *run)
 {
 	static const char *const needy[] = { "agent-timeout", "agent-calls", "agent-tokens" };
@@ -67,6 +67,8 @@ static int runner_check_foreign(struct runner *run)
 	for (size_t i = 0; i < ARRAY_SIZE(needy) && !o->foreign.command && !o->resume; i++)
 		if (cmd_given(run->ctx, needy[i]))
 			return cmd_misuse(run->ctx, "--%s needs --agent-command", needy[i]);
+	if (o->foreign.command && !*o->foreign.command)
+		return cmd_misuse(run->ctx, "--agent-command is empty");
 	return CMD_OK;
 }
 

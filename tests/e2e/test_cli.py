@@ -119,6 +119,7 @@ WRONG = [
     ("env --task a --suffix b", "--suffix needs --out"),
     ("run --quiet=false -v", "--task is missing; `fumehood task list` shows what there is"),
     ("run --task a --agent-calls 5", "--agent-calls needs --agent-command"),
+    ("run --task a --agent-command=", "--agent-command is empty"),
     ("run --task a --top-p 7", "--top-p wants a number from -1 to 1, not '7'"),
     ("run --task a --task_config_path b", "--task_config_path is --task: give one of them"),
     ("run -- stray", "unexpected argument 'stray'; did you mean --task stray?"),
