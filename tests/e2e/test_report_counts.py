@@ -187,3 +187,35 @@ def test_scores_that_observations_tell(fumehood, tmp_path):
     (run / "results.json").write_text('{"agent": [{"Score": 5}], "baseline": {"Score": 4}}')
     found = tables(fumehood("report", tmp_path / "runs", "--json"))
     assert cells(found["scores-attempt"])["nobodysTask"] == {"baseline": 4.0, "m": 5.0}
+
+
+def test_unknown_costs_of_steps(fumehood, tmp_path):
+    """A .traj tells the cost of a run, but not of its steps, so no curve over cost has it."""
+    shown = "Baseline Score: {'Score': 1.0}\nEvaluation Score: {'Score': 2.0}"
+    step = {"action": "validate", "observation": shown, "state": "{}", "response": ""}
+    step |= {"thought": "", "execution_time": 1.0}
+    info = {"exit_status": "submitted", "model_stats": {"task_cost": 4.5}}
+    info["score"] = [{"Score": 2.0}]
+    record = {"environment": "e", "trajectory": [step], "history": [], "info": info}
+    run = mlgym_run(tmp_path / "runs", "m", "blotto", 0, [2.0])
+    (run / "blotto.traj").write_text(json.dumps(record))
+    args = ("report", tmp_path / "runs")
+    found = tables(fumehood(*args, "--json"))
+    assert found["over-steps"]["rows"] == [[1, 1]] and found["over-cost"]["rows"] == []
+    for form in "text", "md", "html":
+        text = fumehood(*args, "--tables", "over-cost", "--format", form).stdout
+        assert "Left out are 1 of 1 runs" in " ".join(text.split()) and "<svg" not in text
+    assert fumehood(*args, "--tables", "over-cost").stdout.endswith("don't.\n")
+    events = [
+        {"event": "open", "task": "blotto", "metric": "Score", "model": "own"},
+        {"event": "spent", "model_stats": {"task_cost": 0.5}},
+        {"event": "step", "action": "validate", "info": {"score": {"Score": 1.5}}},
+    ]
+    events[0]["baseline"] = {"Score": 1.0}
+    (tmp_path / "runs" / "own").mkdir()
+    text = "".join(json.dumps(e) + "\n" for e in events)
+    (tmp_path / "runs" / "own" / "events.jsonl").write_text(text)
+    over = tables(fumehood(*args, "--json"))["over-cost"]
+    assert over["rows"][-1] == [0.5, None, 0.5] and over["columns"] == ["$", "m", "own"]
+    assert "Left out are 1 of 2 runs" in over["note"]
+    assert "Left out are 1 of 2 runs" in fumehood(*args, "--format", "html").stdout
