@@ -219,3 +219,17 @@ def test_unknown_costs_of_steps(fumehood, tmp_path):
     assert over["rows"][-1] == [0.5, None, 0.5] and over["columns"] == ["$", "m", "own"]
     assert "Left out are 1 of 2 runs" in over["note"]
     assert "Left out are 1 of 2 runs" in fumehood(*args, "--format", "html").stdout
+
+
+def test_equal_scores_share_their_ranks(fumehood, tmp_path):
+    """Names do not rank models: two that are the best have rank 1.5 each."""
+    for model, score in ("a", 2.0), ("b", 3.0), ("c", 3.0), ("d", 1.0):
+        mlgym_run(tmp_path, model, "blotto", 0, [score])
+    found = tables(fumehood("report", tmp_path, "--json"))
+    ranks = {row[0]: row[1:] for row in found["borda-attempt"]["rows"]}
+    # The model d has the baseline's score. BORDA is the number of competitors less the rank.
+    expected = {"b": 1.5, "c": 1.5, "a": 3, "d": 4.5, "baseline": 4.5}
+    assert ranks == {who: [rank, 5 - rank] for who, rank in expected.items()}
+    assert cells(found["models"])["b"]["Mean rank"] == cells(found["models"])["c"]["Mean rank"]
+    for table in "models", "borda-attempt", "ranks-attempt":
+        assert "qual scores" in found[table]["note"] or "same score" in found[table]["note"]
