@@ -351,7 +351,9 @@ static const char *spread_note(const struct report *r, size_t unknown)
 {
 	static const char note[] =
 			"Interquartile mean of the best normalised scores so far. The band of the "
-			"picture is the middle half of the runs. A run that has ended keeps its score.";
+			"picture is the middle half of the runs. A run that has ended keeps its score. "
+			"Until its first score a run counts as 0, so a curve falls where first scores "
+			"are worse than the baseline.";
 
 	if (!unknown)
 		return note;

@@ -44,6 +44,10 @@ def test_outliers_do_not_flatten_pictures(fumehood, tmp_path):
     # The scores of `fine` are below the baseline, -1/6 in all, and so the lowest of the picture.
     assert curves["low"][:26] == 26 * "\u2193" and curves["fine"][:26] == 26 * "\u2581"
     found = tables(fumehood("report", *args, "--json"))
+    # A curve may fall: before its first score a run is at 0, and `fine` begins below the baseline.
+    assert found["over-cost"]["rows"][0][2] == 0 > min(row[2] for row in found["over-cost"]["rows"])
+    for table in "over-steps", "over-cost":
+        assert "so a curve falls where first scores are worse" in found[table]["note"]
     assert found["over-cost"]["rows"][-1] == pytest.approx([90, 1, 2 / 3, 1 / 3])
     page = fumehood("report", *args, "--format", "html").stdout
     assert below in page and "1 of 3 points lie right of the picture; the furthest is at 90" in page
