@@ -21,7 +21,7 @@ static const struct {
 	{ "scores-attempt", true },
 	{ "spread", false },
 	{ "over-steps", false },
-	{ "policy-steps", false },
+	{ "policy-steps", true },
 	{ "costs", false },
 	{ "times", false },
 	{ "errors", false },

@@ -224,7 +224,8 @@ def test_steps_of_a_policy(fumehood, tmp_path):
         name = f"blotto_pi{step}_{score}.json"
         (folder / name).write_text(json.dumps({"agent": [{"Score": score}], "baseline": {}}))
     found = tables(fumehood("report", folder, "--json"))
-    assert found["policy-steps"]["rows"] == [["blotto", 0, 2, 1.5, 1.5], ["blotto", 1, 1, 4, 4]]
+    rows = [["blotto", 0, 2, 1.5, 1.5, None], ["blotto", 1, 1, 4, 4, None]]
+    assert found["policy-steps"]["rows"] == rows
 
 
 @pytest.mark.parametrize(

@@ -121,11 +121,20 @@ def test_damaged_episodes_of_a_policy_count(fumehood, tmp_path):
     costs = dict(zip(found["costs"]["columns"], found["costs"]["rows"][0], strict=True))
     assert (costs["Runs"], costs["Steps"]) == (4, 2 + 3 * 3)
     # The cut one has the scores of its turns, the others those of their metrics.
-    assert found["policy-steps"]["rows"] == [["blotto", 7, 4, (3 + 3 * 2) / 4, 2]]
+    assert found["policy-steps"]["rows"] == [["blotto", 7, 4, (3 + 3 * 2) / 4, 2, None]]
     damaged = {row[4].split("_")[-1] for row in found["troubles"]["rows"] if "damaged" in row[0]}
     assert damaged == {"cut.json", "ends.json", "broken.json"}
     notes = json.loads(done.stdout)["notes"]
     assert any(note.startswith("3 records are damaged.") for note in notes)
+    # Rewards have a column. Text has all steps of a training, though they are many.
+    for step in range(30):
+        for reward in 0.5, -2.0 * step:
+            more = json.dumps(episode | {"policy_step": step + 10, "reward": reward})
+            (tmp_path / f"blotto_pi{step + 10}_{reward}.json").write_text(more)
+    rows = tables(fumehood("report", tmp_path, "--json"))["policy-steps"]["rows"]
+    assert [row[5] for row in rows] == [None] + [0.25 - step for step in range(30)]
+    text = fumehood("report", tmp_path).stdout
+    assert re.search(r"^blotto +39 .* -28\.75", text, re.M) and "Mean reward" in text
 
 
 def test_export_of_a_policy(fumehood, tmp_path):
