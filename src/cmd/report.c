@@ -106,7 +106,8 @@ static int report_main(struct command_context *ctx)
 {
 	const struct report_options *o = ctx->options;
 	enum report_format format = ctx->json ? REPORT_JSON : (enum report_format)o->format;
-	bool is_brief = format == REPORT_TEXT && !o->tables.n;
+	bool is_brief = !o->tables.n &&
+			(format == REPORT_TEXT || (format == REPORT_MARKDOWN && o->compare.n));
 	auto_buf struct buf text = BUF_INIT(REPORT_BYTES_MAX);
 	struct report_doc doc = { .arena = ctx->arena, .title = "Report of runs" };
 	struct run_rows rows = { 0 };

@@ -6,21 +6,22 @@
 #include <errno.h>
 
 #define BRIEF_CELLS_MAX 80 /* cells of a table that is not long */
+#define BRIEF_COMPARED 3   /* first tables of `brief`, which answer --compare alone */
 
-/* Tables that text has without --tables: models, scores, noise, costs, and runs in which something
- * went wrong. */
+/* Tables that text has without --tables: a comparison, models, scores, noise, costs, and runs in
+ * which something went wrong. */
 static const struct {
 	const char *id;
 	bool is_kept; /* also if it is long */
 } brief[] = {
-	{ "models", true },
 	{ "compare-total", true },
 	{ "compare", true },
+	{ "models", true },
 	{ "mixed", true },
 	{ "scores-attempt", true },
 	{ "spread", false },
 	{ "over-steps", false },
-	{ "policy-steps", false },
+	{ "policy-steps", true },
 	{ "costs", false },
 	{ "times", false },
 	{ "errors", false },
@@ -114,8 +115,9 @@ void report_tables_keep_brief(struct report_doc *doc)
 {
 	struct report_doc all = report_tables_take(doc);
 	auto_buf struct buf long_ids = BUF_INIT(1024);
+	bool is_compared = report_tables_find(&all, "compare") != NULL;
 
-	for (size_t i = 0; i < ARRAY_SIZE(brief); i++) {
+	for (size_t i = 0; i < (is_compared ? BRIEF_COMPARED : ARRAY_SIZE(brief)); i++) {
 		struct report_table *t = report_tables_find(&all, brief[i].id);
 
 		if (t && (brief[i].is_kept || t->n_rows * t->n_columns <= BRIEF_CELLS_MAX))
@@ -129,7 +131,5 @@ void report_tables_keep_brief(struct report_doc *doc)
 			all.n_tables - doc->n_tables,
 			long_ids.len ? "\nTables that are long here: --tables " : "",
 			buf_str(&long_ids),
-			report_tables_find(&all, "compare")
-					? ""
-					: "\nIs a difference noise: --compare MODEL MODEL");
+			is_compared ? "" : "\nIs a difference noise: --compare MODEL MODEL");
 }

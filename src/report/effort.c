@@ -319,24 +319,26 @@ static int effort_compare_policies(const void *a, const void *b)
 		       : (x->policy_step > y->policy_step) - (x->policy_step < y->policy_step);
 }
 
+/* Adds a row with the means of both scores, then of the reward. */
 static void effort_add_policy(const struct report *r, struct report_table *t,
 		const struct run_row **runs, size_t n)
 {
 	struct cell *cells = table_add_row(r->doc, t);
-	double sums[N_SCORE_KINDS] = { 0 };
-	size_t counts[N_SCORE_KINDS] = { 0 };
+	double sums[N_SCORE_KINDS + 1] = { 0 };
+	size_t counts[N_SCORE_KINDS + 1] = { 0 };
 
 	for (size_t i = 0; i < n; i++)
-		for (int kind = 0; kind < N_SCORE_KINDS; kind++) {
-			double score = report_score(runs[i], kind);
+		for (int kind = 0; kind <= N_SCORE_KINDS; kind++) {
+			double value = kind < N_SCORE_KINDS ? report_score(runs[i], kind)
+							    : runs[i]->reward;
 
-			sums[kind] += isnan(score) ? 0 : score;
-			counts[kind] += !isnan(score);
+			sums[kind] += isnan(value) ? 0 : value;
+			counts[kind] += !isnan(value);
 		}
 	cells[0] = cell_text(runs[0]->task);
 	cells[1] = cell_count(r->doc, (double)runs[0]->policy_step);
 	cells[2] = cell_count(r->doc, (double)n);
-	for (size_t kind = 0; kind < N_SCORE_KINDS; kind++)
+	for (size_t kind = 0; kind <= N_SCORE_KINDS; kind++)
 		cells[kind + 3] = cell_number(
 				r->doc, counts[kind] ? sums[kind] / (double)counts[kind] : NAN, 4);
 }
@@ -345,7 +347,7 @@ static void effort_add_policy(const struct report *r, struct report_table *t,
 static void effort_policies(const struct report *r)
 {
 	static const char *const columns[] = { "Task", "Policy step", "Runs", "Mean best score",
-		"Mean last score", NULL };
+		"Mean last score", "Mean reward", NULL };
 	const struct run_row **runs =
 			arena_array(r->doc->arena, r->n_runs + 1, sizeof(const struct run_row *));
 	struct report_table *t;
@@ -357,7 +359,7 @@ static void effort_policies(const struct report *r)
 	if (!n)
 		return;
 	qsort(runs, n, sizeof(const struct run_row *), effort_compare_policies);
-	t = doc_add(r->doc, "policy-steps", "Scores by policy step", NULL, columns);
+	t = doc_add(r->doc, "policy-steps", "Scores and rewards by policy step", NULL, columns);
 	t->n_keys = 2;
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && effort_compare_policies(&runs[i], &runs[end]) == 0;)

@@ -63,17 +63,18 @@ static const char *pair_note(struct arena *a, const double *differences, size_t 
 	if (least <= PAIR_SIGNIFICANT)
 		return test;
 	return arena_printf(a,
-			"%s The models differ on %zu tasks, so the p-value can't be below %.4g.",
-			test, different, least);
+			"%s The models differ on %zu task%s, so the p-value can't be below %.4g.",
+			test, different, different == 1 ? "" : "s", least);
 }
 
-static void pair_add_result(const struct report *r, const struct strata *x, const struct strata *y,
-		const double *differences)
+static void pair_add_result(const struct report *r, const char *title, const struct strata *x,
+		const struct strata *y, const double *differences)
 {
 	static const char *const columns[] = { "What", "Value", "Low", "High", NULL };
 	struct report_doc *doc = r->doc;
 	struct interval interval = stats_improvement_interval(x, y);
-	struct report_table *t = doc_add(doc, "compare-total", "Comparison over tasks",
+	struct report_table *t = doc_add(doc, "compare-total",
+			arena_printf(doc->arena, "%s: over all tasks", title),
 			pair_note(doc->arena, differences, x->n_tasks), columns);
 	struct cell *cells = table_add_row(doc, t);
 
@@ -93,6 +94,7 @@ int pair_tables(const struct report *r, const char *a, const char *b, struct fh_
 	struct report_doc *doc = r->doc;
 	struct strata x = pair_new_strata(r), y = pair_new_strata(r);
 	double *differences = arena_array(doc->arena, r->n_tasks + 1, sizeof(double));
+	const char *title = arena_printf(doc->arena, "A = %s, B = %s", a, b);
 	struct report_table *t;
 	size_t of_a = 0, of_b = 0;
 	int n = pair_find(r, a, &of_a, err);
@@ -102,7 +104,7 @@ int pair_tables(const struct report *r, const char *a, const char *b, struct fh_
 	n = pair_find(r, b, &of_b, err);
 	if (n < 0)
 		return n;
-	t = doc_add(doc, "compare", arena_printf(doc->arena, "A = %s, B = %s", a, b),
+	t = doc_add(doc, "compare", title,
 			"Probability that a run of A scores better than a run of B. Equal scores count "
 			"half. No score is worse than any.",
 			columns);
@@ -131,6 +133,6 @@ int pair_tables(const struct report *r, const char *a, const char *b, struct fh_
 	if (!x.n_tasks)
 		return error_say(err, ENOENT, "--compare: '%s' and '%s' have no task in common", a,
 				b);
-	pair_add_result(r, &x, &y, differences);
+	pair_add_result(r, title, &x, &y, differences);
 	return 0;
 }

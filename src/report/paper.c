@@ -143,23 +143,30 @@ static void paper_add_ranks(struct report_doc *doc, const struct report *r, stru
 		cells[i + 1] = cell_text(paper_name(r, list[i].who));
 }
 
-/* Sorts the competitors of one task. Adds positions to the sums. Competitors without a
- * score share the mean of the positions that are left, because nothing orders them. */
+static bool paper_is_tied(const struct ranked *a, const struct ranked *b)
+{
+	return a->key == b->key || (isnan(a->key) && isnan(b->key));
+}
+
+/* Sorts the competitors of one task. Adds positions to the sums. Competitors with the same score
+ * share the mean of their positions, and so do those without one. Nothing orders them. */
 static void paper_rank_task(const struct report *r, enum score_kind kind, size_t task,
 		struct ranked *list, double *sums)
 {
-	size_t n = r->models.n + 1, scored = 0;
+	size_t n = r->models.n + 1;
 
 	for (size_t who = 0; who < n; who++) {
 		double score = paper_score(r, kind, task, who);
 
 		list[who] = (struct ranked){ who, r->tasks[task].maximize ? -score : score };
-		scored += !isnan(score);
 	}
 	paper_sort(list, n);
-	for (size_t i = 0; i < n; i++)
-		sums[list[i].who] += i < scored ? (double)i + 1
-						: ((double)scored + 1 + (double)n) / 2;
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && paper_is_tied(&list[i], &list[end]);)
+			end++;
+		for (size_t k = i; k < end; k++)
+			sums[list[k].who] += (double)(i + 1 + end) / 2;
+	}
 }
 
 static void paper_ranks(const struct report *r, enum score_kind kind)
@@ -176,7 +183,8 @@ static void paper_ranks(const struct report *r, enum score_kind kind)
 		places.items[i] = arena_printf(doc->arena, "%zu", i + 1);
 	t = doc_add_named(doc, arena_printf(doc->arena, "ranks-%s", kind_ids[kind]),
 			arena_printf(doc->arena, "Ranks, %s", kind_names[kind]),
-			"The order of models without a score means nothing.", "Rank", &places);
+			"The order of models with the same score, or without one, means nothing.",
+			"Rank", &places);
 	for (size_t task = 0; task < r->n_tasks; task++) {
 		paper_rank_task(r, kind, task, list, sums);
 		paper_add_ranks(doc, r, t, r->tasks[task].name, list);
@@ -188,8 +196,8 @@ static void paper_ranks(const struct report *r, enum score_kind kind)
 	paper_add_ranks(doc, r, t, "BORDA", list);
 	t = doc_add(doc, arena_printf(doc->arena, "borda-%s", kind_ids[kind]),
 			arena_printf(doc->arena, "Mean rank and BORDA count, %s", kind_names[kind]),
-			"BORDA sums the number of competitors minus the rank. Models without a score "
-			"share the ranks that are left.",
+			"BORDA sums the number of competitors minus the rank. Models with the same "
+			"score, or without one, share the mean of their ranks.",
 			columns);
 	for (size_t i = 0; i < n; i++) {
 		struct cell *cells = table_add_row(doc, t);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/spread.h"
 
+#include "base/path.h"
 #include "report/stats.h"
 
 #include <math.h>
@@ -231,9 +232,37 @@ static double spread_until(
 	return best;
 }
 
+static bool spread_has_cost(const struct run_row *row)
+{
+	return !isnan(row->cost) && row->cost > 0;
+}
+
+/* True if the record tells what a run had cost at each of its scores. Only an events.jsonl can. */
+static bool spread_has_step_costs(const struct run_row *row)
+{
+	const char *at = row->points;
+	double step, score, cost;
+
+	while (spread_point(&at, &step, &score, &cost))
+		if (isnan(cost))
+			return false;
+	return str_eq(path_basename(row->path), "events.jsonl");
+}
+
 static bool spread_has_axis(const struct run_row *row, enum axis axis)
 {
-	return axis == AXIS_STEPS ? row->steps > 0 : !isnan(row->cost) && row->cost > 0;
+	return axis == AXIS_STEPS ? row->steps > 0
+				  : spread_has_cost(row) && spread_has_step_costs(row);
+}
+
+/* Counts the runs that have a cost, but not at each score. */
+static size_t spread_count_unknown_costs(const struct report *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_runs; i++)
+		n += spread_has_cost(r->runs[i]) && !spread_has_step_costs(r->runs[i]);
+	return n;
 }
 
 /* Points on an axis at which curves are known: at equal distances up to `reach`. If runs that are
@@ -317,6 +346,23 @@ static struct chart_line spread_new_line(
 		.n = grid->n };
 }
 
+/* Sentences about a curve. `unknown` runs are left out. */
+static const char *spread_note(const struct report *r, size_t unknown)
+{
+	static const char note[] =
+			"Interquartile mean of the best normalised scores so far. The band of the "
+			"picture is the middle half of the runs. A run that has ended keeps its score. "
+			"Until its first score a run counts as 0, so a curve falls where first scores "
+			"are worse than the baseline.";
+
+	if (!unknown)
+		return note;
+	return arena_printf(r->doc->arena,
+			"%s Left out are %zu of %zu runs, because their records don't tell what each "
+			"step cost. Those of MLGym don't.",
+			note, unknown, r->n_runs);
+}
+
 static void spread_over(const struct report *r, enum axis axis)
 {
 	struct report_doc *doc = r->doc;
@@ -324,15 +370,16 @@ static void spread_over(const struct report *r, enum axis axis)
 	struct chart *chart = arena_alloc(doc->arena, sizeof(*chart));
 	struct chart_line *lines = arena_array(doc->arena, r->models.n, sizeof(*lines));
 	double *values = arena_array(doc->arena, r->n_runs + 1, sizeof(double));
+	size_t unknown = axis == AXIS_COST ? spread_count_unknown_costs(r) : 0;
 	struct report_table *t;
 
-	if (!grid.n)
+	if (!grid.n && !unknown)
 		return;
 	t = doc_add_named(doc, axis == AXIS_STEPS ? "over-steps" : "over-cost",
 			axis == AXIS_STEPS ? "Score over steps" : "Score over cost",
-			"Interquartile mean of the best normalised scores so far. The band of the "
-			"picture is the middle half of the runs. A run that has ended keeps its score.",
-			axis == AXIS_STEPS ? "Steps" : "$", &r->models);
+			spread_note(r, unknown), axis == AXIS_STEPS ? "Steps" : "$", &r->models);
+	if (!grid.n)
+		return;
 	for (size_t m = 0; m < r->models.n; m++)
 		lines[m] = spread_new_line(doc->arena, r->models.items[m], &grid);
 	for (size_t g = 0; g < grid.n; g++) {

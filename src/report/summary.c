@@ -54,9 +54,11 @@ void summary_table(struct report_doc *doc)
 	for (size_t i = 0; i < ARRAY_SIZE(summary_columns); i++)
 		columns[i + 1] = summary_columns[i].title;
 	t = doc_add(doc, "models", "Models",
-			"The best mean rank over tasks comes first. IQM is the interquartile mean of "
-			"normalised scores: 0 is the baseline, 1 the best of all runs. AUP is the area "
-			"under the performance profile. All are of best scores.",
+			"The best mean rank over tasks comes first. Equal scores share the mean of "
+			"their ranks, and the order of models with the same mean rank means nothing. "
+			"IQM is the interquartile mean of normalised scores: 0 is the baseline, 1 the "
+			"best of all runs. AUP is the area under the performance profile. All are of "
+			"best scores.",
 			columns);
 	for (size_t row = 0; row < ranks->n_rows; row++) {
 		struct cell *cells = table_add_row(doc, t);

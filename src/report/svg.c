@@ -147,8 +147,9 @@ static void svg_frame(struct buf *out, const struct chart *f, const struct chart
 /* --- colours and dashes ----------------------------------------------------------------------- */
 
 static const char *const dashes[] = { "", "7 3", "2 3", "10 3 2 3", "14 4", "4 4", "1 5" };
-static const char *const colours[] = { "#0b5cad", "#b3410e", "#1b7f4d", "#8a2a8f", "#6b5a00",
-	"#444444", "#c2185b", "#00758f" };
+/* The page's style gives them values that suit its background. */
+static const char *const colours[] = { "var(--c0)", "var(--c1)", "var(--c2)", "var(--c3)",
+	"var(--c4)", "var(--c5)", "var(--c6)", "var(--c7)" };
 
 /* A letter for each line, so that marks and legend can be matched without colour. */
 static char svg_mark(size_t i)
@@ -402,16 +403,20 @@ static void svg_heat(struct buf *out, const struct report_table *t)
 			int x = names_px + (int)c * column_px;
 			int grey = isnan(shade) ? 255 : 245 - (int)(200 * shade);
 
-			buf_printf(out,
-					"<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
-					"fill=\"rgb(%d,%d,%d)\"/>",
-					x, y, column_px - 2, row_px - 2, grey, grey, grey);
+			if (!isnan(shade))
+				buf_printf(out,
+						"<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
+						"fill=\"rgb(%d,%d,%d)\"/>",
+						x, y, column_px - 2, row_px - 2, grey, grey, grey);
 			if (isfinite(cells[c + 1].value))
 				buf_printf(out,
 						"<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" "
 						"style=\"fill:%s\">%.4g</text>",
 						x + column_px / 2, y + 15,
-						grey < 130 ? "#fff" : "#000", cells[c + 1].value);
+						isnan(shade)                 ? "var(--fg)"
+								: grey < 130 ? "#fff"
+									     : "#000",
+						cells[c + 1].value);
 			buf_add_char(out, '\n');
 		}
 	}

@@ -291,6 +291,8 @@ void doc_write_text(struct buf *out, const struct report_doc *doc, const struct 
 			write_text_wrapped(out, t->note, 0, style);
 			buf_add_char(out, '\n');
 		}
+		if (!t->n_rows) /* the note tells why */
+			continue;
 		buf_add_char(out, '\n');
 		write_text_table(out, doc, t, style);
 		if (t->chart && t->chart->kind == CHART_BARS)

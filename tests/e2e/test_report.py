@@ -224,7 +224,8 @@ def test_steps_of_a_policy(fumehood, tmp_path):
         name = f"blotto_pi{step}_{score}.json"
         (folder / name).write_text(json.dumps({"agent": [{"Score": score}], "baseline": {}}))
     found = tables(fumehood("report", folder, "--json"))
-    assert found["policy-steps"]["rows"] == [["blotto", 0, 2, 1.5, 1.5], ["blotto", 1, 1, 4, 4]]
+    rows = [["blotto", 0, 2, 1.5, 1.5, None], ["blotto", 1, 1, 4, 4, None]]
+    assert found["policy-steps"]["rows"] == rows
 
 
 @pytest.mark.parametrize(
@@ -424,6 +425,16 @@ def test_comparison(fumehood, tmp_path):
     assert (
         "differ on 5 tasks, so the p-value can't be below 0.0625." in found["compare-total"]["note"]
     )
+    # Text and Markdown begin with the answer, and have little else.
+    for form, begin in ("text", ""), ("md", "## "):
+        text = fumehood("report", folder, "--format", form, "--compare", "a,b").stdout
+        places = [
+            text.index(f"\n{begin}{t}\n")
+            for t in ("A = a, B = b: over all tasks", "A = a, B = b", "Models")
+        ]
+        assert places == sorted(places) and "Spread over runs" not in text
+    args = ("report", folder, "--task", "blotto", "--compare", "a,b")
+    assert "differ on 1 task, so the p-value can't be below 1." in fumehood(*args).stdout
     for model, score in ("a", 3.0), ("b", 2.0):
         mlgym_run(tmp_path / "sixth", model, "3SATTime", 0, [score], base=4.0, key="Time")
     args = ("report", folder, tmp_path / "sixth", "--json", "--compare", "a,b")

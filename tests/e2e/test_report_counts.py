@@ -44,6 +44,10 @@ def test_outliers_do_not_flatten_pictures(fumehood, tmp_path):
     # The scores of `fine` are below the baseline, -1/6 in all, and so the lowest of the picture.
     assert curves["low"][:26] == 26 * "\u2193" and curves["fine"][:26] == 26 * "\u2581"
     found = tables(fumehood("report", *args, "--json"))
+    # A curve may fall: before its first score a run is at 0, and `fine` begins below the baseline.
+    assert found["over-cost"]["rows"][0][2] == 0 > min(row[2] for row in found["over-cost"]["rows"])
+    for table in "over-steps", "over-cost":
+        assert "so a curve falls where first scores are worse" in found[table]["note"]
     assert found["over-cost"]["rows"][-1] == pytest.approx([90, 1, 2 / 3, 1 / 3])
     page = fumehood("report", *args, "--format", "html").stdout
     assert below in page and "1 of 3 points lie right of the picture; the furthest is at 90" in page
@@ -117,11 +121,20 @@ def test_damaged_episodes_of_a_policy_count(fumehood, tmp_path):
     costs = dict(zip(found["costs"]["columns"], found["costs"]["rows"][0], strict=True))
     assert (costs["Runs"], costs["Steps"]) == (4, 2 + 3 * 3)
     # The cut one has the scores of its turns, the others those of their metrics.
-    assert found["policy-steps"]["rows"] == [["blotto", 7, 4, (3 + 3 * 2) / 4, 2]]
+    assert found["policy-steps"]["rows"] == [["blotto", 7, 4, (3 + 3 * 2) / 4, 2, None]]
     damaged = {row[4].split("_")[-1] for row in found["troubles"]["rows"] if "damaged" in row[0]}
     assert damaged == {"cut.json", "ends.json", "broken.json"}
     notes = json.loads(done.stdout)["notes"]
     assert any(note.startswith("3 records are damaged.") for note in notes)
+    # Rewards have a column. Text has all steps of a training, though they are many.
+    for step in range(30):
+        for reward in 0.5, -2.0 * step:
+            more = json.dumps(episode | {"policy_step": step + 10, "reward": reward})
+            (tmp_path / f"blotto_pi{step + 10}_{reward}.json").write_text(more)
+    rows = tables(fumehood("report", tmp_path, "--json"))["policy-steps"]["rows"]
+    assert [row[5] for row in rows] == [None] + [0.25 - step for step in range(30)]
+    text = fumehood("report", tmp_path).stdout
+    assert re.search(r"^blotto +39 .* -28\.75", text, re.M) and "Mean reward" in text
 
 
 def test_export_of_a_policy(fumehood, tmp_path):
@@ -187,3 +200,49 @@ def test_scores_that_observations_tell(fumehood, tmp_path):
     (run / "results.json").write_text('{"agent": [{"Score": 5}], "baseline": {"Score": 4}}')
     found = tables(fumehood("report", tmp_path / "runs", "--json"))
     assert cells(found["scores-attempt"])["nobodysTask"] == {"baseline": 4.0, "m": 5.0}
+
+
+def test_unknown_costs_of_steps(fumehood, tmp_path):
+    """A .traj tells the cost of a run, but not of its steps, so no curve over cost has it."""
+    shown = "Baseline Score: {'Score': 1.0}\nEvaluation Score: {'Score': 2.0}"
+    step = {"action": "validate", "observation": shown, "state": "{}", "response": ""}
+    step |= {"thought": "", "execution_time": 1.0}
+    info = {"exit_status": "submitted", "model_stats": {"task_cost": 4.5}}
+    info["score"] = [{"Score": 2.0}]
+    record = {"environment": "e", "trajectory": [step], "history": [], "info": info}
+    run = mlgym_run(tmp_path / "runs", "m", "blotto", 0, [2.0])
+    (run / "blotto.traj").write_text(json.dumps(record))
+    args = ("report", tmp_path / "runs")
+    found = tables(fumehood(*args, "--json"))
+    assert found["over-steps"]["rows"] == [[1, 1]] and found["over-cost"]["rows"] == []
+    for form in "text", "md", "html":
+        text = fumehood(*args, "--tables", "over-cost", "--format", form).stdout
+        assert "Left out are 1 of 1 runs" in " ".join(text.split()) and "<svg" not in text
+    assert fumehood(*args, "--tables", "over-cost").stdout.endswith("don't.\n")
+    events = [
+        {"event": "open", "task": "blotto", "metric": "Score", "model": "own"},
+        {"event": "spent", "model_stats": {"task_cost": 0.5}},
+        {"event": "step", "action": "validate", "info": {"score": {"Score": 1.5}}},
+    ]
+    events[0]["baseline"] = {"Score": 1.0}
+    (tmp_path / "runs" / "own").mkdir()
+    text = "".join(json.dumps(e) + "\n" for e in events)
+    (tmp_path / "runs" / "own" / "events.jsonl").write_text(text)
+    over = tables(fumehood(*args, "--json"))["over-cost"]
+    assert over["rows"][-1] == [0.5, None, 0.5] and over["columns"] == ["$", "m", "own"]
+    assert "Left out are 1 of 2 runs" in over["note"]
+    assert "Left out are 1 of 2 runs" in fumehood(*args, "--format", "html").stdout
+
+
+def test_equal_scores_share_their_ranks(fumehood, tmp_path):
+    """Names do not rank models: two that are the best have rank 1.5 each."""
+    for model, score in ("a", 2.0), ("b", 3.0), ("c", 3.0), ("d", 1.0):
+        mlgym_run(tmp_path, model, "blotto", 0, [score])
+    found = tables(fumehood("report", tmp_path, "--json"))
+    ranks = {row[0]: row[1:] for row in found["borda-attempt"]["rows"]}
+    # The model d has the baseline's score. BORDA is the number of competitors less the rank.
+    expected = {"b": 1.5, "c": 1.5, "a": 3, "d": 4.5, "baseline": 4.5}
+    assert ranks == {who: [rank, 5 - rank] for who, rank in expected.items()}
+    assert cells(found["models"])["b"]["Mean rank"] == cells(found["models"])["c"]["Mean rank"]
+    for table in "models", "borda-attempt", "ranks-attempt":
+        assert "qual scores" in found[table]["note"] or "same score" in found[table]["note"]

@@ -64,6 +64,27 @@ for (const { width, colorScheme } of LOOKS)
 		const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 		assert.ok(!wide, "the page is wider than the window");
 		assert.ok((await page.locator(".picture svg").count()) >= 5);
+		// Pictures have the page's background. Each line and name stands out from it.
+		const faint = await page.evaluate(() => {
+			const light = (colour) => {
+				const [r, g, b] = colour.match(/\d+/g).map((part) => {
+					const x = part / 255;
+					return x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4;
+				});
+				return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+			};
+			const back = light(getComputedStyle(document.body).backgroundColor);
+			const far = (colour) => Math.max(light(colour), back) / Math.min(light(colour), back);
+			const drawn = (part) => getComputedStyle(part)[part.matches(".line") ? "stroke" : "fill"];
+			return [...document.querySelectorAll(".line, .bar, .outside, circle, svg text:not([style])")]
+				.map((part) => [part.outerHTML.slice(0, 80), drawn(part)])
+				.filter(([, colour]) => far(colour) < 3);
+		});
+		assert.deepEqual(faint, []);
+		assert.equal(
+			await page.evaluate(() => getComputedStyle(document.querySelector(".picture")).backgroundColor),
+			"rgba(0, 0, 0, 0)",
+		);
 		// Text of pictures is at least 8 px high on the screen.
 		const smallest = await page.evaluate(() =>
 			Math.min(...[...document.querySelectorAll("svg text")].map((t) => t.getBoundingClientRect().height)),
