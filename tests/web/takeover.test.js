@@ -197,7 +197,6 @@ test("a model is paused, told, led by hand and let go", async () => {
 	await page.keyboard.type("Try <script>window.ran = 1</script> less.");
 	await page.keyboard.press("Control+Enter");
 	await said("The model sees the hint");
-	await page.keyboard.press("Escape");
 	await page.keyboard.press("i");
 	await page.keyboard.type("echo by hand");
 	await page.keyboard.press("Control+Enter");
