@@ -217,6 +217,7 @@ export class RunView {
 			["ended", run.exit_status ?? (run.whole || run.going ? null : "cut off")],
 			[run.is_written ? "now" : "ended", run.going ? this.now : null],
 			["error", run.error],
+			["damage", run.damage],
 			["steps", `${this.rows.length}${run.max_steps ? ` of ${run.max_steps}` : ""}`],
 			["best", best ? `${number(this.rows[best - 1].score)} (step ${best})` : "none"],
 			["baseline", run.baseline === null ? null : number(run.baseline)],
@@ -412,7 +413,8 @@ export class RunView {
 			this.detail.replaceChildren(el("h2", {}, "Task"), textBlock(this.assignment, { open: true }));
 			this.detail.scrollTop = 0;
 		} else if (!this.rows.length) {
-			this.detail.replaceChildren(el("p", {}, "No step was recorded yet."));
+			const why = this.run.damage ? `No step can be read: ${this.run.damage}` : "No step was recorded yet.";
+			this.detail.replaceChildren(el("p", {}, why));
 		}
 	}
 

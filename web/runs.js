@@ -336,7 +336,8 @@ export class RunsView {
 			const plain = value === null ? "\u2013" : format ? format(value, this.decimals) : value;
 			const damaged = name === "exit_status" && run.damage;
 			const text = damaged ? `\u26a0 ${plain}` : plain;
-			const title = damaged ? `${plain}. Not all of the record can be read: ${run.damage}` : this.titleOf(run, name, value, plain);
+			const ended = value === null ? "" : `${plain}. `;
+			const title = damaged ? `${ended}Not all of the record can be read: ${run.damage}` : this.titleOf(run, name, value, plain);
 			return el("span", { class: cellClass(name, format), dir: "ltr", title }, name === "name" ? nameParts(text) : text);
 		};
 		return el("div", { class: run.id === this.marked ? "row row-run row-marked" : "row row-run" }, this.used().map(cell));

@@ -48,7 +48,7 @@ const v = viewer((top) => {
 		{ event: "end", exit_status: "submitted", steps: steps.length, over: true },
 	]);
 	writeTraj(top, "none", "cut");
-	truncateSync(join(top, "none", "cut.traj"), 60);
+	truncateSync(join(top, "none", "cut.traj"), 62);
 });
 
 async function openStep(number) {
@@ -150,8 +150,10 @@ test("keys do nothing before there are files", async () => {
 	await v.page.getByRole("button", { name: "Change since the start", pressed: true }).waitFor();
 	await v.go("#/?filter=none");
 	await v.status("1 of 2 runs");
+	await v.page.locator('[title^="Not all of the record can be read:"]', { hasText: "\u26a0" }).waitFor();
 	await v.press("Enter");
-	await v.page.locator(".detail p").waitFor();
+	await v.page.locator(".detail p", { hasText: /^No step can be read: .*cut\.traj.*a string that does not end$/ }).waitFor();
+	await v.page.locator(".run-facts", { hasText: /damage.*a string that does not end/ }).waitFor();
 	await v.press("f", "d", "[", "]");
 });
 
