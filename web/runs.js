@@ -2,6 +2,7 @@
 
 import { follow, hasSteps, isExport, takeHeldSteps } from "./api.js";
 import { el, say, VirtualList } from "./dom.js";
+import { hasText } from "./find.js";
 import { loadRuns, taskAddress } from "./list.js";
 import { number, seconds } from "./step.js";
 import { size } from "./text.js";
@@ -86,7 +87,7 @@ function conditionOf(word) {
 }
 
 // Makes a test of the filter's words. "best>0.5" compares a column; another word is looked for in
-// all texts of a run. "text:word" is looked for in actions and observations: `found` has, for each
+// all texts of a run. "text:word" is looked for in the texts of steps: `found` has, for each
 // such text, its search.
 function filterOf(text, found) {
 	const tests = wordsOf(text)
@@ -122,8 +123,7 @@ function mistakeOf(text, runs) {
 
 // Searches the steps that an exported page holds, as the server does.
 async function searchHeld(text, { found, end }) {
-	const has = (t) => t?.text.toLowerCase().includes(text);
-	await takeHeldSteps((id, steps) => found(steps.some((step) => has(step.action) || has(step.observation)) ? [id] : []));
+	await takeHeldSteps((id, steps) => found(steps.some((step) => hasText(step, text)) ? [id] : []));
 	end();
 }
 
