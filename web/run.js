@@ -105,7 +105,7 @@ export class RunView {
 		if (this.closed) return null;
 		this.take(this.run.steps, 0);
 		this.build();
-		this.visit(step || (this.run.control ? this.last : 1), this.place);
+		this.visit(step || (this.run.control || this.run.is_written ? this.last : 1), this.place);
 		if (!this.run.whole && this.run.events && !isExport) this.wait();
 		return [this.run.task ?? this.run.name, `#/run/${this.id}`];
 	}
