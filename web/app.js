@@ -58,6 +58,8 @@ async function show() {
 	view?.close();
 	view = null;
 	main.replaceChildren(el("p", {}, "Loading\u2026"));
+	trail.replaceChildren("");
+	document.title = "Fumehood";
 	say("");
 	let shown = null;
 	try {
@@ -65,13 +67,12 @@ async function show() {
 		shown = view = new View(main, ...words.slice(1).map(decodeURIComponent));
 		const place = await shown.open(View === RunView ? step : query);
 		if (view !== shown) return; // another view was opened meanwhile
-		trail.replaceChildren(place ? el("a", { href: place[1] }, place[0]) : "");
-		document.title = place ? `${place[0]} - Fumehood` : "Fumehood";
+		if (!place) return;
+		trail.replaceChildren(el("a", { href: place[1] }, place[0]));
+		document.title = `${place[0]} - Fumehood`;
 	} catch (error) {
 		if (!(error instanceof Refusal || error instanceof URIError)) throw error;
 		if (view !== shown) return;
-		trail.replaceChildren("");
-		document.title = "Fumehood";
 		view?.close();
 		view = new LostView(error.message);
 	}

@@ -206,8 +206,10 @@ export class FilesPane {
 		];
 	}
 
-	// Chooses the file that stands `by` places after the shown one.
+	// Chooses the file that stands `by` places after the shown one. This and the modes do nothing
+	// until the list is there.
 	turn(by) {
+		if (!this.list) return;
 		const { known, shown } = this.find(this.step);
 		const next = known[known.indexOf(shown) + by];
 		if (next) this.choose(next.number);
@@ -220,6 +222,7 @@ export class FilesPane {
 	}
 
 	setMode(mode) {
+		if (!this.list) return;
 		const { shown } = this.find(this.step);
 		this.mode = mode;
 		if (shown) this.choose(shown.number);

@@ -10,11 +10,12 @@ function runClass(columns) {
 			this.values = values;
 		}
 	}
-	const going = columns.indexOf("going"); // what a run without an end is at
+	// What a run without an end is at, and why nothing of a record can be read.
+	const others = { exit_status: columns.indexOf("going"), damage: columns.indexOf("problem") };
 	columns.forEach((name, i) =>
 		Object.defineProperty(Run.prototype, name, {
 			get() {
-				return this.values[i] ?? (name === "exit_status" ? this.values[going] : null) ?? null;
+				return this.values[i] ?? this.values[others[name]] ?? null;
 			},
 			set(value) {
 				this.values[i] = value;

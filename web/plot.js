@@ -66,11 +66,11 @@ export function sample(style, lines = true) {
 
 // `lines` are {name, style, x, y, low, high, steps, bare, text(i)}: x, y, low and high are arrays,
 // and y may have gaps (null). `steps` keeps y until the next x. `bare` leaves out the marks.
-// The axes end at `right` and `bottom`, if values lie further out: these have triangles at the edge.
+// The axes end at `right`, `bottom` and `top`, if values lie further out: these have triangles at the edge.
 // `choose(line, i)` opens a point.
 export class Plot {
-	constructor({ label, x, y, lines, level = null, from = null, right = Infinity, bottom = -Infinity, points = false, choose }) {
-		Object.assign(this, { label, titles: { x, y }, lines, level, from, right, bottom, points, choose });
+	constructor({ label, x, y, lines, level = null, from = null, right = Infinity, bottom = -Infinity, top = Infinity, points = false, choose }) {
+		Object.assign(this, { label, titles: { x, y }, lines, level, from, right, bottom, top, points, choose });
 		this.at = null;
 		this.width = 0;
 		this.box = el("div", {
@@ -88,8 +88,8 @@ export class Plot {
 		this.watch.observe(this.box);
 	}
 
-	setLines(lines, level = this.level) {
-		Object.assign(this, { lines, level, at: null });
+	setLines(lines, level = this.level, [bottom, top] = [this.bottom, this.top]) {
+		Object.assign(this, { lines, level, bottom, top, at: null });
 		if (this.width) this.draw();
 	}
 
@@ -109,10 +109,11 @@ export class Plot {
 		const ys = range(lines.flatMap((line) => [line.y, line.low ?? [], line.high ?? []]).concat(finite(this.level) ? [[this.level]] : []));
 		xs[1] = Math.min(xs[1], this.right);
 		ys[0] = Math.max(ys[0], this.bottom);
+		ys[1] = Math.min(ys[1], this.top);
 		const marks = ticks(...ys, 5).map((value) => [value, number(value)]);
 		const left = 12 + DIGIT * Math.max(2, ...marks.map(([, text]) => text.length));
 		this.x = (value) => left + ((width - left - RIGHT) * (Math.min(value, xs[1]) - xs[0])) / (xs[1] - xs[0]);
-		this.y = (value) => height - BOTTOM - ((height - TOP - BOTTOM) * (Math.max(value, ys[0]) - ys[0])) / (ys[1] - ys[0]);
+		this.y = (value) => height - BOTTOM - ((height - TOP - BOTTOM) * (Math.min(Math.max(value, ys[0]), ys[1]) - ys[0])) / (ys[1] - ys[0]);
 		this.cursor = svg("path", { class: "plot-cursor", d: "" });
 		this.svg = svg(
 			"svg",
@@ -172,11 +173,12 @@ export class Plot {
 			const at = this.place(line.x[i], line.y[i]);
 			const [px, py] = at.split(" ");
 			const isRight = line.x[i] > this.right;
-			const isOutside = isRight || line.y[i] < this.bottom;
+			const isAbove = line.y[i] > this.top;
+			const isOutside = isRight || isAbove || line.y[i] < this.bottom;
 			if (!isRight) path += !path ? `M${at}` : line.steps ? `H${px}V${py}` : `L${at}`;
-			if (isOutside) edges += `M${at}${isRight ? "l-9 -5v10z" : "l-5 -9h10z"}`;
+			if (isOutside) edges += `M${at}${isRight ? "l-9 -5v10z" : isAbove ? "l-5 9h10z" : "l-5 -9h10z"}`;
 			// The mark of a point stands beside its triangle.
-			if (this.points || !(line.bare || isOutside)) marks += `M${at}${isOutside ? (isRight ? "m-16 0" : "m0 -16") : ""}${mark(line.style)}`;
+			if (this.points || !(line.bare || isOutside)) marks += `M${at}${isOutside ? (isRight ? "m-16 0" : isAbove ? "m0 16" : "m0 -16") : ""}${mark(line.style)}`;
 		}
 		if (line.until && path) path += `H${this.x(line.until).toFixed(1)}`;
 		return svg(

@@ -1,9 +1,10 @@
 // The view of a run: its facts, the curve of its scores, the timeline, and the chosen step.
 
-import { getJson, isExport, Refusal, Steps } from "./api.js";
+import { getJson, hasSteps, isExport, Refusal, Steps } from "./api.js";
 import { scoreChart } from "./chart.js";
 import { breakable, el, say, VirtualList } from "./dom.js";
 import { FilesPane } from "./files.js";
+import { StepSearch } from "./find.js";
 import { taskAddress } from "./list.js";
 import { elapsed, MARK, markSigns, number, RunningStep, seconds, stepView } from "./step.js";
 import { Controls } from "./takeover.js";
@@ -71,6 +72,7 @@ export class RunView {
 		this.step = 0;
 		this.asked = 0; // counts what was to be shown; an answer that comes too late is left out
 		this.steps = new Steps(id);
+		this.searched = new StepSearch(id);
 	}
 
 	static keys = [
@@ -87,7 +89,7 @@ export class RunView {
 		["p", "play the run step by step"],
 		["m", "the conversation with the model, or the step again"],
 		["t", "the text of the task, or the step again"],
-		["/", "search the actions"],
+		["/", "search the steps"],
 		["Enter", "read the chosen step"],
 		["u", "all runs"],
 	];
@@ -103,7 +105,7 @@ export class RunView {
 		if (this.closed) return null;
 		this.take(this.run.steps, 0);
 		this.build();
-		this.visit(step || (this.run.control ? this.last : 1), this.place);
+		this.visit(step || (this.run.control || this.run.is_written ? this.last : 1), this.place);
 		if (!this.run.whole && this.run.events && !isExport) this.wait();
 		return [this.run.task ?? this.run.name, `#/run/${this.id}`];
 	}
@@ -133,8 +135,8 @@ export class RunView {
 		});
 		this.search = el("input", {
 			type: "search",
-			placeholder: "Search actions ( / )",
-			"aria-label": "Search actions",
+			placeholder: "Search steps ( / )",
+			"aria-label": "Search steps",
 			keydown: (event) => {
 				if (event.key === "Enter") this.find(this.search.value, event.shiftKey ? -1 : 1);
 				if (event.key === "Escape") this.list.box.focus();
@@ -217,6 +219,7 @@ export class RunView {
 			["ended", run.exit_status ?? (run.whole || run.going ? null : "cut off")],
 			[run.is_written ? "now" : "ended", run.going ? this.now : null],
 			["error", run.error],
+			["damage", run.damage],
 			["steps", `${this.rows.length}${run.max_steps ? ` of ${run.max_steps}` : ""}`],
 			["best", best ? `${number(this.rows[best - 1].score)} (step ${best})` : "none"],
 			["baseline", run.baseline === null ? null : number(run.baseline)],
@@ -350,17 +353,17 @@ export class RunView {
 		this.seek(direction, (row) => row.marks & marks, "There is none in this direction.");
 	}
 
-	// Goes on at the other end.
-	find(text, direction) {
-		const wanted = text.toLowerCase();
-		const n = this.rows.length;
-		for (let k = 1; wanted && k <= n; k++) {
-			const i = (this.step - 1 + direction * k + n * 2) % n;
-			if (!this.rows[i].head.toLowerCase().includes(wanted)) continue;
-			this.go(i + 1);
-			return;
-		}
-		if (wanted) say("No action's first line has this text.");
+	// Goes to the next step that has the text. Goes on at the other end.
+	async find(text, direction) {
+		if (!text) return;
+		say("Searching the steps.");
+		const found = await this.searched.find(text, `${this.run.epoch} ${this.rows.length}`);
+		if (this.closed) return;
+		const next = direction > 0 ? found?.find((step) => step > this.step) : found?.findLast((step) => step < this.step);
+		const step = next ?? found?.at(direction > 0 ? 0 : -1);
+		if (step) this.go(step);
+		if (!found) say(hasSteps ? "The server can't search for this text." : "This page was exported without steps.");
+		else say(step ? `${found.indexOf(step) + 1} of ${found.length} steps with this text` : "No step has this text.");
 	}
 
 	// Notes what is shown in place of the step. A step that comes does not replace it.
@@ -412,7 +415,8 @@ export class RunView {
 			this.detail.replaceChildren(el("h2", {}, "Task"), textBlock(this.assignment, { open: true }));
 			this.detail.scrollTop = 0;
 		} else if (!this.rows.length) {
-			this.detail.replaceChildren(el("p", {}, "No step was recorded yet."));
+			const why = this.run.damage ? `No step can be read: ${this.run.damage}` : "No step was recorded yet.";
+			this.detail.replaceChildren(el("p", {}, why));
 		}
 	}
 
@@ -542,6 +546,7 @@ export class RunView {
 	close() {
 		this.closed = true;
 		this.controls?.close();
+		this.searched.close();
 		clearTimeout(this.timer);
 		clearInterval(this.playing);
 		this.list?.close();

@@ -2,6 +2,7 @@
 
 import { follow, hasSteps, isExport, takeHeldSteps } from "./api.js";
 import { el, say, VirtualList } from "./dom.js";
+import { hasText } from "./find.js";
 import { loadRuns, taskAddress } from "./list.js";
 import { number, seconds } from "./step.js";
 import { size } from "./text.js";
@@ -41,6 +42,7 @@ const COLUMNS = [
 ];
 const PRESET = ["name", "task", "model", "exit_status", "steps", "best", "baseline", "cost", "seconds", "failed"];
 const NARROW = ["name", "task", "model", "best"];
+const POLICY = ["policy_step", "reward"]; // also shown if a run is an episode of a policy
 
 // Reasons why a column has no value in a row.
 const MISSING = {
@@ -86,7 +88,7 @@ function conditionOf(word) {
 }
 
 // Makes a test of the filter's words. "best>0.5" compares a column; another word is looked for in
-// all texts of a run. "text:word" is looked for in actions and observations: `found` has, for each
+// all texts of a run. "text:word" is looked for in the texts of steps: `found` has, for each
 // such text, its search.
 function filterOf(text, found) {
 	const tests = wordsOf(text)
@@ -122,17 +124,18 @@ function mistakeOf(text, runs) {
 
 // Searches the steps that an exported page holds, as the server does.
 async function searchHeld(text, { found, end }) {
-	const has = (t) => t?.text.toLowerCase().includes(text);
-	await takeHeldSteps((id, steps) => found(steps.some((step) => has(step.action) || has(step.observation)) ? [id] : []));
+	await takeHeldSteps((id, steps) => found(steps.some((step) => hasText(step, text)) ? [id] : []));
 	end();
 }
+
+const natural = new Intl.Collator(undefined, { numeric: true });
 
 function compareBy(name, sign) {
 	return (a, b) => {
 		const x = a[name] ?? null;
 		const y = b[name] ?? null;
 		if (x === null || y === null) return (x === null) - (y === null);
-		return sign * (typeof x === "string" ? x.localeCompare(y) : x - y);
+		return sign * (typeof x === "string" ? natural.compare(x, y) : x - y);
 	};
 }
 
@@ -166,7 +169,7 @@ export class RunsView {
 		this.sort = this.query.get("sort") ?? "";
 		this.narrow = matchMedia("(max-width: 700px)");
 		this.narrow.onchange = () => this.apply();
-		this.columns = this.query.get("columns")?.split(",") ?? (this.narrow.matches ? NARROW : PRESET);
+		this.picked = this.query.get("columns")?.split(",") ?? null;
 		this.filter = el("input", {
 			type: "search",
 			placeholder: "Filter: words, task:titanic, best>0.8 ( / )",
@@ -278,26 +281,27 @@ export class RunsView {
 
 	// --- columns
 
+	get preset() {
+		return [...(this.narrow.matches ? NARROW : PRESET), ...(this.hasPolicy ? POLICY : [])];
+	}
+
+	get columns() {
+		return this.picked ?? this.preset;
+	}
+
 	columnsMenu() {
-		const box = ([name, title]) =>
-			el(
-				"label",
-				{},
-				el("input", {
-					type: "checkbox",
-					checked: this.columns.includes(name),
-					change: (event) => this.setColumn(name, event.target.checked),
-				}),
-				title,
-			);
-		return el("details", { class: "columns" }, el("summary", {}, "Columns"), el("div", {}, COLUMNS.map(box)));
+		this.boxes = new Map(
+			COLUMNS.map(([name]) => [name, el("input", { type: "checkbox", change: (event) => this.setColumn(name, event.target.checked) })]),
+		);
+		const labels = COLUMNS.map(([name, title]) => el("label", {}, this.boxes.get(name), title));
+		return el("details", { class: "columns" }, el("summary", {}, "Columns"), el("div", {}, labels));
 	}
 
 	setColumn(name, wanted) {
 		const now = new Set(this.columns);
 		if (wanted) now.add(name);
 		else now.delete(name);
-		this.columns = COLUMNS.map(([column]) => column).filter((column) => now.has(column));
+		this.picked = COLUMNS.map(([column]) => column).filter((column) => now.has(column));
 		this.apply();
 	}
 
@@ -312,6 +316,7 @@ export class RunsView {
 		this.main.style.setProperty("--columns", widths.join(" "));
 		this.table.classList.toggle("runs-stacked", stacked);
 		this.list.height = stacked ? STACKED_HEIGHT : ROW_HEIGHT;
+		for (const [name, box] of this.boxes) box.checked = this.columns.includes(name);
 		const arrow = (name) => (this.sort === name ? " \u25b2" : this.sort === `-${name}` ? " \u25bc" : "");
 		this.head.replaceChildren(
 			...this.used().map(([name, title, , format]) =>
@@ -336,7 +341,8 @@ export class RunsView {
 			const plain = value === null ? "\u2013" : format ? format(value, this.decimals) : value;
 			const damaged = name === "exit_status" && run.damage;
 			const text = damaged ? `\u26a0 ${plain}` : plain;
-			const title = damaged ? `${plain}. Not all of the record can be read: ${run.damage}` : this.titleOf(run, name, value, plain);
+			const ended = value === null ? "" : `${plain}. `;
+			const title = damaged ? `${ended}Not all of the record can be read: ${run.damage}` : this.titleOf(run, name, value, plain);
 			return el("span", { class: cellClass(name, format), dir: "ltr", title }, name === "name" ? nameParts(text) : text);
 		};
 		return el("div", { class: run.id === this.marked ? "row row-run row-marked" : "row row-run" }, this.used().map(cell));
@@ -347,6 +353,7 @@ export class RunsView {
 	apply() {
 		this.shown = this.runs.filter(filterOf(this.filter.value, this.found));
 		if (this.sort) this.shown.sort(compareBy(this.sort.replace(/^-/, ""), this.sort[0] === "-" ? -1 : 1));
+		this.hasPolicy = this.shown.some((run) => run.policy_step !== null);
 		this.drawHead();
 		this.list.setCount(this.shown.length);
 		const at = this.shown.findIndex((run) => run.id === this.chosen);
@@ -355,7 +362,7 @@ export class RunsView {
 		for (const [name, value] of [
 			["filter", this.filter.value],
 			["sort", this.sort],
-			["columns", [PRESET, NARROW].some((preset) => `${preset}` === `${this.columns}`) ? "" : this.columns.join(",")],
+			["columns", `${this.preset}` === `${this.columns}` ? "" : this.columns.join(",")],
 		]) {
 			if (value) this.query.set(name, value);
 			else this.query.delete(name);

@@ -72,7 +72,7 @@ export class Controls {
 	];
 
 	constructor(run, { acted, left }) {
-		Object.assign(this, { run, acted });
+		Object.assign(this, { run, acted, left });
 		this.status = el("p", { class: "takeover-status", role: "status" });
 		this.action = box("Action: a shell command, also of several lines (i)", 3);
 		this.thought = box("Thought before the action", 2);
@@ -187,6 +187,7 @@ export class Controls {
 	}
 
 	async tell() {
+		if (document.activeElement === this.hint) this.left(); // the next keys are commands
 		if (!(await this.give({ order: "hint", text: this.hint.value }))) return;
 		this.hint.value = "";
 		say("The model sees the hint before its next reply.");

@@ -2,12 +2,13 @@
 
 import { getJson } from "./api.js";
 import { el, plainTable, say } from "./dom.js";
-import { groupBy, loadRuns } from "./list.js";
+import { groupBy, loadRuns, quantile } from "./list.js";
 import { legend, Plot } from "./plot.js";
 import { number } from "./step.js";
 
 const LINES_MOST = 1000;
 const TABLE_MOST = 500;
+const OUTLIER_RANGES = 3; // as in reports
 
 // Makes the best scores so far of scores.
 export function bestSoFar(scores, minimize) {
@@ -16,6 +17,17 @@ export function bestSoFar(scores, minimize) {
 		if (score !== null && (best === null || (minimize ? score < best : score > best))) best = score;
 		return best;
 	});
+}
+
+// The range of scores that are no outliers, and of the baseline. An outlier is further from the
+// middle half than three times its range.
+function rangeOf(scores, baseline) {
+	const sorted = scores.filter((score) => score !== null).sort((a, b) => a - b);
+	const [low, high] = sorted.length ? [quantile(sorted, 0.25), quantile(sorted, 0.75)] : [0, 0];
+	const reach = OUTLIER_RANGES * (high - low);
+	if (!reach) return [-Infinity, Infinity];
+	const inside = sorted.filter((score) => score >= low - reach && score <= high + reach);
+	return [Math.min(inside[0], baseline ?? Infinity), Math.max(inside.at(-1), baseline ?? -Infinity)];
 }
 
 export class TaskView {
@@ -91,7 +103,10 @@ export class TaskView {
 	update() {
 		const shown = this.runs.filter((run) => !this.hidden.has(run.model ?? "unknown"));
 		const lines = shown.map((run) => this.lineOf(run)).filter((line) => line.x.length);
-		this.plot.setLines(lines.slice(0, LINES_MOST), this.runs.find((run) => run.baseline !== null)?.baseline ?? null);
+		const baseline = this.runs.find((run) => run.baseline !== null)?.baseline ?? null;
+		const [low, high] = rangeOf(lines.flatMap((line) => line.y), baseline);
+		const outside = lines.filter((line) => line.y.some((score) => score !== null && (score < low || score > high)));
+		this.plot.setLines(lines.slice(0, LINES_MOST), baseline, [low, high]);
 		this.toggle.textContent = this.each ? "Show best scores so far" : "Show each score";
 		this.names.replaceChildren(
 			legend(
@@ -105,7 +120,8 @@ export class TaskView {
 		);
 		say(
 			`${lines.length} of ${this.runs.length} runs have scores` +
-				(lines.length > LINES_MOST ? `. The first ${LINES_MOST} are drawn` : ""),
+				(lines.length > LINES_MOST ? `. The first ${LINES_MOST} are drawn` : "") +
+				(outside.length ? `. ${outside.length} have scores outside of the picture` : ""),
 		);
 	}
 

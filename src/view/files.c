@@ -8,6 +8,7 @@
 #include "src/view/page-diff.js.h"
 #include "src/view/page-dom.js.h"
 #include "src/view/page-files.js.h"
+#include "src/view/page-find.js.h"
 #include "src/view/page-index.html.h"
 #include "src/view/page-list.js.h"
 #include "src/view/page-plot.js.h"
@@ -34,6 +35,7 @@ const struct page_file page_files[] = {
 	{ "diff.js", SCRIPT, page_diff_js },
 	{ "dom.js", SCRIPT, page_dom_js },
 	{ "files.js", SCRIPT, page_files_js },
+	{ "find.js", SCRIPT, page_find_js },
 	{ "list.js", SCRIPT, page_list_js },
 	{ "plot.js", SCRIPT, page_plot_js },
 	{ "report.js", SCRIPT, page_report_js },

@@ -37,11 +37,12 @@ static void library_free_run(struct library_run *r)
 	free(r->going);
 }
 
+/* Orders numbers in paths by their value, so that step 3 of a policy is before step 100. */
 static int library_compare(const void *a, const void *b)
 {
 	const struct library_run *x = a, *y = b;
 
-	return strcmp(x->path, y->path);
+	return strverscmp(x->path, y->path);
 }
 
 /* Finds the run of a path among the first n, which are sorted. */

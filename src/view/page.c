@@ -43,6 +43,16 @@ static void page_put_going(struct page *p)
 	pyjson_end_object(w);
 }
 
+/* Puts why not all of the record can be read, if the index knows. */
+static void page_put_damage(struct page *p)
+{
+	const struct run_row *row = p->run->row;
+	const char *why = row && row->damage ? row->damage : row ? row->problem : NULL;
+
+	if (why)
+		page_put_bytes(&p->json, "damage", why, strlen(why));
+}
+
 /* Puts a step of the timeline as an array, because there are thousands. */
 static void page_put_row(struct pyjson_writer *w, const struct record_step *s)
 {
@@ -77,6 +87,7 @@ static void page_run(struct page *p)
 	pyjson_put_text(w, "agent", r->agent);
 	pyjson_put_text(w, "exit_status", r->exit_status);
 	pyjson_put_text(w, "error", r->error);
+	page_put_damage(p);
 	pyjson_put_text(w, "metric", r->metric);
 	pyjson_put_text(w, "version", r->version);
 	pyjson_put_bool(w, "minimize", r->minimize);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define PIECE_BYTES (256L << 10)
-#define IDS_AT_ONCE 100
+#define ITEMS_AT_ONCE 100
 
 struct search_work {
 	struct view_work work;
@@ -26,6 +26,9 @@ struct search_work {
 	struct search_run {
 		const char *id, *path;
 	} * runs;
+	/* places of the steps of one record, which are searched in place of runs; NULL: none */
+	struct record_place *steps;
+	const char *path;
 };
 
 /* A record that is being searched. */
@@ -83,33 +86,41 @@ static size_t search_read(int fd, struct buf *out, size_t most, int64_t at)
 	return (size_t)n;
 }
 
-static void search_take(void *user, enum record_part kind, int64_t begin, int64_t end)
+/* True if a step that lies in this place of the record has the text. */
+static bool search_place(struct search_record *q, bool is_event, int64_t begin, int64_t end)
 {
-	struct search_record *q = user;
+	static const char *const parts[] = { "action", "thought", "observation" };
 	struct pyjson_source source = { .name = "record" };
 	auto_arena struct arena arena = ARENA_INIT;
 	const struct pyjson *v;
 
-	if (q->found || (kind != PART_EVENT && kind != PART_STEP))
-		return;
 	buf_clear(&q->part);
 	while ((int64_t)q->part.len < end - begin)
 		if (!search_read(q->fd, &q->part, (size_t)(end - begin) - q->part.len,
 				    begin + (int64_t)q->part.len))
-			return;
+			return false;
 	if (!search_has(q->part.data, q->part.len, q->work->plain))
-		return;
+		return false;
 	source.data = q->part.data;
 	source.n = q->part.len;
 	if (pyjson_read(&arena, &source, &v, NULL) < 0 ||
-			(kind == PART_EVENT &&
-					!str_eq(pyjson_text(pyjson_get(v, "event")), "step")))
-		return;
-	for (int i = 0; i < 2 && !q->found; i++) {
-		struct run_text t = run_text_of(v, i ? "observation" : "action");
+			(is_event && !str_eq(pyjson_text(pyjson_get(v, "event")), "step")))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		struct run_text t = run_text_of(v, parts[i]);
 
-		q->found = search_has(t.text, t.n, q->work->text);
+		if (search_has(t.text, t.n, q->work->text))
+			return true;
 	}
+	return false;
+}
+
+static void search_take(void *user, enum record_part kind, int64_t begin, int64_t end)
+{
+	struct search_record *q = user;
+
+	if (!q->found && (kind == PART_EVENT || kind == PART_STEP))
+		q->found = search_place(q, kind == PART_EVENT, begin, end);
 }
 
 /* True if the file has the plain word anywhere. Pieces overlap by its length. */
@@ -147,9 +158,24 @@ static bool search_record(struct search_work *w, const char *path)
 	return q.found;
 }
 
+/* Searches a run, or a step, and tells it if it has the text. */
+static void search_one(struct search_work *w, struct search_record *q, size_t i,
+		struct pyjson_writer *found)
+{
+	if (!w->steps) {
+		if (search_record(w, w->runs[i].path))
+			pyjson_put_text(found, NULL, w->runs[i].id);
+		return;
+	}
+	if (search_place(q, false, w->steps[i].begin, w->steps[i].end))
+		pyjson_put_i64(found, NULL, (int64_t)i + 1);
+}
+
 static void search_run(struct view_work *work)
 {
 	struct search_work *w = (struct search_work *)work;
+	auto_close int fd = w->steps ? fd_open_plain(w->path, NULL) : -1;
+	struct search_record q = { .work = w, .fd = fd, .part = BUF_INIT(RECORD_PART_BYTES_MAX) };
 	size_t i = 0;
 
 	while (i < w->n && !work_is_stopped(work)) {
@@ -157,14 +183,14 @@ static void search_run(struct view_work *work)
 		struct pyjson_writer writer = PYJSON_WRITER_INIT(&json, PYJSON_LINE);
 
 		pyjson_put_array(&writer, NULL);
-		for (size_t k = 0; k < IDS_AT_ONCE && i < w->n && !work_is_stopped(work); k++, i++)
-			if (search_record(w, w->runs[i].path))
-				pyjson_put_text(&writer, NULL, w->runs[i].id);
+		for (size_t k = 0; k < ITEMS_AT_ONCE && i < w->n && !work_is_stopped(work); k++)
+			search_one(w, &q, i++, &writer);
 		pyjson_end_array(&writer);
 		work_tell(work, "found", &json);
 		buf_printf(&count, "%zu", i);
 		work_tell(work, "searched", &count);
 	}
+	buf_release(&q.part);
 }
 
 static void search_release(struct view_work *work)
@@ -174,27 +200,46 @@ static void search_release(struct view_work *work)
 	arena_release(&w->arena);
 }
 
+static void search_take_runs(struct search_work *w, struct library *l)
+{
+	library_list(l);
+	w->n = l->n;
+	w->runs = arena_array(&w->arena, l->n, sizeof(*w->runs));
+	for (size_t i = 0; i < l->n; i++)
+		w->runs[i] = (struct search_run){ arena_strdup(&w->arena, l->runs[i].id),
+			arena_strdup(&w->arena, l->runs[i].path) };
+}
+
+static void search_take_steps(struct search_work *w, const struct record *r)
+{
+	w->n = r->n_steps;
+	w->path = arena_strdup(&w->arena, r->path);
+	w->steps = arena_array(&w->arena, r->n_steps, sizeof(*w->steps));
+	for (size_t i = 0; i < r->n_steps; i++)
+		w->steps[i] = (struct record_place){ r->steps[i].begin, r->steps[i].end };
+}
+
+/* Searches the steps of the run that the request names, or all runs. */
 void page_search(struct page *p)
 {
-	char value[PAGE_VALUE_BYTES];
+	char value[PAGE_VALUE_BYTES], id[PAGE_VALUE_BYTES];
 	const char *text = page_argument(p, "text=", value);
-	const struct library *l = p->library;
 	struct search_work *w;
 
 	if (!text || !*text) {
 		page_refuse(p, 400, "the text is missing or too long");
 		return;
 	}
-	library_list(p->library);
+	if (page_argument(p, "run=", id) && !page_find_run(p))
+		return;
 	w = xcalloc(1, sizeof(*w));
 	w->arena = (struct arena)ARENA_INIT;
 	w->text = arena_strdup(&w->arena, text);
 	w->plain = search_plain(&w->arena, text);
-	w->n = l->n;
-	w->runs = arena_array(&w->arena, l->n, sizeof(*w->runs));
-	for (size_t i = 0; i < l->n; i++)
-		w->runs[i] = (struct search_run){ arena_strdup(&w->arena, l->runs[i].id),
-			arena_strdup(&w->arena, l->runs[i].path) };
+	if (p->run)
+		search_take_steps(w, p->run->record);
+	else
+		search_take_runs(w, p->library);
 	if (work_start(&w->work, search_run, search_release, NULL) < 0) {
 		search_release(&w->work);
 		free(w);

@@ -7,10 +7,10 @@ import { viewer } from "./browser.js";
 import { HOSTILE, opening, step, writeRun, writeTraj } from "./records.js";
 
 // Writes a run with these scores; null: a step without one.
-function writeScores(top, name, model, scores) {
+function writeScores(top, name, model, scores, task = "rows") {
 	const steps = scores.map((score, i) => step(i + 1, score === null ? {} : { action: "validate", info: { score: { Score: score } } }));
 	const spent = { event: "spent", model_stats: { task_cost: scores[1] ?? 0.0125, total_cost: 1, api_calls: 1 } };
-	return writeRun(top, name, [opening({ model }), spent, ...steps, { event: "end", exit_status: "submitted", steps: steps.length, over: true }]);
+	return writeRun(top, name, [opening({ model, task }), spent, ...steps, { event: "end", exit_status: "submitted", steps: steps.length, over: true }]);
 }
 
 const v = viewer((top) => {
@@ -18,12 +18,13 @@ const v = viewer((top) => {
 	writeScores(top, "b", "two", [1.5, null, 2.5]);
 	writeScores(top, "c", "two", [null, null, 4]);
 	for (const run of [0, 1]) writeTraj(top, `c-large__other__default__t-0.00_run_${run}`, "other");
+	for (const [i, score] of [1, 2, 2.5, 3, -6e13, 9e12].entries()) writeScores(top, `e-spread-${i}`, "one", [score], "spread");
 	writeRun(top, "d", [opening({ model: HOSTILE.slice(0, 120), task: HOSTILE.slice(0, 120) }), step(1, { action: HOSTILE, info: { score: { Score: 1 } } })]);
 });
 
 async function openPair() {
 	await v.go("#/?sort=name");
-	await v.status("6 of 6 runs");
+	await v.status("12 of 12 runs");
 	await v.press("g", "c");
 	await v.status(/is marked/);
 	await v.press("j", "c");
@@ -43,11 +44,11 @@ const title = (name) => v.page.getByRole("button", { name: `Sort by ${name}` });
 
 test("rows of the table are told apart, and their numbers stand below each other", async () => {
 	await v.go("#/?sort=name");
-	await v.status("6 of 6 runs");
+	await v.status("12 of 12 runs");
 	const rows = v.page.locator(".row-run");
 	const titles = await v.page.locator(".table-head button").allInnerTexts();
 	const cell = (row, name) => rows.nth(row).locator(".cell").nth(titles.findIndex((text) => text.startsWith(name)));
-	assert.deepEqual(await rows.locator(".name-tail").allInnerTexts(), ["a", "b", "c", "_run_0/other.traj", "_run_1/other.traj", "d"]);
+	assert.deepEqual((await rows.locator(".name-tail").allInnerTexts()).slice(0, 6), ["a", "b", "c", "_run_0/other.traj", "_run_1/other.traj", "d"]);
 	const costs = [];
 	for (let row = 0; row < 6; row++) costs.push(await cell(row, "Cost").innerText());
 	assert.deepEqual(costs, ["$2.0000", "$0.0125", "$0.0125", "\u2013", "\u2013", "\u2013"]);
@@ -73,7 +74,7 @@ test("rows of the table are told apart, and their numbers stand below each other
 	// On a narrow page a name has a line of its own.
 	await v.page.setViewportSize({ width: 400, height: 800 });
 	await v.go("#/?sort=name");
-	await v.status("6 of 6 runs");
+	await v.status("12 of 12 runs");
 	const cut = await v.page.locator(".name-head, .name-tail").evaluateAll((all) => all.filter((e) => e.scrollWidth > e.clientWidth).length);
 	assert.equal(cut, 0);
 	await title("Best").waitFor();
@@ -164,7 +165,7 @@ test("a point of the picture goes to its step", async () => {
 
 test("Shift and a click marks a run", async () => {
 	await v.go("#/?sort=name");
-	await v.status("6 of 6 runs");
+	await v.status("12 of 12 runs");
 	await v.page.locator('[aria-posinset="1"]').click({ modifiers: ["Shift"] });
 	await v.page.locator(".row-marked").waitFor();
 	await v.page.locator('[aria-posinset="3"]').click({ modifiers: ["Shift"] });
@@ -173,7 +174,7 @@ test("Shift and a click marks a run", async () => {
 
 test("runs of a task are lines that open", async () => {
 	await v.go("#/?sort=name");
-	await v.status("6 of 6 runs");
+	await v.status("12 of 12 runs");
 	await v.press("g", "t");
 	await v.status("3 of 3 runs have scores");
 	assert.match(v.page.url(), /#\/task\/rows$/);
@@ -208,10 +209,21 @@ test("a click opens a run, and models are hidden", async () => {
 	await v.status("3 of 3 runs have scores");
 });
 
+test("scores that are outliers lie at the edges of a task's picture", async () => {
+	await v.go("#/task/spread");
+	await v.status("6 of 6 runs have scores. 2 have scores outside of the picture");
+	const edges = await v.page.locator(".plot-edge").evaluateAll((all) => all.map((path) => path.getAttribute("d").match(/l.*/)[0]));
+	assert.deepEqual(edges, ["l-5 -9h10z", "l-5 9h10z"]);
+	assert.ok((await v.page.locator(".plot-axes text").allTextContents()).includes("2.5"));
+	assert.deepEqual(await v.hiddenTexts(), []);
+	await v.press("ArrowUp");
+	await v.status("one, e-spread-5: step 1, score 9000000000000");
+});
+
 test("hostile names are only text", async () => {
-	await v.go("#/?sort=name");
-	await v.status("6 of 6 runs");
-	await v.press("G", "t");
+	await v.go("#/?filter=script");
+	await v.status("1 of 12 runs");
+	await v.press("t");
 	await v.status("1 of 1 runs have scores");
 	assert.match(await v.page.locator("h1").innerText(), /<script>/);
 	await v.go("#/task/%E0%A4%A");

@@ -73,6 +73,10 @@ test("one run opens at its first step, with its whole texts and messages", async
 	await page.locator(".step h2", { hasText: "Step 8" }).waitFor();
 	await page.locator(".part-observation button.more").click();
 	assert.equal((await page.locator(".part-observation pre").textContent()).length, 2_000_000);
+	await page.getByLabel("Search steps").fill("LINE 2999");
+	await page.keyboard.press("Enter");
+	await page.locator(".step h2", { hasText: "Step 7" }).waitFor();
+	await page.keyboard.press("Escape");
 	await page.keyboard.press("m");
 	await page.getByText("Messages 1 to 20 of 25").waitFor();
 	await page.getByRole("button", { name: "Later messages" }).click();

@@ -1,10 +1,12 @@
 // Tests the files of a run after each step in Chromium.
 
 import assert from "node:assert/strict";
+import { truncateSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 
 import { viewer } from "./browser.js";
-import { HOSTILE, opening, step, writeRun } from "./records.js";
+import { HOSTILE, opening, step, writeRun, writeTraj } from "./records.js";
 
 const W = "/home/agent/workspace";
 const DONE = "The file is changed. Look at the lines above: is the indentation right, is nothing there twice?\n";
@@ -45,6 +47,8 @@ const v = viewer((top) => {
 		...steps.map(([action, observation], i) => step(i + 1, { action, observation, info: { state } })),
 		{ event: "end", exit_status: "submitted", steps: steps.length, over: true },
 	]);
+	writeTraj(top, "none", "cut");
+	truncateSync(join(top, "none", "cut.traj"), 62);
 });
 
 async function openStep(number) {
@@ -126,6 +130,31 @@ test("lines that no step showed are not known", async () => {
 	assert.match(await known(), /^Rebuilt .*No step showed 2000 of its 3000 lines\.$/);
 	await v.page.getByRole("button", { name: "Show more of 3000 lines" }).click();
 	assert.equal(await v.page.locator(".line .unknown").count(), 1000);
+});
+
+test("keys do nothing before there are files", async () => {
+	await openStep(1);
+	await v.press("f");
+	let goOn;
+	const held = new Promise((done) => (goOn = done));
+	await v.page.route("**/api/files?*", async (route) => {
+		await held;
+		await route.continue();
+	});
+	await v.page.reload();
+	await v.page.locator(".step").waitFor();
+	await v.press("f", "d", "[", "]");
+	goOn();
+	await v.page.getByRole("heading", { name: "Files after step 1", exact: true }).waitFor();
+	await v.press("d");
+	await v.page.getByRole("button", { name: "Change since the start", pressed: true }).waitFor();
+	await v.go("#/?filter=none");
+	await v.status("1 of 2 runs");
+	await v.page.locator('[title^="Not all of the record can be read:"]', { hasText: "\u26a0" }).waitFor();
+	await v.press("Enter");
+	await v.page.locator(".detail p", { hasText: /^No step can be read: .*cut\.traj.*a string that does not end$/ }).waitFor();
+	await v.page.locator(".run-facts", { hasText: /damage.*a string that does not end/ }).waitFor();
+	await v.press("f", "d", "[", "]");
 });
 
 test("hostile files are only text", async () => {

@@ -47,7 +47,19 @@ test("a run to look at can be opened", async () => {
 	const table = v.page.locator("#report-troubles ~ details");
 	assert.match(await table.locator("td").first().innerText(), /^integrity 1/);
 	await table.locator("a", { hasText: "one-first" }).click();
-	await v.page.locator(".run-name", { hasText: "one-first" }).waitFor();
+	await v.page.locator("#trail", { hasText: "first" }).waitFor();
+	// The header does not name the page that was left.
+	let goOn;
+	const held = new Promise((done) => (goOn = done));
+	await v.page.route("**/api/report?*", async (route) => {
+		await held;
+		await route.continue();
+	});
+	await v.page.evaluate(() => (location.hash = "#/report"));
+	await v.page.getByText("Loading").waitFor();
+	assert.equal(await v.page.locator("#trail").innerText(), "");
+	goOn();
+	await v.page.locator("#trail", { hasText: "Report" }).waitFor();
 });
 
 test("points and lines lead to the runs of their model", async () => {

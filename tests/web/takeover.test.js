@@ -158,6 +158,12 @@ test("a second page can't take the same step", async () => {
 	await page.getByRole("textbox", { name: /^Action:/ }).fill("echo second");
 	await page.keyboard.press("Control+Enter");
 	await observation("second");
+	await status("Step 3 waits for you.");
+	// Another viewer, which can't take over, opens the run at its end too.
+	await page.goto(await lineOf(start(process.env.FUMEHOOD, ["view", join(top, "out")]).stdout, /^http/));
+	await page.locator("#status", { hasText: "1 of 1 runs" }).waitFor();
+	await page.keyboard.press("Enter");
+	await observation("second");
 });
 
 test("a command is interrupted, and the next episode opens", async () => {
@@ -197,7 +203,6 @@ test("a model is paused, told, led by hand and let go", async () => {
 	await page.keyboard.type("Try <script>window.ran = 1</script> less.");
 	await page.keyboard.press("Control+Enter");
 	await said("The model sees the hint");
-	await page.keyboard.press("Escape");
 	await page.keyboard.press("i");
 	await page.keyboard.type("echo by hand");
 	await page.keyboard.press("Control+Enter");

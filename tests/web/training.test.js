@@ -13,6 +13,7 @@ const v = viewer((top) => {
 			writeEpisode(`${top}/rollouts`, policy * 10, number, 1 + policy / 2 + number / 10, policy / 10 + number / 100);
 	writeEpisode(`${top}/rollouts`, 0, 0, 2, 0, HOSTILE.slice(0, 80));
 	for (let policy = 0; policy < 2; policy++) writeEpisode(`${top}/rollouts`, policy, 0, -12345 - policy, -0.000125, "large");
+	writeEpisode(`${top}/rollouts`, 100, 0, 2, 0.5, "large");
 	writeRun(top, "other", [opening(), step(1)]);
 });
 
@@ -58,6 +59,24 @@ test("new episodes appear", async () => {
 	await openTraining();
 	writeEpisode(`${v.top}/rollouts`, 60, 0, 9, 1);
 	await v.page.getByText("25 episodes, 7 policy steps").waitFor();
+});
+
+test("the table tells policy steps, in their order", async () => {
+	await v.go("#/?filter=task:large");
+	await v.status(/^3 of /);
+	const cells = () => v.page.locator(".row-run").evaluateAll((rows) => rows.map((row) => [...row.children].slice(-2).map((cell) => cell.textContent)));
+	const wanted = [["0", "-0.000125"], ["1", "-0.000125"], ["100", "0.5"]];
+	assert.deepEqual(await cells(), wanted);
+	assert.deepEqual((await v.page.locator(".table-head button").allTextContents()).slice(-2), ["Policy step", "Reward"]);
+	assert.ok(await v.page.locator("label", { hasText: "Policy step" }).locator("input").isChecked());
+	assert.ok(!v.page.url().includes("columns"));
+	await v.go("#/?filter=task:rows&sort=name");
+	const steps = async () => (await cells()).map(([step]) => Number(step));
+	await v.page.waitForFunction(() => document.querySelector(".row-run")?.children.length > 11);
+	assert.deepEqual(await steps(), (await steps()).sort((a, b) => a - b));
+	await v.go("#/?filter=name:other");
+	await v.status(/^1 of /);
+	assert.equal(await v.page.getByRole("button", { name: "Sort by Policy step" }).count(), 0);
 });
 
 test("an episode opens", async () => {

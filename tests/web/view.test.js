@@ -193,6 +193,16 @@ test("keys jump between steps", async () => {
 	await atStep(4);
 	await press("j", "/", "Enter"); // goes on at the first step
 	await atStep(4);
+	// The end of a long observation, a line of an action behind the first, and a thought.
+	for (const [text, number] of [["LINE 2999", 7], ["new line", 2], ["i THINK 9", 9]]) {
+		await page.getByLabel("Search steps").fill(text);
+		await press("Enter");
+		await page.locator("#status", { hasText: "1 of 1 steps with this text" }).waitFor();
+		await atStep(number);
+	}
+	await page.getByLabel("Search steps").fill("duration_s");
+	await press("Enter");
+	await page.locator("#status", { hasText: "No step has this text." }).waitFor();
 });
 
 test("buttons jump, and an address names a step", async () => {
