@@ -38,7 +38,8 @@ export class ReportView {
 
 	// Adds a section with each frame, because the layout of all at once would make the page stutter.
 	async show(doc) {
-		const tables = doc?.tables.filter((table) => table.rows.length) ?? [];
+		// A note tells why a table has no rows.
+		const tables = doc?.tables.filter((table) => table.rows.length || table.note) ?? [];
 		const pictures = tables.filter((table) => table.figure);
 		this.main.replaceChildren(
 			el("h1", {}, "Report"),
@@ -77,7 +78,7 @@ export class ReportView {
 			el("h2", { id: heading }, table.title),
 			table.note ? el("p", {}, table.note) : null,
 			table.figure ? this.figure(table) : null,
-			table.figure?.kind === "heat" ? null : el("details", { open: !table.figure }, el("summary", {}, "Table"), this.table(table)),
+			table.figure?.kind === "heat" || !table.rows.length ? null : el("details", { open: !table.figure }, el("summary", {}, "Table"), this.table(table)),
 		);
 	}
 
