@@ -186,7 +186,7 @@ static void test_refused(void **state)
 		{ "prompt", -E2BIG, "prompt is too long" },
 		{ "huge", -EIO, "more than 16 MiB" },
 		{ "bomb", -EIO, "more than 16 MiB" },
-		{ "packed", -EIO, "content encoding" },
+		{ "packed", -EIO, "its content can't be decompressed" },
 		{ "moved", -EIO, "/v2/x?k=[key]: if that is right, give it by --url" },
 		{ "no json", -EIO, "it is not JSON: not json for [key] (3 tries)" },
 		{ "no event", -EIO, "an event of its stream is not JSON: not json (3 tries)" },
