@@ -236,7 +236,7 @@ int fh_env_end(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 	if (env->turn.work == WORK_NONE)
 		return error_say(err, EPROTO, "nothing was started");
 	if (env->turn.work != WORK_DONE)
-		return error_say(err, EBUSY, "what was started has not ended yet");
+		return error_say(err, EBUSY, "the call that was started has not ended yet");
 	poller_untake(&env->item);
 	return env_take(env, out, err);
 }

@@ -32,7 +32,7 @@ static int chat_service_open_fds(struct chat_service *s, struct fh_error *err)
 	if (s->written_fd < 0 || s->epoll_fd < 0 ||
 			epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->written_fd, &event) < 0 ||
 			epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, http_fd(s->http), &event) < 0)
-		return error_set(err, errno, "wait for language models");
+		return error_set(err, errno, "set up an epoll for language models");
 	return 0;
 }
 

@@ -482,7 +482,8 @@ static bool shell_await_quick(struct session *base)
 		s->left_out = 0;
 		shell_spin(s);
 	}
-	/* Don't wait until pump_ns, which may be seconds away: an interrupt does not end this. */
+	/* Don't wait until pump_ns, which may be seconds away. An interrupt does not end this
+	 * wait. */
 	return mail_await(shell_sandbox(s), s->began_ns + PUMP_NS - clock_now_ns());
 }
 

@@ -282,7 +282,8 @@ void seat_step(struct seat *s, const struct fh_action *action, seat_done *done, 
 		episode_log_action(&s->record.log, s->action);
 }
 
-/* Answers a step that is recorded, if r is not negative. */
+/* Answers a step. If r is negative, the step could not be recorded: refuses it, and ends the
+ * record. */
 static void seat_end_step(struct seat *s, int r, const struct fh_error *err)
 {
 	if (s->end && s->recording)

@@ -22,7 +22,7 @@ enum grader_kind { GRADER_CSV, GRADER_SCRIPT, GRADER_DUEL, GRADER_MLGYM };
 /* How an MLGym task's evaluator is called, by MLGym's task classes. */
 enum mlgym_call { MLGYM_CSV, MLGYM_PYTHON, MLGYM_MODEL, MLGYM_LM };
 
-/* The calls as words for programs in sandboxes: imports.py and mlgym.py of src/grade/python. */
+/* Names of the values of enum mlgym_call, for imports.py and mlgym.py of src/grade/python. */
 extern const char *const mlgym_call_names[];
 
 struct node;

@@ -153,7 +153,7 @@ int http_open(struct http **out, struct fh_error *err)
 	event.data.fd = h->timer_fd;
 	if (h->epoll_fd < 0 || h->timer_fd < 0 ||
 			epoll_ctl(h->epoll_fd, EPOLL_CTL_ADD, h->timer_fd, &event) < 0)
-		return error_set(err, errno, "set up what requests wait with");
+		return error_set(err, errno, "set up an epoll for requests");
 	h->multi = libcurl.multi_init();
 	if (!h->multi)
 		return error_set(err, ENOMEM, "set up libcurl");
