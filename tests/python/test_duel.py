@@ -75,6 +75,7 @@ def run_duel(
     memory: int = 0,
     players: int = 1,
     python: str = PYTHON,
+    part: str = "all",
 ) -> dict[str, Any]:
     """Runs both sides as their sandboxes would, and returns the judge's report."""
     pipes = [(os.pipe(), os.pipe()) for _ in range(players)]
@@ -85,7 +86,12 @@ def run_duel(
     ends = [end for asked, answered in pipes for end in (asked[1], answered[0])]
     judge_pid = spawn(
         [PYTHON, "-s", "-B", str(judge), *args],
-        {**environment, "FUMEHOOD_JUDGE_KEY": key, "PYTHONPATH": modules},
+        {
+            **environment,
+            "FUMEHOOD_JUDGE_KEY": key,
+            "FUMEHOOD_JUDGE_PART": part,
+            "PYTHONPATH": modules,
+        },
         [results_write, *ends, *sum(memories, [])],
     )
     for fd in (results_write, *ends):

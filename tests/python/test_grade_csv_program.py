@@ -62,7 +62,7 @@ def test_a_fault_of_the_submission_is_a_result(micro: Path, tmp_path: Path) -> N
         ("f1", "-1", "a class; classes are the whole numbers from 0 to 1 (column y)"),
         ("accuracy", "0.5", "a class; classes are the whole numbers from 0 to 1 (column y)"),
         ("r2", "1e154", "a number from 0 to 1 (column y)"),
-        ("rmse", "much", "a number (column y)"),
+        ("rmse", "much", "a number from 0 to 1 (column y)"),
         ("accuracy", "1.0", None),
         ("r2", "0.5", None),
     ],

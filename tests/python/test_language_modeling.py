@@ -106,11 +106,17 @@ def judge(tmp_path: Path, workspace: Path) -> Callable[..., dict[str, Any]]:
     (tmp_path / "hidden.bin").symlink_to(workspace / "data/hidden.bin")
 
     def judged(
-        submission: Path, key: str = KEY, variant: str = "micro", python: str = PYTHON
+        submission: Path,
+        key: str = KEY,
+        variant: str = "micro",
+        python: str = PYTHON,
+        part: str = "all",
     ) -> dict[str, Any]:
         player = [str(TASK / "grader/player_lm.py"), str(submission), "logits"]
         judge = tmp_path / "judge.py"
-        return run_duel(judge, player, key, [variant], memory=1 << 21, players=2, python=python)
+        return run_duel(
+            judge, player, key, [variant], memory=1 << 21, players=2, python=python, part=part
+        )
 
     return judged
 
@@ -135,15 +141,18 @@ def test_the_score_is_the_mean_loss_of_drawn_sequences(
     sys.path.insert(0, str(LIBRARY))
     import duel
 
-    report = judge(workspace / "model.zip")
     hidden = tokens_of(workspace / "data/hidden.bin")
-    windows = hidden[: len(hidden) // 129 * 129].reshape(-1, 129)
-    numbers = duel.Numbers(bytes.fromhex(KEY))
-    drawn = windows[np.argsort(numbers.words("sequences", len(windows)), kind="stable")[:160]]
+    whole = hidden[: len(hidden) // 129 * 129].reshape(-1, 129)
     logs = np.load(workspace / "bigrams.npy").astype(np.float64)
-    losses = -logs[drawn[:, :-1], drawn[:, 1:]].mean(1)
-    assert report["val_loss"] == pytest.approx(losses.mean(), abs=1e-6)
-    assert report["standard_error"] == pytest.approx(losses.std(ddof=1) / 160**0.5, rel=1e-4)
+    # A validate and the end have no sequence in common.
+    for part, windows in ("validate", whole[::2]), ("final", whole[1::2]), ("all", whole):
+        report = judge(workspace / "model.zip", part=part)
+        numbers = duel.Numbers(bytes.fromhex(KEY))
+        drawn = windows[np.argsort(numbers.words("sequences", len(windows)), kind="stable")[:160]]
+        losses = -logs[drawn[:, :-1], drawn[:, 1:]].mean(1)
+        assert report["val_loss"] == pytest.approx(losses.mean(), abs=1e-6)
+        error = losses.std(ddof=1) / 160**0.5
+        assert report["standard_error"] == pytest.approx(error, rel=1e-4)
     assert judge(workspace / "model.zip") == report
     other = judge(workspace / "model.zip", "7c" * 32)
     assert 0 < abs(other["val_loss"] - report["val_loss"]) < 8 * report["standard_error"]
