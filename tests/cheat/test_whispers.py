@@ -109,6 +109,7 @@ def drop(path) -> None:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user may have no control groups")
 def test_what_a_model_reads_is_in_memory_for_nobody(begin, tmp_path):
     """Reading a page is a sign, because the next read of it is faster."""
     shared = tmp_path / "shared"
