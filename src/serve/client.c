@@ -18,7 +18,7 @@ void client_release(struct client *c)
 {
 	struct seat *s = take_ptr(c->seat);
 
-	/* A session that runs a request is not freed. Other sessions of others may be gone. */
+	/* c->asked is still there, because a session that runs a request is not freed. */
 	if (c->asked)
 		c->asked->done = NULL;
 	c->asked = NULL;
