@@ -12,7 +12,7 @@
 #include "base/refusal.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "sandbox/gpus.h"
+#include "native/devices.h"
 #include "native/idmap.h"
 #include "native/leftovers.h"
 #include "native/owner.h"
@@ -374,7 +374,7 @@ static void doctor_check_gpus(struct doctor_finding *f)
 	auto_buf struct buf list = BUF_INIT(sizeof(f->detail) / 2);
 	struct fh_error err = FH_ERROR_INIT;
 	int numbers[GPU_NUMBER_MAX + 1];
-	size_t n = gpus_look(numbers, ARRAY_SIZE(numbers), &err);
+	size_t n = devices_look(numbers, ARRAY_SIZE(numbers), &err);
 
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&list, "%s%d", i ? ", " : n > 1 ? "GPUs " : "GPU ", numbers[i]);

@@ -2,6 +2,7 @@
 #include "native/fork.h"
 
 #include "base/scope.h"
+#include "native/devices.h"
 #include "native/errands.h"
 #include "native/mail.h"
 
@@ -42,6 +43,7 @@ static void fork_in_child(void)
 		/* free only the path: the parent process removes the folder */
 		free(take_ptr(o->disk_dir));
 		close_fd(&o->disk_claim);
+		devices_forked(o->devices);
 		gpus_forked(o->base.gpus);
 		if (o->cgroups)
 			cgroups_forked(o->cgroups);

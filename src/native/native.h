@@ -128,6 +128,7 @@ struct native_owner {
 	atomic_bool disk_collected; /* disk_stale_collect_once() was called already */
 	/* Number of ended owners' folders that the nursery was asked to remove. */
 	unsigned disk_removals;
+	struct devices *devices;          /* GPUs that the owner holds; NULL: none */
 	struct native_sandbox *sandboxes; /* live sandboxes; guarded by the lock in fork.c */
 	struct native_owner *next;
 };

@@ -7,6 +7,7 @@
 #include "native/cgroup_collect.h"
 #include "native/control.h"
 #include "native/cover.h"
+#include "native/devices.h"
 #include "native/disk.h"
 #include "native/disk_stale.h"
 #include "native/errands.h"
@@ -54,7 +55,14 @@ static int owner_init(
 		if (r < 0)
 			return r;
 	}
-	return seccomp_build(&o->base_filter, &o->agent_filter, &o->judged_filter, err);
+	r = seccomp_build(&o->base_filter, &o->agent_filter, &o->judged_filter, err);
+	if (r < 0 || !options || !options->gpus.n)
+		return r;
+	r = devices_open(&options->gpus, &o->devices, err);
+	if (r < 0)
+		return r;
+	o->base.gpus = devices_pool(o->devices);
+	return 0;
 }
 
 static int owner_new(const struct owner_options *options, struct owner **out, struct fh_error *err)
@@ -100,6 +108,8 @@ static void owner_release(struct owner *base)
 	pthread_mutex_destroy(&o->lock);
 	pthread_mutex_destroy(&o->changing);
 	free(o->no_cgroups);
+	gpus_free(o->base.gpus);
+	devices_close(o->devices); /* after all sandboxes have ended that use the GPUs */
 	arena_release(&o->arena);
 	free(o);
 }

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "native/channel.h"
+#include "native/devices.h"
 #include "native/disk_stale.h"
 #include "native/errands.h"
 #include "native/fork.h"

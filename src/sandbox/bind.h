@@ -20,7 +20,7 @@ struct sandbox_bind {
 int sandbox_bind_check(const struct sandbox_bind *bind, struct fh_error *err);
 
 /*
- * Returns true if a mount at `target`, a path inside a sandbox, would hide something that every
+ * Returns true if a bind at `target`, a path inside a sandbox, would hide something that every
  * sandbox needs.
  */
 bool sandbox_bind_hides_needed(const char *target);

@@ -7,47 +7,33 @@
 #include <stddef.h>
 
 /*
- * GPUs of NVIDIA are devices of this machine: GPU 2 is /dev/nvidia2. A pool holds some of them, so
- * that no other pool of the machine has the same GPUs. It holds a GPU by a file lock on the
- * device's own file. So all users see the lock, and it ends with the process.
+ * Pool of the GPUs that an owner holds, by the numbers that users know: 2 in `--gpus 2`. The
+ * implementation of sandboxes finds GPUs, holds them against other owners, and shows them to
+ * sandboxes. Here they are only shared among the owner's episodes.
  */
 struct gpus;
 
 #define GPU_NUMBER_MAX 254
-#define GPU_DEVICE "/dev/nvidia%d"
 
-/* GPUs of a pool that the sandboxes of one episode use. Each engine shows them in its own way: as
- * device files, or by an option of the container. */
-struct gpu_lease {
-	struct gpus *pool;
-	size_t n;
-	int numbers[]; /* names of the GPUs for users: 2 in `--gpus 2` */
-};
-
+/* GPUs that an owner shall hold. */
 struct gpus_wanted {
 	size_t n;           /* number of GPUs to hold */
 	const int *numbers; /* GPUs to choose from; NULL: any */
 	size_t n_numbers;
 };
 
-/*
- * Makes a pool of GPUs: the first free ones of those that the caller names. -ENOENT: fewer of those
- * exist. -EBUSY: too few are free; the error names the processes that use them. -EACCES: an agent
- * could not open a GPU.
- */
-int gpus_open(const struct gpus_wanted *wanted, struct gpus **out, struct fh_error *err);
-void gpus_close(struct gpus *gpus); /* NULL is fine */
-/*
- * Closes the descriptors that hold the GPUs. Call it in a fork, which must not hold them. NULL is
- * fine.
- */
-void gpus_forked(struct gpus *gpus);
+/* GPUs of a pool that the sandboxes of one episode use. */
+struct gpu_lease {
+	struct gpus *pool;
+	size_t n;
+	int numbers[];
+};
 
-/*
- * Lists the numbers of this machine's GPUs, without opening or locking any. `err` says why an agent
- * could not open one of them. err->code is 0 if agents can open all.
- */
-size_t gpus_look(int *out_numbers, size_t max, struct fh_error *err);
+struct gpus *gpus_new(const int *numbers, size_t n);
+void gpus_free(struct gpus *gpus); /* NULL is fine */
+/* Makes the pool's lock again. Call it in a fork: another thread may have held the lock at the
+ * fork. NULL is fine. */
+void gpus_forked(struct gpus *gpus);
 
 /*
  * gpu_lease_new() gives an episode n of the pool's GPUs. *out is NULL if n is 0. `gpus` may be

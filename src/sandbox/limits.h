@@ -16,12 +16,8 @@ enum sandbox_disk { DISK_MEMORY, DISK_DISK };
 struct sandbox_limits {
 	int64_t memory_bytes;
 	int64_t pids;
-	double cpus; /* limit of CPU time per second, in cores: 1.5 */
-	/*
-	 * Limit in bytes of the files that a sandbox writes. Files in memory are also limited to
-	 * three quarters of memory_bytes.
-	 */
-	int64_t disk_bytes;
+	double cpus;        /* limit of CPU time per second, in cores: 1.5 */
+	int64_t disk_bytes; /* bytes of the files that a sandbox writes */
 	int64_t disk_files;
 	enum sandbox_disk disk_on;
 };

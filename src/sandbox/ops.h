@@ -11,7 +11,7 @@
  */
 struct owner {
 	const struct sandbox_ops *ops;
-	struct gpus *gpus; /* GPUs that the owner has leased; NULL: none */
+	struct gpus *gpus; /* pool of the GPUs that the owner holds; NULL: none */
 };
 
 struct sandbox {

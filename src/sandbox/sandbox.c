@@ -15,29 +15,13 @@
 
 int owner_open(const struct owner_options *options, struct owner **out, struct fh_error *err)
 {
-	struct owner *o;
-	int r = sandbox_native.owner_open(options, &o, err);
-
-	if (r < 0)
-		return r;
-	if (options && options->gpus.n) {
-		r = gpus_open(&options->gpus, &o->gpus, err);
-		if (r < 0) {
-			owner_close(o);
-			return r;
-		}
-	}
-	*out = o;
-	return 0;
+	return sandbox_native.owner_open(options, out, err);
 }
 
 void owner_close(struct owner *o)
 {
-	struct gpus *gpus = o ? o->gpus : NULL;
-
 	if (o)
 		o->ops->owner_close(o);
-	gpus_close(gpus); /* after all sandboxes have ended that use the GPUs */
 }
 
 int owner_hide(struct owner *o, const char *folder, struct fh_error *err)

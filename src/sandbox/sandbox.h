@@ -23,7 +23,7 @@
  *
  * An `owner` is this process' side of all its sandboxes. A process opens one; any thread may start
  * sandboxes from it. Only one thread at a time may use a `sandbox`. When the owner's process ends,
- * even by SIGKILL, every process and mount of its sandboxes ends.
+ * even by SIGKILL, every process of its sandboxes ends.
  *
  * sandbox_start() does not wait: SANDBOX_READY or SANDBOX_FAILED comes as an event. Only the
  * owner's first layer or sandbox may block. A sandbox is untrusted: a malformed message ends the
@@ -34,7 +34,7 @@ struct owner;
 struct sandbox;
 
 struct owner_options {
-	/* part of the names of the owner's control groups, which an administrator may see; NULL:
+	/* name that tells an administrator of this machine what the sandboxes are for; NULL:
 	 * "run" */
 	const char *label;
 	struct gpus_wanted gpus; /* GPUs to hold until the owner is closed */
@@ -72,7 +72,7 @@ int owner_lease_gpus(struct owner *owner, size_t n, struct gpu_lease **out, stru
  */
 const char *sandbox_gpus_variable(struct arena *arena, const struct gpu_lease *gpus);
 
-/* Removes files and control groups that killed processes left on this machine. Returns how many. */
+/* Removes the remains of sandboxes of killed processes from this machine. Returns how many. */
 int owner_collect(void);
 
 /*
@@ -95,7 +95,7 @@ int owner_add_layer(struct owner *owner, const char *name, const struct layer_it
 		struct fh_error *err);
 
 /* Removes a layer, whose name is free again. No sandbox may use it. Does nothing without such a
- * layer. May block while a nursery starts. */
+ * layer. May block. */
 void owner_drop_layer(struct owner *owner, const char *name);
 
 /* Prepares a folder for sandbox_options.writable. `source` is an absolute path. The first call
@@ -145,7 +145,7 @@ struct sandbox_options {
 int sandbox_start(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
 		struct fh_error *err);
 
-/* Ends a sandbox: the kernel ends its processes and mounts, without waiting. NULL is fine. */
+/* Ends a sandbox and all its processes, without waiting. NULL is fine. */
 void sandbox_close(struct sandbox *sb);
 
 /*
@@ -229,8 +229,10 @@ struct run_request {
 	enum sandbox_user user;
 	/*
 	 * Streams that become the program's descriptors 0, 1, 2, ...: RUN_..., or a descriptor of
-	 * the caller, who keeps it. It is an end of a pipe, sealed bytes, or a file. Engines that
-	 * can't pass descriptors copy the bytes.
+	 * the caller, who keeps it. It is an end of a pipe, sealed bytes, a file, or memory of a
+	 * fixed size (memfd_create()). Programs of several sandboxes may share such memory: all map
+	 * the same pages. Pipes, bytes and files may be copied; memory that can't be shared is
+	 * -ENOTSUP.
 	 */
 	const int *streams;
 	size_t n_streams;

@@ -79,13 +79,12 @@ bool session_advance(struct session *s);
 bool session_answered(const struct session *s);
 /*
  * Waits for the command to end, for 2 ms at most and only once for each command. Meant for a caller
- * that has nothing else to do. Returns session_answered(). Polls without sleeping for the first
- * microseconds if that saved time with recent commands.
+ * that has nothing else to do. Returns session_answered(). An implementation need not wait.
  */
 bool session_await_quick(struct session *s);
 /*
- * Adds descriptors and deadlines to wait for, as session_waits(). The caller polls
- * session_answered(), so that the shell need not wake it.
+ * Adds what session_waits() adds, for a caller that polls session_answered() as well. So an
+ * implementation may leave out what only tells that the command has ended.
  */
 void session_waits_awake(const struct session *s, struct waits *w);
 
