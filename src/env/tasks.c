@@ -175,20 +175,17 @@ static int tasks_fill_item(struct fh_tasks *t, struct fh_task_info *info,
 {
 	struct task *task;
 	struct fh_error why;
-	int r = task_load(places, env->task, env->variant, &task, &why);
+	int loaded = task_load(places, env->task, env->variant, &task, &why);
+	bool whole = loaded == 0;
+	bool missing = loaded == -ENODATA &&
+			task_load_without_data(places, env->task, env->variant, &task, NULL) == 0;
+	int r = whole || missing ? 0 : task_read(places, env->task, env->variant, &task, err);
 
-	bool missing = r == -ENODATA, whole = r == 0;
-
-	*out_task = whole ? task : NULL;
 	if (!whole)
 		info->problem = arena_strdup(&t->arena, why.message);
-	if (missing)
-		r = task_load_without_data(places, env->task, env->variant, &task, NULL);
-	missing = missing && r == 0;
-	if (r < 0)
-		r = task_read(places, env->task, env->variant, &task, err);
 	if (r < 0)
 		return r;
+	*out_task = whole ? task : NULL;
 	tasks_own(t, task);
 	tasks_fill(info, task);
 	if (missing || whole)

@@ -87,6 +87,7 @@ static int http_on_socket(CURL *easy, curl_socket_t fd, int what, void *user, vo
 	int error;
 
 	if (what == CURL_POLL_REMOVE) {
+		/* Ignore a failure: libcurl closes the socket, which ends the watch too. */
 		epoll_ctl(h->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 		return 0;
 	}
@@ -99,11 +100,11 @@ static int http_on_socket(CURL *easy, curl_socket_t fd, int what, void *user, vo
 		return 0;
 	error = errno;
 	libcurl.easy_getinfo(easy, CURLINFO_PRIVATE, &call);
-	if (!call || call->is_unwatched)
+	if (!call || call->is_unwatched) /* a socket that libcurl is closing has no call */
 		return 0;
 	/*
 	 * Let http_advance() end the call, which would get no events: libcurl, which runs now,
-	 * can't end it.
+	 * can't end it. An error returned to libcurl would end all other calls too.
 	 */
 	call->is_unwatched = true;
 	snprintf(call->sentence, sizeof(call->sentence), "its socket can't be waited for: %s",
