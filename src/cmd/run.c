@@ -11,8 +11,9 @@
 #include "cmd/run_report.h"
 #include "cmd/run_spread.h"
 #include "cmd/run_view.h"
-#include "cmd/run_web.h"
+#include "cmd/view_token.h"
 #include "run/sweep.h"
+#include "view/live_server.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ struct runner {
 	size_t printed; /* number of episodes whose JSON line is printed */
 	struct run_view view;
 	struct log_options log;
-	struct run_web web;
+	struct live_server web;
 };
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -233,7 +234,7 @@ static int runner_status(const struct runner *run)
 
 static void runner_release(struct runner *run)
 {
-	run_web_release(&run->web);
+	live_server_release(&run->web);
 	run_close(&run->run);
 }
 
@@ -279,10 +280,24 @@ static int runner_play(struct runner *run)
 	log_setup(&run->log);
 	run_view_release(&run->view);
 	status = r < 0 ? cmd_fail(&err) : runner_end(run);
-	run_web_linger(&run->web, interrupt_fd());
+	live_server_linger(&run->web, interrupt_fd());
 	if (run_is_opening(&run->run))
 		interrupt_leave(status);
 	return status;
+}
+
+static int runner_start_web(struct runner *run, struct fh_error *err)
+{
+	const char *token;
+	int r = view_token(run->ctx->arena, &token, err);
+
+	if (r < 0)
+		return r;
+	r = live_server_start(&run->web, run->run.plan.out, run->command->web_port, token, err);
+	if (r < 0)
+		return r;
+	fprintf(stderr, "%s#/live\n", run->web.address);
+	return 0;
 }
 
 static int runner_main(struct command_context *ctx)
@@ -294,7 +309,7 @@ static int runner_main(struct command_context *ctx)
 
 	runner_set_options(ctx);
 	run_init(&run.run, &run.command->run);
-	run_web_init(&run.web);
+	live_server_init(&run.web);
 	r = runner_check_options(&run);
 	if (r != CMD_OK)
 		return r;
@@ -310,9 +325,7 @@ static int runner_main(struct command_context *ctx)
 		return cmd_fail(&err);
 	if (run_open(&run.run, &err) < 0)
 		return cmd_refuse(&err);
-	r = run.command->web
-			? run_web_start(&run.web, run.run.plan.out, run.command->web_port, &err)
-			: 0;
+	r = run.command->web ? runner_start_web(&run, &err) : 0;
 	if (r < 0)
 		return r == -EINVAL ? cmd_refuse(&err) : cmd_fail(&err);
 	return runner_play(&run);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_RUN_WEB_H
-#define CMD_RUN_WEB_H
+#ifndef VIEW_LIVE_SERVER_H
+#define VIEW_LIVE_SERVER_H
 
 #include "base/arena.h"
 #include "run/takeover.h"
 #include "view/net.h"
 
 /* The viewer's server within a run, in a thread of its own (run --web). */
-struct run_web {
+struct live_server {
 	struct takeover *takeover; /* mailbox for the run; NULL: there is no server */
 	struct job *thread;
 	struct view_options view;
@@ -18,16 +18,20 @@ struct run_web {
 	int ready_fd; /* eventfd that is readable when the server listens */
 };
 
-void run_web_init(struct run_web *w);
+void live_server_init(struct live_server *w);
 
-/* Starts the server for the records in the folder `out`, which exists. Prints its address. */
-int run_web_start(struct run_web *w, const char *out, int port, struct fh_error *err);
+/*
+ * Starts the server for the records in the folder `out`, which exists, and waits until it listens.
+ * `port` and `token` are as in struct view_options.
+ */
+int live_server_start(struct live_server *w, const char *out, int port, const char *token,
+		struct fh_error *err);
 
 /* Lets pages that are open see the end of the run, for some seconds at most. Returns at once if
  * stop_fd is readable, or no page is open. */
-void run_web_linger(struct run_web *w, int stop_fd);
+void live_server_linger(struct live_server *w, int stop_fd);
 
 /* Ends the server. */
-void run_web_release(struct run_web *w);
+void live_server_release(struct live_server *w);
 
 #endif

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/run_web.h"
+#include "view/live_server.h"
 
 #include "base/job.h"
 #include "base/scope.h"
-#include "cmd/view_token.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -15,28 +13,28 @@
 /* Longer than a page waits before it asks again. */
 #define LINGER_MS 3000
 
-void run_web_init(struct run_web *w)
+void live_server_init(struct live_server *w)
 {
-	*w = (struct run_web){ .arena = ARENA_INIT, .stop_fd = -1, .ready_fd = -1 };
+	*w = (struct live_server){ .arena = ARENA_INIT, .stop_fd = -1, .ready_fd = -1 };
 }
 
-static void run_web_listening(void *user, const char *address)
+static void live_server_listening(void *user, const char *address)
 {
-	struct run_web *w = user;
+	struct live_server *w = user;
 
 	w->address = arena_strdup(&w->arena, address);
 	(void)!write(w->ready_fd, &(uint64_t){ 1 }, sizeof(uint64_t));
 }
 
-static int run_web_serve(void *arg, struct fh_error *err)
+static int live_server_serve(void *arg, struct fh_error *err)
 {
-	const struct run_web *w = arg;
+	const struct live_server *w = arg;
 
 	return view_serve(&w->view, err);
 }
 
 /* Waits until the server listens. Fails if the server could not begin. */
-static int run_web_await(struct run_web *w, struct fh_error *err)
+static int live_server_await(struct live_server *w, struct fh_error *err)
 {
 	uint64_t ready;
 	struct pollfd fds[] = { { .fd = w->ready_fd, .events = POLLIN },
@@ -49,7 +47,8 @@ static int run_web_await(struct run_web *w, struct fh_error *err)
 	return job_end(take_ptr(w->thread), err);
 }
 
-static int run_web_open(struct run_web *w, const char *out, int port, struct fh_error *err)
+static int live_server_open(struct live_server *w, const char *out, int port, const char *token,
+		struct fh_error *err)
 {
 	auto_free char *place = realpath(out, NULL);
 	int r;
@@ -60,12 +59,10 @@ static int run_web_open(struct run_web *w, const char *out, int port, struct fh_
 	w->view = (struct view_options){
 		.places = { .items = &w->place, .n = 1 },
 		.port = port,
-		.listening = run_web_listening,
+		.token = arena_strdup(&w->arena, token),
+		.listening = live_server_listening,
 		.user = w,
 	};
-	r = view_token(&w->arena, &w->view.token, err);
-	if (r < 0)
-		return r;
 	w->stop_fd = eventfd(0, EFD_CLOEXEC);
 	w->ready_fd = eventfd(0, EFD_CLOEXEC);
 	if (w->stop_fd < 0 || w->ready_fd < 0)
@@ -76,23 +73,20 @@ static int run_web_open(struct run_web *w, const char *out, int port, struct fh_
 	return r;
 }
 
-int run_web_start(struct run_web *w, const char *out, int port, struct fh_error *err)
+int live_server_start(struct live_server *w, const char *out, int port, const char *token,
+		struct fh_error *err)
 {
-	int r = run_web_open(w, out, port, err);
+	int r = live_server_open(w, out, port, token, err);
 
 	if (r < 0)
 		return r;
-	r = job_begin(run_web_serve, w, "serve the page", &w->thread, err);
+	r = job_begin(live_server_serve, w, "serve the page", &w->thread, err);
 	if (r < 0)
 		return r;
-	r = run_web_await(w, err);
-	if (r < 0)
-		return r;
-	fprintf(stderr, "%s#/live\n", w->address);
-	return 0;
+	return live_server_await(w, err);
 }
 
-void run_web_linger(struct run_web *w, int stop_fd)
+void live_server_linger(struct live_server *w, int stop_fd)
 {
 	struct pollfd stop = { .fd = stop_fd, .events = POLLIN };
 
@@ -100,7 +94,7 @@ void run_web_linger(struct run_web *w, int stop_fd)
 		poll(&stop, 1, LINGER_MS);
 }
 
-void run_web_release(struct run_web *w)
+void live_server_release(struct live_server *w)
 {
 	if (w->thread) {
 		(void)!write(w->stop_fd, &(uint64_t){ 1 }, sizeof(uint64_t));
