@@ -449,7 +449,7 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 	/* Replace the owner's umask. With it, sandboxes might not be able to read folders that are
 	 * made for them. */
 	umask(022);
-	prctl(PR_SET_NAME, "fh-nursery");
+	prctl(PR_SET_NAME, NURSERY_NAME);
 	nursery_drop_preference();
 	for (;;) {
 		struct pollfd fds[2] = { { .fd = n.socket, .events = POLLIN },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "native/owner.h"
+#include "native/native.h"
 
 #include "base/mem.h"
 #include "base/places.h"
@@ -124,15 +124,6 @@ static const char *owner_missed_limits(const struct owner *base)
 		return "disk space is not limited: the state folder's file system has no project "
 		       "quota that this user may set";
 	return NULL;
-}
-
-void native_abilities(const struct owner *base, struct native_abilities *out)
-{
-	const struct native_owner *o = (const struct native_owner *)base;
-
-	*out = (struct native_abilities){ .groups = o->cgroups != NULL,
-		.no_groups = o->no_cgroups,
-		.overlay = o->can & NURSERY_CAN_OVERLAY };
 }
 
 static int owner_collect_stale(void)

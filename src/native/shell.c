@@ -463,7 +463,6 @@ static void shell_spin(struct native_session *s)
 	s->leave_out /= 2;
 }
 
-/* Polls without sleeping for the first microseconds if that saved time with recent commands. */
 static bool shell_await_quick(struct session *base)
 {
 	struct native_session *s = shell_of(base);

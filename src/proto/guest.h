@@ -84,6 +84,9 @@ enum nursery_answer {
 	NURSERY_FAILED,
 };
 
+/* name of a nursery's process, by which others find it */
+#define NURSERY_NAME "fh-nursery"
+
 enum { NURSERY_CAN_OVERLAY = 1 }; /* the kernel can put an overlay on a tmpfs (user.* attributes) */
 
 struct hello {

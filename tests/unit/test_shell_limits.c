@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox_fixture.h"
 
-#include "native/owner.h"
+#include "native/native.h"
 
 /* Limits of a sandbox, and the usage that it reports. No limit breaks the shell for the next
  * command. */
@@ -10,12 +10,11 @@
 
 static bool no_groups(void)
 {
-	struct native_abilities can;
+	const struct native_owner *o = native_owner_of(owner);
 
-	native_abilities(owner, &can);
-	if (!can.groups)
-		print_message("skipped: %s\n", can.no_groups);
-	return !can.groups;
+	if (!o->cgroups)
+		print_message("skipped: %s\n", o->no_cgroups);
+	return !o->cgroups;
 }
 
 static void open_limited(const struct sandbox_limits *limits)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/chroot.h"
+#include "native/chroot.h"
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/process.h"
 #include "base/str.h"
 
 #include <stdio.h>
@@ -48,20 +49,9 @@ static bool chroot_find_mount(
 
 static pid_t chroot_parent_of(pid_t pid)
 {
-	auto_buf struct buf text = BUF_INIT(4096);
-	char path[64];
-	char parent[16];
-	const char *end;
-	int64_t n;
+	char stat[PROCESS_STAT_MAX];
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (fd_read_file(path, &text, NULL) < 0)
-		return 0;
-	/* in /proc/PID/stat the last ")" ends the process' name, which may hold any character */
-	end = strrchr(buf_str(&text), ')');
-	if (!end || sscanf(end, ") %*c %15s", parent) != 1 || !str_to_i64(parent, &n))
-		return 0;
-	return (pid_t)n;
+	return process_read_stat(pid, stat) ? (pid_t)process_field(stat, PROCESS_PARENT) : 0;
 }
 
 bool chroot_here(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_CHROOT_H
-#define CMD_CHROOT_H
+#ifndef NATIVE_CHROOT_H
+#define NATIVE_CHROOT_H
 
 #include <stdbool.h>
 
