@@ -49,7 +49,7 @@ struct pipe_relay {
  * descriptor, so these stay unchanged. A pipe of another user can't be opened again. Then poll()
  * tells when the pipe has data, or takes PIPE_BUF bytes.
  */
-static void end_open(struct relay_end *end, int number, int flags)
+static void pipe_end_open(struct relay_end *end, int number, int flags)
 {
 	char path[32];
 	struct stat st;
@@ -64,13 +64,13 @@ static void end_open(struct relay_end *end, int number, int flags)
 		end->again = open(path, flags | O_NONBLOCK | O_CLOEXEC);
 }
 
-static void end_close(struct relay_end *end)
+static void pipe_end_close(struct relay_end *end)
 {
 	close_fd(&end->again);
 	end->number = -1;
 }
 
-static bool end_is_ready(const struct relay_end *end, short events)
+static bool pipe_end_is_ready(const struct relay_end *end, short events)
 {
 	struct pollfd p = { .fd = end->number, .events = events };
 
@@ -79,7 +79,7 @@ static bool end_is_ready(const struct relay_end *end, short events)
 
 /* Writes without blocking. Returns the number of bytes, 0 if the pipe is full, or a negative
  * errno. */
-static ssize_t end_write(const struct relay_end *end, const char *data, size_t n)
+static ssize_t pipe_end_write(const struct relay_end *end, const char *data, size_t n)
 {
 	ssize_t r;
 
@@ -87,7 +87,7 @@ static ssize_t end_write(const struct relay_end *end, const char *data, size_t n
 		r = send(end->number, data, n, MSG_DONTWAIT | MSG_NOSIGNAL);
 	else if (end->again >= 0)
 		r = write(end->again, data, n);
-	else if (end_is_ready(end, POLLOUT))
+	else if (pipe_end_is_ready(end, POLLOUT))
 		r = write(end->number, data, n < PIPE_BUF ? n : PIPE_BUF);
 	else
 		return 0;
@@ -98,7 +98,7 @@ static ssize_t end_write(const struct relay_end *end, const char *data, size_t n
 
 /* Reads without blocking. Returns the number of bytes, or 0 at the end of input. -EAGAIN if there
  * is no input now, or another negative errno. */
-static ssize_t end_read(const struct relay_end *end, char *data, size_t n)
+static ssize_t pipe_end_read(const struct relay_end *end, char *data, size_t n)
 {
 	ssize_t r;
 
@@ -106,7 +106,7 @@ static ssize_t end_read(const struct relay_end *end, char *data, size_t n)
 		r = recv(end->number, data, n, MSG_DONTWAIT);
 	else if (end->again >= 0)
 		r = read(end->again, data, n);
-	else if (end_is_ready(end, POLLIN))
+	else if (pipe_end_is_ready(end, POLLIN))
 		r = read(end->number, data, n);
 	else
 		return -EAGAIN;
@@ -119,7 +119,7 @@ static ssize_t end_read(const struct relay_end *end, char *data, size_t n)
 
 static void sink_shut(struct pipe_relay *relay, struct sink *s)
 {
-	end_close(&s->end);
+	pipe_end_close(&s->end);
 	buf_clear(&s->pending);
 	sandbox_shut_output(relay->sb, relay->id, s->slot, NULL);
 }
@@ -132,7 +132,7 @@ static size_t sink_put(struct pipe_relay *relay, struct sink *s, const char *dat
 	ssize_t r = 1;
 
 	while (at < n && r > 0 && s->end.number >= 0) {
-		r = end_write(&s->end, data + at, n - at);
+		r = pipe_end_write(&s->end, data + at, n - at);
 		at += r > 0 ? (size_t)r : 0;
 		if (r < 0)
 			sink_shut(relay, s);
@@ -181,14 +181,14 @@ void pipe_relay_hungry(struct pipe_relay *relay)
 static void pipe_relay_feed(struct pipe_relay *relay)
 {
 	static char piece[SANDBOX_FEED_MAX];
-	ssize_t n = end_read(&relay->source, piece, sizeof(piece));
+	ssize_t n = pipe_end_read(&relay->source, piece, sizeof(piece));
 
 	if (n == -EAGAIN)
 		return;
 	relay->hungry = false;
 	sandbox_feed(relay->sb, piece, n > 0 ? (size_t)n : 0, NULL);
 	if (n <= 0)
-		end_close(&relay->source);
+		pipe_end_close(&relay->source);
 }
 
 /* --- the whole relay ------------------------------------------------------------------------- */
@@ -214,7 +214,7 @@ struct pipe_relay *pipe_relay_new(struct sandbox *sb, int streams[3])
 			.slot = i ? RUN_STREAM_2 : RUN_STREAM_1,
 			.pending = BUF_INIT(GUEST_MESSAGE_MAX) };
 		if (streams[i + 1] == i + 1 && !(i && one))
-			end_open(&relay->sinks[i].end, i + 1, O_WRONLY);
+			pipe_end_open(&relay->sinks[i].end, i + 1, O_WRONLY);
 		if (relay->sinks[i].end.number >= 0)
 			streams[i + 1] = relay->sinks[i].slot;
 	}
@@ -223,7 +223,7 @@ struct pipe_relay *pipe_relay_new(struct sandbox *sb, int streams[3])
 	if (one && streams[1] < 0)
 		streams[2] = streams[1];
 	if (streams[0] == 0)
-		end_open(&relay->source, 0, O_RDONLY);
+		pipe_end_open(&relay->source, 0, O_RDONLY);
 	if (relay->source.number >= 0)
 		streams[0] = RUN_INPUT;
 	/* Block SIGPIPE, so that write() to a closed pipe fails with EPIPE. */
@@ -239,9 +239,9 @@ void pipe_relay_free(struct pipe_relay *relay)
 	if (!relay)
 		return;
 	sandbox_on_output(relay->sb, NULL, NULL);
-	end_close(&relay->source);
+	pipe_end_close(&relay->source);
 	for (size_t i = 0; i < ARRAY_SIZE(relay->sinks); i++) {
-		end_close(&relay->sinks[i].end);
+		pipe_end_close(&relay->sinks[i].end);
 		buf_release(&relay->sinks[i].pending);
 	}
 	free(relay);

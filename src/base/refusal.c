@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool error_is_shortage(int code)
+static bool refusal_is_shortage(int code)
 {
 	return code == -EAGAIN || code == -ENOMEM || code == -EMFILE || code == -ENFILE;
 }
@@ -17,7 +17,7 @@ int error_see_doctor(struct fh_error *err)
 
 	if (!err)
 		return -EIO;
-	if (!error_is_shortage(err->code)) {
+	if (!refusal_is_shortage(err->code)) {
 		at = strnlen(err->message, sizeof(err->message) - sizeof(ERROR_SEE_DOCTOR));
 		snprintf(err->message + at, sizeof(err->message) - at, "%s", ERROR_SEE_DOCTOR);
 	}

@@ -31,7 +31,7 @@
 /* --- commands --------------------------------------------------------------------------------- */
 
 /* Text of a Python file, with a line near its middle to edit. */
-static char *tools_python_file(void)
+static char *agent_tools_python_file(void)
 {
 	auto_buf struct buf out = BUF_INIT(1 << 20);
 
@@ -44,7 +44,7 @@ static char *tools_python_file(void)
 	return buf_take(&out);
 }
 
-static int tools_edit(
+static int agent_tools_edit(
 		struct bench *b, struct fh_env *env, struct samples *out, struct fh_error *err)
 {
 	static int number;
@@ -62,8 +62,8 @@ static int tools_edit(
 
 /* Takes a round of samples of the commands `open` and `edit`. `edit` is compared with a start of
  * the linter on the Python file `file`. */
-static int tools_round(struct bench *b, struct fh_env *env, const char *file, struct figure *open,
-		struct figure *edit, struct fh_error *err)
+static int agent_tools_round(struct bench *b, struct fh_env *env, const char *file,
+		struct figure *open, struct figure *edit, struct fh_error *err)
 {
 	const char *exec_args[] = { places_get()->aci, NULL };
 	const char *lint_args[] = { "/usr/bin/flake8", "--isolated",
@@ -81,10 +81,11 @@ static int tools_round(struct bench *b, struct fh_env *env, const char *file, st
 		if (r < 0)
 			return r;
 	}
-	return tools_edit(b, env, &edit->ours, err);
+	return agent_tools_edit(b, env, &edit->ours, err);
 }
 
-static int tools_rounds(struct bench *b, const char *text, const char *file, struct fh_error *err)
+static int agent_tools_rounds(
+		struct bench *b, const char *text, const char *file, struct fh_error *err)
 {
 	auto_free char *command =
 			xasprintf("cat > f.py << 'END'\n%sEND\nopen f.py > /dev/null", text);
@@ -101,7 +102,7 @@ static int tools_rounds(struct bench *b, const char *text, const char *file, str
 	if (r < 0)
 		return r;
 	for (int round = 0; round < BENCH_ROUNDS; round++) {
-		r = tools_round(b, e.env, file, open, edit, err);
+		r = agent_tools_round(b, e.env, file, open, edit, err);
 		if (r < 0)
 			return r;
 	}
@@ -111,7 +112,7 @@ static int tools_rounds(struct bench *b, const char *text, const char *file, str
 int suite_tools(struct bench *b, struct fh_error *err)
 {
 	char file[] = "/tmp/fumehood-bench-XXXXXX.py";
-	auto_free char *text = tools_python_file();
+	auto_free char *text = agent_tools_python_file();
 	auto_close int fd = mkstemps(file, strlen(".py"));
 	int r;
 
@@ -121,7 +122,7 @@ int suite_tools(struct bench *b, struct fh_error *err)
 	if (r < 0)
 		error_set(err, -r, "write '%s'", file);
 	else
-		r = tools_rounds(b, text, file, err);
+		r = agent_tools_rounds(b, text, file, err);
 	unlink(file);
 	return r;
 }

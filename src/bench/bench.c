@@ -63,22 +63,22 @@ static const struct suite {
 
 /* --- samples and figures ---------------------------------------------------------------------- */
 
-static int samples_compare(const void *a, const void *b)
+static int bench_samples_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }
 
-static void samples_sort(struct samples *s)
+static void bench_samples_sort(struct samples *s)
 {
 	if (s->n)
-		qsort(s->values, s->n, sizeof(*s->values), samples_compare);
+		qsort(s->values, s->n, sizeof(*s->values), bench_samples_compare);
 }
 
 /* The percentile of sorted samples: the smallest sample that `percent` % of the samples do not
  * exceed. NAN without samples. */
-static double samples_percentile(const struct samples *s, double percent)
+static double bench_samples_percentile(const struct samples *s, double percent)
 {
 	size_t rank = (size_t)ceil(percent / 100 * (double)s->n);
 
@@ -136,8 +136,8 @@ static double machine_spread(const struct samples *taken)
 		struct samples round = { .values = taken->values + i * n, .n = n };
 		double median;
 
-		samples_sort(&round);
-		median = samples_percentile(&round, 50);
+		bench_samples_sort(&round);
+		median = bench_samples_percentile(&round, 50);
 		fastest = fmin(fastest, median);
 		slowest = fmax(slowest, median);
 	}
@@ -183,14 +183,14 @@ static void machine_describe(struct machine *m)
 /* --- printing --------------------------------------------------------------------------------- */
 
 /* Percentile of a figure's samples; NAN if they can't be trusted (f->doubt). */
-static double figure_percentile(const struct figure *f, double percent)
+static double bench_figure_percentile(const struct figure *f, double percent)
 {
-	return *f->doubt ? NAN : samples_percentile(&f->ours, percent);
+	return *f->doubt ? NAN : bench_samples_percentile(&f->ours, percent);
 }
 
-static double figure_floor(const struct figure *f)
+static double bench_figure_floor(const struct figure *f)
 {
-	return *f->doubt ? NAN : samples_percentile(&f->floor, 50);
+	return *f->doubt ? NAN : bench_samples_percentile(&f->floor, 50);
 }
 
 static json_t *bench_number(double v)
@@ -198,15 +198,16 @@ static json_t *bench_number(double v)
 	return isnan(v) ? json_null() : json_real(round(v * 1000) / 1000);
 }
 
-static json_t *figure_json(const struct figure *f)
+static json_t *bench_figure_json(const struct figure *f)
 {
-	double p50 = figure_percentile(f, 50), base = figure_floor(f);
+	double p50 = bench_figure_percentile(f, 50), base = bench_figure_floor(f);
 
 	return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:s?}", "name", f->name, "unit",
 			f->unit, "n", (json_int_t)f->ours.n, "p50", bench_number(p50), "p95",
-			bench_number(figure_percentile(f, 95)), "p99",
-			bench_number(figure_percentile(f, 99)), "floor_p50", bench_number(base),
-			"ratio", bench_number(p50 / base), "reason", *f->doubt ? f->doubt : NULL);
+			bench_number(bench_figure_percentile(f, 95)), "p99",
+			bench_number(bench_figure_percentile(f, 99)), "floor_p50",
+			bench_number(base), "ratio", bench_number(p50 / base), "reason",
+			*f->doubt ? f->doubt : NULL);
 }
 
 static void bench_print_json(const struct bench *b, const struct machine *m)
@@ -215,7 +216,7 @@ static void bench_print_json(const struct bench *b, const struct machine *m)
 	json_t *results = json_array();
 
 	for (size_t i = 0; i < b->n_figures; i++)
-		json_array_append_new(results, figure_json(&b->figures[i]));
+		json_array_append_new(results, bench_figure_json(&b->figures[i]));
 	json_object_set_new(report, "machine",
 			json_pack("{s:o, s:I, s:s, s:s, s:o, s:o, s:o, s:b}", "cpu",
 					json_text(m->cpu), "cores", (json_int_t)m->cores, "kernel",
@@ -227,7 +228,7 @@ static void bench_print_json(const struct bench *b, const struct machine *m)
 	cmd_print_json(report);
 }
 
-static void figure_print_value(char *out, size_t size, double v, const char *unit)
+static void bench_figure_print_value(char *out, size_t size, double v, const char *unit)
 {
 	if (isnan(v))
 		snprintf(out, size, "-");
@@ -242,14 +243,15 @@ static void figure_print_value(char *out, size_t size, double v, const char *uni
 /* Writes the goal of a figure, which is a measured quantity, into `out`. Returns +1 if the goal is
  * met, -1 if it is missed. Returns 0 if there is no goal, or a number to compare with is
  * missing. */
-static int figure_judge(const struct figure *f, char *out, size_t size)
+static int bench_figure_judge(const struct figure *f, char *out, size_t size)
 {
-	double p50 = figure_percentile(f, 50);
-	double base = f->against ? figure_percentile(f->against, 50) : figure_floor(f);
+	double p50 = bench_figure_percentile(f, 50);
+	double base = f->against ? bench_figure_percentile(f->against, 50) : bench_figure_floor(f);
 	char value[32];
 	double most;
 
-	figure_print_value(value, sizeof(value), f->most > 0 ? f->most : f->most_over, f->unit);
+	bench_figure_print_value(
+			value, sizeof(value), f->most > 0 ? f->most : f->most_over, f->unit);
 	if (f->most > 0) {
 		snprintf(out, size, "< %s", value);
 		most = f->most;
@@ -269,18 +271,18 @@ static int figure_judge(const struct figure *f, char *out, size_t size)
 	return p50 < most ? 1 : -1;
 }
 
-static void figure_print(const struct figure *f, int name_columns)
+static void bench_figure_print(const struct figure *f, int name_columns)
 {
-	const double values[] = { figure_percentile(f, 50), figure_percentile(f, 95),
-		figure_percentile(f, 99), figure_floor(f) };
-	double ratio = values[0] / figure_floor(f);
+	const double values[] = { bench_figure_percentile(f, 50), bench_figure_percentile(f, 95),
+		bench_figure_percentile(f, 99), bench_figure_floor(f) };
+	double ratio = values[0] / bench_figure_floor(f);
 	bool colours = term_colours(1);
 	char value[32], goal[64];
-	int verdict = figure_judge(f, goal, sizeof(goal));
+	int verdict = bench_figure_judge(f, goal, sizeof(goal));
 
 	printf("%-*s", name_columns, f->name);
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
-		figure_print_value(value, sizeof(value), values[i], f->unit);
+		bench_figure_print_value(value, sizeof(value), values[i], f->unit);
 		printf("%11s", value);
 	}
 	if (isnan(ratio))
@@ -315,7 +317,7 @@ static void bench_print_table(const struct bench *b, const struct machine *m)
 	printf("\n%*s%11s%11s%11s%11s%9s   %s\n", columns, "", "p50", "p95", "p99", "floor p50",
 			"ratio", "goal");
 	for (size_t i = 0; i < b->n_figures; i++)
-		figure_print(&b->figures[i], columns);
+		bench_figure_print(&b->figures[i], columns);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
@@ -387,8 +389,8 @@ static int bench_measure(
 	}
 	getloadavg(&m->load_after, 1);
 	for (size_t i = 0; i < b->n_figures; i++) {
-		samples_sort(&b->figures[i].ours);
-		samples_sort(&b->figures[i].floor);
+		bench_samples_sort(&b->figures[i].ours);
+		bench_samples_sort(&b->figures[i].floor);
 	}
 	return 0;
 }

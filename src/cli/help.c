@@ -181,7 +181,7 @@ static void help_add_plain(struct buf *out, const char *text)
 	}
 }
 
-static void markdown_option(struct buf *out, const struct cmd_option *o)
+static void help_markdown_option(struct buf *out, const struct cmd_option *o)
 {
 	auto_buf struct buf value = BUF_INIT(1024);
 
@@ -210,7 +210,7 @@ static const struct cmd_option *help_main_spelling(
 	return NULL;
 }
 
-static void markdown_spelling(
+static void help_markdown_spelling(
 		struct buf *out, const struct cmd_option *table, const struct cmd_option *hidden)
 {
 	const struct cmd_option *shown = help_main_spelling(table, hidden);
@@ -227,7 +227,7 @@ static void markdown_spelling(
 	buf_add_str(out, " |\n");
 }
 
-static void markdown_table(struct buf *out, const struct cmd_option *table)
+static void help_markdown_table(struct buf *out, const struct cmd_option *table)
 {
 	bool hidden = false;
 
@@ -238,18 +238,18 @@ static void markdown_table(struct buf *out, const struct cmd_option *table)
 		if (o == table || o->heading)
 			buf_printf(out, "\n| %s | |\n|---|---|\n",
 					o->heading ? o->heading : "Options");
-		markdown_option(out, o);
+		help_markdown_option(out, o);
 	}
 	if (!hidden)
 		return;
 	buf_add_str(out, "\n| Other spellings | |\n|---|---|\n");
 	for (const struct cmd_option *o = table; o && o->kind; o++) {
 		if (!o->help)
-			markdown_spelling(out, table, o);
+			help_markdown_spelling(out, table, o);
 	}
 }
 
-static void markdown_statuses(struct buf *out, const struct cmd_status *statuses)
+static void help_markdown_statuses(struct buf *out, const struct cmd_status *statuses)
 {
 	buf_add_str(out, "\n| Exit status | |\n|---|---|\n");
 	for (const struct cmd_status *s = statuses; s->status; s++) {
@@ -259,22 +259,22 @@ static void markdown_statuses(struct buf *out, const struct cmd_status *statuses
 	}
 }
 
-static void markdown_command(struct buf *out, const struct command *c, const char *path)
+static void help_markdown_command(struct buf *out, const struct command *c, const char *path)
 {
 	buf_printf(out, "\n## fumehood %s\n\n```\n", path);
 	help_add_usage(out, c, path);
 	buf_add_str(out, "\n```\n\n");
 	help_add_plain(out, c->about ? c->about : c->summary);
 	buf_add_char(out, '\n');
-	markdown_table(out, c->options);
+	help_markdown_table(out, c->options);
 	if (c->statuses)
-		markdown_statuses(out, c->statuses);
+		help_markdown_statuses(out, c->statuses);
 	if (c->examples)
 		buf_printf(out, "\n```sh\n%s%s```\n", c->examples,
 				str_ends(c->examples, "\n") ? "" : "\n");
 }
 
-static void markdown_group(struct buf *out, const struct command *group, const char *prefix)
+static void help_markdown_group(struct buf *out, const struct command *group, const char *prefix)
 {
 	for (size_t i = 0; group->commands[i]; i++) {
 		const struct command *c = group->commands[i];
@@ -282,9 +282,9 @@ static void markdown_group(struct buf *out, const struct command *group, const c
 
 		buf_printf(&path, "%s%s%s", prefix, *prefix ? " " : "", c->name);
 		if (c->commands)
-			markdown_group(out, c, buf_str(&path));
+			help_markdown_group(out, c, buf_str(&path));
 		else
-			markdown_command(out, c, buf_str(&path));
+			help_markdown_command(out, c, buf_str(&path));
 	}
 }
 
@@ -295,8 +295,8 @@ void cmd_help_markdown(struct buf *out)
 			"Made from the tables of the program: `fumehood help --markdown >docs/cli.md`.\n\n");
 	help_add_plain(out, cmd_root.about);
 	buf_add_char(out, '\n');
-	markdown_table(out, cmd_root.options);
-	markdown_table(out, options_common(&cmd_root));
-	markdown_statuses(out, cmd_root.statuses);
-	markdown_group(out, &cmd_root, "");
+	help_markdown_table(out, cmd_root.options);
+	help_markdown_table(out, options_common(&cmd_root));
+	help_markdown_statuses(out, cmd_root.statuses);
+	help_markdown_group(out, &cmd_root, "");
 }

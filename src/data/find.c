@@ -24,7 +24,7 @@ struct data_finding {
 
 /* Sets where to search for data sets of the task in `task_dir`. The places are that folder, a
  * folder beside the folder of tasks, and Fumehood's own folder. */
-static void data_set_places(struct data_finding *f, const char *task_dir)
+static void find_set_places(struct data_finding *f, const char *task_dir)
 {
 	auto_free char *tasks = path_dirname(task_dir);
 	auto_free char *root = path_dirname(tasks);
@@ -36,7 +36,7 @@ static void data_set_places(struct data_finding *f, const char *task_dir)
 	};
 }
 
-static int data_add(struct data_finding *f, const char *name)
+static int find_add_data_set(struct data_finding *f, const char *name)
 {
 	struct dataset set;
 	int r = dataset_load(f->arena, &f->places, name, &set, f->err);
@@ -54,10 +54,10 @@ static int data_add(struct data_finding *f, const char *name)
 
 /* --- data sets of a task ---------------------------------------------------------------------- */
 
-static int data_add_names(struct data_finding *f, const struct node *names)
+static int find_add_names(struct data_finding *f, const struct node *names)
 {
 	for (size_t i = 0; names && i < names->n; i++) {
-		int r = data_add(f, arena_strdup(f->arena, names->items[i]->text));
+		int r = find_add_data_set(f, arena_strdup(f->arena, names->items[i]->text));
 
 		if (r < 0)
 			return r;
@@ -65,7 +65,7 @@ static int data_add_names(struct data_finding *f, const struct node *names)
 	return 0;
 }
 
-static int data_add_variant(struct data_finding *f, const struct task_places *places,
+static int find_add_variant(struct data_finding *f, const struct task_places *places,
 		const char *spec, const char *variant)
 {
 	auto_task struct task *task = NULL;
@@ -73,10 +73,10 @@ static int data_add_variant(struct data_finding *f, const struct task_places *pl
 
 	if (r < 0)
 		return r;
-	return data_add_names(f, node_get(task->keys, "dataset_configs"));
+	return find_add_names(f, node_get(task->keys, "dataset_configs"));
 }
 
-static int data_add_variants(
+static int find_add_variants(
 		struct data_finding *f, const struct task_places *places, const char *spec)
 {
 	auto_strings char **variants = NULL;
@@ -85,14 +85,14 @@ static int data_add_variants(
 	if (r < 0)
 		return r;
 	for (char **v = variants; *v; v++) {
-		r = data_add_variant(f, places, spec, *v);
+		r = find_add_variant(f, places, spec, *v);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-static int data_add_task(struct data_finding *f, const struct task_places *places, const char *spec)
+static int find_add_task(struct data_finding *f, const struct task_places *places, const char *spec)
 {
 	struct task_found found;
 	bool has_variant;
@@ -100,17 +100,17 @@ static int data_add_task(struct data_finding *f, const struct task_places *place
 
 	if (r < 0)
 		return r;
-	data_set_places(f, found.dir);
+	find_set_places(f, found.dir);
 	has_variant = found.variant != NULL;
 	task_found_release(&found);
-	return has_variant ? data_add_variant(f, places, spec, NULL)
-			   : data_add_variants(f, places, spec);
+	return has_variant ? find_add_variant(f, places, spec, NULL)
+			   : find_add_variants(f, places, spec);
 }
 
 /* --- interface -------------------------------------------------------------------------------- */
 
 /* Real path of a folder of tasks, in the arena; ours if `tasks_dir` is NULL. */
-static int data_tasks_dir(
+static int find_tasks_dir(
 		struct arena *a, const char *tasks_dir, const char **out, struct fh_error *err)
 {
 	const char *path = tasks_dir ? tasks_dir
@@ -130,19 +130,19 @@ int data_find(struct arena *a, const char *tasks_dir, const char *spec, struct d
 	const struct task_places places = { .tasks_dir = tasks_dir };
 	struct fh_error no_set = FH_ERROR_INIT, no_task = FH_ERROR_INIT;
 	const char *real;
-	int r = data_tasks_dir(a, tasks_dir, &real, err);
+	int r = find_tasks_dir(a, tasks_dir, &real, err);
 
 	if (r < 0)
 		return r;
 	f.found.items = arena_array(a, DATA_SETS_MAX, sizeof(*f.found.items));
-	data_set_places(&f, arena_printf(a, "%s/-", real));
+	find_set_places(&f, arena_printf(a, "%s/-", real));
 	f.err = &no_set;
-	r = task_name_is_valid(spec) ? data_add(&f, spec) : -ENOENT;
+	r = task_name_is_valid(spec) ? find_add_data_set(&f, spec) : -ENOENT;
 	/* Another -ENOENT means that the data set exists, but a program that it names does not.
 	 * Then don't look for a task. */
 	if (r == -ENOENT && (!no_set.code || str_starts(no_set.message, "no data set"))) {
 		f.err = &no_task;
-		r = data_add_task(&f, &places, spec);
+		r = find_add_task(&f, &places, spec);
 		if (r == -ENOENT)
 			return error_say(err, ENOENT,
 					"no data set and no task '%s': see `fumehood data list`",
@@ -163,7 +163,7 @@ struct data_names {
 	size_t n;
 };
 
-static void data_names_add(struct data_names *names, const char *file)
+static void find_names_add(struct data_names *names, const char *file)
 {
 	size_t n = strlen(file) - strlen(ENDING);
 	auto_free char *id = xasprintf("%.*s", (int)n, file);
@@ -178,7 +178,7 @@ static void data_names_add(struct data_names *names, const char *file)
 	names->items[names->n] = NULL;
 }
 
-static void data_names_add_folder(struct data_names *names, const char *tasks)
+static void find_names_add_folder(struct data_names *names, const char *tasks)
 {
 	auto_free char *root = path_dirname(tasks);
 	auto_free char *folder = path_join(root, "datasets");
@@ -187,10 +187,10 @@ static void data_names_add_folder(struct data_names *names, const char *tasks)
 
 	while (dir && names->n < DATA_SETS_MAX && (entry = readdir(dir)))
 		if (str_ends(entry->d_name, ENDING))
-			data_names_add(names, entry->d_name);
+			find_names_add(names, entry->d_name);
 }
 
-static int data_names_compare(const void *a, const void *b)
+static int find_names_compare(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -200,18 +200,18 @@ int data_list(const char *tasks_dir, char ***out, struct fh_error *err)
 	auto_arena struct arena arena = ARENA_INIT;
 	struct data_names names = { NULL };
 	const char *ours, *theirs = NULL;
-	int r = data_tasks_dir(&arena, NULL, &ours, err);
+	int r = find_tasks_dir(&arena, NULL, &ours, err);
 
 	if (r < 0)
 		return r;
-	r = tasks_dir ? data_tasks_dir(&arena, tasks_dir, &theirs, err) : 0;
+	r = tasks_dir ? find_tasks_dir(&arena, tasks_dir, &theirs, err) : 0;
 	if (r < 0)
 		return r;
 	names.items = xcalloc(1, sizeof(*names.items));
-	data_names_add_folder(&names, ours);
+	find_names_add_folder(&names, ours);
 	if (theirs)
-		data_names_add_folder(&names, theirs);
-	qsort(names.items, names.n, sizeof(*names.items), data_names_compare);
+		find_names_add_folder(&names, theirs);
+	qsort(names.items, names.n, sizeof(*names.items), find_names_compare);
 	*out = names.items;
 	return 0;
 }

@@ -23,7 +23,7 @@ void env_release(struct fh_env *env)
 }
 
 /* Waits for the end of the thread that opens the environment, if one does. */
-static void env_free(struct fh_env *env)
+static void close_free(struct fh_env *env)
 {
 	if (env->opening)
 		job_end(env->opening, NULL);
@@ -34,7 +34,7 @@ static void env_free(struct fh_env *env)
 }
 
 /* Takes an environment from the list whose thread has ended, or any one. NULL: there is none. */
-static struct fh_env *env_take_left(struct fh_gym *gym, bool any)
+static struct fh_env *close_take_left(struct fh_gym *gym, bool any)
 {
 	auto_unlock pthread_mutex_t *held = scope_lock(&gym->lock);
 
@@ -53,12 +53,12 @@ void env_free_left(struct fh_gym *gym)
 {
 	struct fh_env *env;
 
-	while ((env = env_take_left(gym, false)))
-		env_free(env);
+	while ((env = close_take_left(gym, false)))
+		close_free(env);
 }
 
 /* Has the thread that opens the environment end soon, and does not wait for it. */
-static void env_leave_opening(struct fh_env *env)
+static void close_leave_opening(struct fh_env *env)
 {
 	struct fh_gym *gym = env->spec.gym;
 
@@ -76,7 +76,7 @@ static void env_leave_opening(struct fh_env *env)
  * Saves the agent's memory. Blocks for the sandbox' answer, which has a deadline, and for a job
  * that merges memories.
  */
-static void env_keep_memory(struct fh_env *env)
+static void close_keep_memory(struct fh_env *env)
 {
 	if (env->turn.work != WORK_MEMORY && !turn_keep_memory(env))
 		return;
@@ -95,10 +95,10 @@ void fh_env_close(struct fh_env *env)
 	if (!env || gym_check_process(gym, NULL) < 0)
 		return;
 	if (env->opening && !job_is_over(env->opening)) {
-		env_leave_opening(env);
+		close_leave_opening(env);
 	} else {
-		env_keep_memory(env);
-		env_free(env);
+		close_keep_memory(env);
+		close_free(env);
 	}
 	env_free_left(gym);
 }
@@ -109,7 +109,7 @@ void fh_gym_close(struct fh_gym *gym)
 
 	if (!gym || !fork_is_marked(gym->mark))
 		return;
-	while ((env = env_take_left(gym, true)))
-		env_free(env);
+	while ((env = close_take_left(gym, true)))
+		close_free(env);
 	gym_free(gym);
 }

@@ -18,16 +18,16 @@
 
 /* --- the state machine ------------------------------------------------------------------------ */
 
-static struct fh_env *env_of(struct poll_item *item)
+static struct fh_env *drive_of(struct poll_item *item)
 {
 	return (struct fh_env *)(void *)((char *)item - offsetof(struct fh_env, item));
 }
 
 static_assert(SANDBOX_FDS + FETCH_FDS + GRADE_FDS < WAITS_MAX, "a command waits for too much");
 
-static void env_waits(struct poll_item *item, struct waits *w)
+static void drive_waits(struct poll_item *item, struct waits *w)
 {
-	const struct fh_env *env = env_of(item);
+	const struct fh_env *env = drive_of(item);
 
 	switch (env->turn.work) {
 	case WORK_OPEN:
@@ -68,7 +68,7 @@ static void env_waits(struct poll_item *item, struct waits *w)
 }
 
 /* Takes the result of the thread that opened the environment. */
-static void env_opened(struct fh_env *env)
+static void drive_opened(struct fh_env *env)
 {
 	if (env->item.polled)
 		poller_unwatch(&env->spec.gym->poller, job_fd(env->opening));
@@ -77,7 +77,7 @@ static void env_opened(struct fh_env *env)
 	env->turn.work = WORK_DONE;
 }
 
-static void env_cancel(struct fh_env *env)
+static void drive_cancel(struct fh_env *env)
 {
 	switch (env->turn.kind) {
 	case TURN_RESET:
@@ -94,7 +94,7 @@ static void env_cancel(struct fh_env *env)
 }
 
 /* Ends a turn of a baseline whose environment shall not be opened any more. */
-static bool env_give_up(struct fh_env *env)
+static bool drive_give_up(struct fh_env *env)
 {
 	struct fh_error err;
 
@@ -104,19 +104,19 @@ static bool env_give_up(struct fh_env *env)
 }
 
 /* Does work of the turn that does not block. True: the turn has ended (WORK_DONE). */
-static bool env_advance(struct poll_item *item)
+static bool drive_advance(struct poll_item *item)
 {
-	struct fh_env *env = env_of(item);
+	struct fh_env *env = drive_of(item);
 
 	if (env->for_baseline && turn_is_interrupted(env))
-		return env_give_up(env);
+		return drive_give_up(env);
 	/* The thread that opens an environment looks for interrupts itself. */
 	if (env->turn.kind != TURN_OPEN && turn_take_interrupt(env))
-		env_cancel(env);
+		drive_cancel(env);
 	switch (env->turn.kind) {
 	case TURN_OPEN:
 		if (job_is_over(env->opening))
-			env_opened(env);
+			drive_opened(env);
 		break;
 	case TURN_RESET:
 		reset_advance(env);
@@ -137,7 +137,7 @@ static bool env_advance(struct poll_item *item)
 	return env->turn.work == WORK_DONE;
 }
 
-static int env_take(struct fh_env *env, struct fh_step *out, struct fh_error *err)
+static int drive_take(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 {
 	env->turn.work = WORK_NONE;
 	if (!env->for_baseline)
@@ -158,13 +158,13 @@ static int env_take(struct fh_env *env, struct fh_step *out, struct fh_error *er
  * Sleeps until the turn may go on. An opening is not woken by an interrupt: the thread that opens
  * the environment is, and ends. Returns false if a signal arrived.
  */
-static bool env_sleep(struct fh_env *env, int64_t deadline_ns)
+static bool drive_sleep(struct fh_env *env, int64_t deadline_ns)
 {
 	struct cancel *cancel = &env->interrupter->cancel;
 	bool wakes = env->turn.kind != TURN_OPEN, quiet;
 	struct waits w = WAITS_INIT;
 
-	env_waits(&env->item, &w);
+	drive_waits(&env->item, &w);
 	waits_until(&w, deadline_ns);
 	if (wakes) {
 		waits_add(&w, cancel_fd(cancel), POLLIN);
@@ -185,15 +185,15 @@ static bool env_sleep(struct fh_env *env, int64_t deadline_ns)
  * Drives the turn until its end. Returns false if the deadline has passed before, or a signal has
  * arrived.
  */
-static bool env_drive(struct fh_env *env, int64_t deadline_ns)
+static bool drive_drive(struct fh_env *env, int64_t deadline_ns)
 {
 	bool quiet = true;
 
 	while (env->turn.work != WORK_DONE) {
 		if (!deadline_ns || !turn_is_in_shell(&env->turn) ||
 				!session_await_quick(env->episode.session))
-			quiet = env_sleep(env, deadline_ns);
-		if (env_advance(&env->item))
+			quiet = drive_sleep(env, deadline_ns);
+		if (drive_advance(&env->item))
 			break;
 		if (!quiet || (deadline_ns != INT64_MAX && clock_now_ns() >= deadline_ns))
 			return false;
@@ -205,9 +205,9 @@ int env_block(struct fh_env *env, int r, struct fh_step *out, struct fh_error *e
 {
 	if (r < 0)
 		return r;
-	while (!env_drive(env, INT64_MAX))
+	while (!drive_drive(env, INT64_MAX))
 		;
-	return env_take(env, out, err);
+	return drive_take(env, out, err);
 }
 
 int fh_env_wait(struct fh_env *env, int timeout_ms, struct fh_error *err)
@@ -224,7 +224,7 @@ int fh_env_wait(struct fh_env *env, int timeout_ms, struct fh_error *err)
 				"fh_gym_wait() waits for this environment, because it is polled");
 	if (timeout_ms >= 0)
 		deadline_ns = timeout_ms ? clock_now_ns() + timeout_ms * NS_PER_MS : 0;
-	return env_drive(env, deadline_ns);
+	return drive_drive(env, deadline_ns);
 }
 
 int fh_env_end(struct fh_env *env, struct fh_step *out, struct fh_error *err)
@@ -238,14 +238,14 @@ int fh_env_end(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 	if (env->turn.work != WORK_DONE)
 		return error_say(err, EBUSY, "the call that was started has not ended yet");
 	poller_untake(&env->item);
-	return env_take(env, out, err);
+	return drive_take(env, out, err);
 }
 
 /* --- many environments ------------------------------------------------------------------------ */
 
-static void env_item_fail(struct poll_item *item, const struct fh_error *err)
+static void drive_item_fail(struct poll_item *item, const struct fh_error *err)
 {
-	struct fh_env *env = env_of(item);
+	struct fh_env *env = drive_of(item);
 
 	if (env->turn.kind != TURN_OPEN) {
 		turn_fail(env, err);
@@ -256,40 +256,40 @@ static void env_item_fail(struct poll_item *item, const struct fh_error *err)
 	env->turn.work = WORK_DONE;
 }
 
-static bool env_item_is_quick(struct poll_item *item)
+static bool drive_item_is_quick(struct poll_item *item)
 {
-	return env_of(item)->turn.work == WORK_COMMAND;
+	return drive_of(item)->turn.work == WORK_COMMAND;
 }
 
-static void env_item_waits_awake(struct poll_item *item, struct waits *w)
+static void drive_item_waits_awake(struct poll_item *item, struct waits *w)
 {
-	session_waits_awake(env_of(item)->episode.session, w);
+	session_waits_awake(drive_of(item)->episode.session, w);
 }
 
-static bool env_item_answered(struct poll_item *item)
+static bool drive_item_answered(struct poll_item *item)
 {
-	return session_answered(env_of(item)->episode.session);
+	return session_answered(drive_of(item)->episode.session);
 }
 
-static void env_item_await_answer(struct poll_item *item)
+static void drive_item_await_answer(struct poll_item *item)
 {
-	session_await_quick(env_of(item)->episode.session);
+	session_await_quick(drive_of(item)->episode.session);
 }
 
-static bool env_item_is_interrupted(struct poll_item *item)
+static bool drive_item_is_interrupted(struct poll_item *item)
 {
-	return turn_is_interrupted(env_of(item));
+	return turn_is_interrupted(drive_of(item));
 }
 
 static const struct poll_ops env_poll_ops = {
-	.waits = env_waits,
-	.advance = env_advance,
-	.fail = env_item_fail,
-	.is_quick = env_item_is_quick,
-	.waits_awake = env_item_waits_awake,
-	.answered = env_item_answered,
-	.await_answer = env_item_await_answer,
-	.is_interrupted = env_item_is_interrupted,
+	.waits = drive_waits,
+	.advance = drive_advance,
+	.fail = drive_item_fail,
+	.is_quick = drive_item_is_quick,
+	.waits_awake = drive_item_waits_awake,
+	.answered = drive_item_answered,
+	.await_answer = drive_item_await_answer,
+	.is_interrupted = drive_item_is_interrupted,
 };
 
 int env_start(struct fh_env *env, int r)
@@ -347,7 +347,7 @@ int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **out_done, si
 	if (r < 0)
 		return r;
 	while (n < max && (item = poller_take(&gym->poller)))
-		out_done[n++] = env_of(item);
+		out_done[n++] = drive_of(item);
 	poller_end_wait(&gym->poller);
 	return (int)n;
 }

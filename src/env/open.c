@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static void env_init(struct fh_env *env, int64_t output_bytes)
+static void open_init(struct fh_env *env, int64_t output_bytes)
 {
 	const struct task *task = env->spec.task->task;
 
@@ -29,38 +29,38 @@ static void env_init(struct fh_env *env, int64_t output_bytes)
 	memory_init(&env->memory);
 }
 
-static const char *env_copy_text(struct arena *a, const char *text)
+static const char *open_copy_text(struct arena *a, const char *text)
 {
 	return text ? arena_strdup(a, text) : NULL;
 }
 
 /* Copies options with all that they point to. */
-static void env_copy_options(
+static void open_copy_options(
 		struct arena *a, const struct fh_env_options *from, struct fh_env_options *out)
 {
 	struct fh_bind *binds = arena_array(a, from->n_binds, sizeof(*binds));
 	const char **variables = arena_array(a, from->n_variables, sizeof(*variables));
 
 	*out = *from;
-	out->task = env_copy_text(a, from->task);
-	out->variant = env_copy_text(a, from->variant);
-	out->memory_file = env_copy_text(a, from->memory_file);
-	out->python = env_copy_text(a, from->python);
-	out->web_hosts = env_copy_text(a, from->web_hosts);
+	out->task = open_copy_text(a, from->task);
+	out->variant = open_copy_text(a, from->variant);
+	out->memory_file = open_copy_text(a, from->memory_file);
+	out->python = open_copy_text(a, from->python);
+	out->web_hosts = open_copy_text(a, from->web_hosts);
 	out->binds = binds;
 	for (size_t i = 0; i < from->n_binds; i++)
-		binds[i] = (struct fh_bind){ env_copy_text(a, from->binds[i].source),
-			env_copy_text(a, from->binds[i].target) };
+		binds[i] = (struct fh_bind){ open_copy_text(a, from->binds[i].source),
+			open_copy_text(a, from->binds[i].target) };
 	out->variables = variables;
 	for (size_t i = 0; i < from->n_variables; i++)
-		variables[i] = env_copy_text(a, from->variables[i]);
+		variables[i] = open_copy_text(a, from->variables[i]);
 }
 
 /*
  * Plays the baseline if it is not known. An environment of its own plays it, because another thread
  * may look at this one while it is being opened.
  */
-static int env_get_baseline(struct fh_env *env, struct fh_error *err)
+static int open_get_baseline(struct fh_env *env, struct fh_error *err)
 {
 	struct fh_env player = {
 		.spec = env->spec,
@@ -71,13 +71,13 @@ static int env_get_baseline(struct fh_env *env, struct fh_error *err)
 	};
 	int r;
 
-	env_init(&player, 0);
+	open_init(&player, 0);
 	r = baseline_get(&player, &player.spec, &env->baseline, err);
 	env_release(&player);
 	return r;
 }
 
-static int env_check_options(const struct fh_env_options *options, struct fh_error *err)
+static int open_check_options(const struct fh_env_options *options, struct fh_error *err)
 {
 	if (!options->task || options->max_steps < 0 || options->max_text_bytes < 0)
 		return error_say(err, EINVAL,
@@ -94,7 +94,7 @@ static int env_check_options(const struct fh_env_options *options, struct fh_err
 	return 0;
 }
 
-static int env_open(struct fh_env *env, const struct fh_env_options *options, struct fh_error *err)
+static int open_open(struct fh_env *env, const struct fh_env_options *options, struct fh_error *err)
 {
 	struct variables variables;
 	const struct task *task;
@@ -111,11 +111,11 @@ static int env_open(struct fh_env *env, const struct fh_env_options *options, st
 			err);
 	if (r < 0)
 		return r;
-	env_init(env, options->output_bytes);
+	open_init(env, options->output_bytes);
 	r = env_spec_check_imports(&env->spec, err);
 	if (r < 0)
 		return r;
-	r = env_get_baseline(env, err);
+	r = open_get_baseline(env, err);
 	if (r < 0)
 		return r;
 	env->memory.is_kept = options->memory;
@@ -128,13 +128,13 @@ static int env_open(struct fh_env *env, const struct fh_env_options *options, st
 		.judge_salt = options->judge_salt,
 		.variables = variables,
 	};
-	env_copy_options(&env->spec.arena, options, &env->given);
+	open_copy_options(&env->spec.arena, options, &env->given);
 	env->welcome = observe_welcome(task, env->terms.max_steps, &env->baseline);
 	return 0;
 }
 
 /* Makes an environment for options that are right, and reads them. */
-static int env_new(struct fh_gym *gym, const struct fh_env_options *given,
+static int open_new(struct fh_gym *gym, const struct fh_env_options *given,
 		struct fh_env_options *options, struct fh_env **out, struct fh_error *err)
 {
 	struct fh_env *env;
@@ -145,7 +145,7 @@ static int env_new(struct fh_gym *gym, const struct fh_env_options *given,
 	r = SIZED_READ(fh_env_options, options, given, err);
 	if (r < 0)
 		return r;
-	r = env_check_options(options, err);
+	r = open_check_options(options, err);
 	if (r < 0)
 		return r;
 	env_free_left(gym);
@@ -166,10 +166,10 @@ int fh_env_open(struct fh_gym *gym, const struct fh_env_options *options, struct
 	int r;
 
 	err = error_or(err, &(struct fh_error)FH_ERROR_INIT);
-	r = env_new(gym, options, &read, &env, err);
+	r = open_new(gym, options, &read, &env, err);
 	if (r < 0)
 		return r;
-	r = env_open(env, &read, err);
+	r = open_open(env, &read, err);
 	if (r < 0) {
 		fh_env_close(env);
 		return r;
@@ -197,7 +197,7 @@ static void open_work_free(struct open_work *w)
 static int open_work_run(void *work, struct fh_error *err)
 {
 	struct open_work *w = work;
-	int r = env_open(w->env, &w->options, err);
+	int r = open_open(w->env, &w->options, err);
 
 	open_work_free(w);
 	return r;
@@ -209,7 +209,7 @@ int fh_env_open_start(struct fh_gym *gym, const struct fh_env_options *options, 
 	struct fh_env_options read;
 	struct open_work *work;
 	struct fh_env *env;
-	int r = env_new(gym, options, &read, &env, err);
+	int r = open_new(gym, options, &read, &env, err);
 
 	if (r < 0)
 		return r;
@@ -217,7 +217,7 @@ int fh_env_open_start(struct fh_gym *gym, const struct fh_env_options *options, 
 	env->turn.work = WORK_OPEN;
 	work = xcalloc(1, sizeof(*work));
 	work->env = env;
-	env_copy_options(&work->arena, &read, &work->options);
+	open_copy_options(&work->arena, &read, &work->options);
 	r = job_begin(open_work_run, work, "open a task", &env->opening, err);
 	if (r < 0) {
 		open_work_free(work);

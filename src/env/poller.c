@@ -54,7 +54,7 @@ void poller_release(struct poller *p)
 
 /* --- queues and the timer --------------------------------------------------------------------- */
 
-static void queue_add(struct poll_queue *q, struct poll_item *item)
+static void poller_queue_add(struct poll_queue *q, struct poll_item *item)
 {
 	if (item->queue)
 		return;
@@ -67,7 +67,7 @@ static void queue_add(struct poll_queue *q, struct poll_item *item)
 	q->last = item;
 }
 
-static void queue_remove(struct poll_item *item)
+static void poller_queue_remove(struct poll_item *item)
 {
 	struct poll_queue *q = item->queue;
 	struct poll_item *before = NULL, **at;
@@ -82,12 +82,12 @@ static void queue_remove(struct poll_item *item)
 	item->queue = NULL;
 }
 
-static struct poll_item *queue_take(struct poll_queue *q)
+static struct poll_item *poller_queue_take(struct poll_queue *q)
 {
 	struct poll_item *item = q->first;
 
 	if (item)
-		queue_remove(item);
+		poller_queue_remove(item);
 	return item;
 }
 
@@ -111,7 +111,7 @@ static void poller_arm(struct poller *p)
 
 /* --- items ------------------------------------------------------------------------------------ */
 
-static struct poll_item *item_of(struct deadline *d)
+static struct poll_item *poller_item_of(struct deadline *d)
 {
 	return (struct poll_item *)(void *)((char *)d - offsetof(struct poll_item, deadline));
 }
@@ -122,7 +122,7 @@ static void poller_remove(struct poller *p, struct poll_item *item)
 	for (size_t i = 0; i < p->n_fresh; i++)
 		if (p->fresh[i] == item)
 			p->fresh[i--] = p->fresh[--p->n_fresh];
-	queue_remove(item);
+	poller_queue_remove(item);
 }
 
 /*
@@ -144,7 +144,7 @@ static void poller_listen_to_fresh(struct poller *p)
 static void poller_finish(struct poller *p, struct poll_item *item)
 {
 	poller_remove(p, item);
-	queue_add(&p->done, item);
+	poller_queue_add(&p->done, item);
 }
 
 /*
@@ -191,7 +191,7 @@ static void poller_advance(struct poller *p, struct poll_item *item)
 		return;
 	deadlines_set(&p->deadlines, &item->deadline, w.deadline_ns);
 	if (poll(w.fds, w.n, 0) > 0)
-		queue_add(&p->kicked, item);
+		poller_queue_add(&p->kicked, item);
 }
 
 void poller_add(struct poller *p, struct poll_item *item)
@@ -218,7 +218,7 @@ void poller_add(struct poller *p, struct poll_item *item)
 	deadlines_set(&p->deadlines, &item->deadline, w.deadline_ns);
 	if (item->missed || item->ops->is_interrupted(item)) {
 		item->missed = false;
-		queue_add(&p->kicked, item);
+		poller_queue_add(&p->kicked, item);
 		waker_wake(p->waker);
 	}
 	poller_arm(p);
@@ -227,7 +227,7 @@ void poller_add(struct poller *p, struct poll_item *item)
 void poller_add_done(struct poller *p, struct poll_item *item)
 {
 	item->polled = true;
-	queue_add(&p->done, item);
+	poller_queue_add(&p->done, item);
 	waker_wake(p->waker);
 }
 
@@ -255,10 +255,10 @@ static void poller_run_interrupted(struct poller *p)
 	if (!atomic_exchange(&p->waker->interrupted, false))
 		return;
 	for (size_t i = 0; i < p->deadlines.n; i++) {
-		struct poll_item *item = item_of(p->deadlines.heap[i]);
+		struct poll_item *item = poller_item_of(p->deadlines.heap[i]);
 
 		if (item->ops->is_interrupted(item))
-			queue_add(&p->kicked, item);
+			poller_queue_add(&p->kicked, item);
 	}
 }
 
@@ -268,10 +268,10 @@ static void poller_run_expired(struct poller *p)
 	struct poll_item *item, *last;
 
 	while (deadlines_first(&p->deadlines) <= now) {
-		item = item_of(p->deadlines.heap[0]);
+		item = poller_item_of(p->deadlines.heap[0]);
 		/* Clear the deadline until the item's advance sets the next one. */
 		deadlines_set(&p->deadlines, &item->deadline, INT64_MAX);
-		queue_add(&p->kicked, item);
+		poller_queue_add(&p->kicked, item);
 	}
 	if (!p->kicked.first)
 		return;
@@ -280,7 +280,7 @@ static void poller_run_expired(struct poller *p)
 	 */
 	last = p->kicked.last;
 	do {
-		item = queue_take(&p->kicked);
+		item = poller_queue_take(&p->kicked);
 		poller_advance(p, item);
 	} while (item != last && p->kicked.first);
 }
@@ -298,7 +298,7 @@ static void poller_look_out(struct poller *p, int64_t deadline_ns)
 	while (p->n_fresh && !p->kicked.first && !p->done.first) {
 		for (size_t i = p->n_fresh; i-- > 0;)
 			if (p->fresh[i]->ops->answered(p->fresh[i])) {
-				queue_add(&p->kicked, p->fresh[i]);
+				poller_queue_add(&p->kicked, p->fresh[i]);
 				p->fresh[i] = p->fresh[--p->n_fresh];
 			}
 		if (clock_now_ns() >= end_ns)
@@ -366,12 +366,12 @@ int poller_wait(struct poller *p, int timeout_ms, struct fh_error *err)
 
 struct poll_item *poller_take(struct poller *p)
 {
-	return queue_take(&p->done);
+	return poller_queue_take(&p->done);
 }
 
 void poller_untake(struct poll_item *item)
 {
-	queue_remove(item);
+	poller_queue_remove(item);
 }
 
 void poller_end_wait(struct poller *p)

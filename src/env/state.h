@@ -17,7 +17,7 @@
 
 /*
  * The state of an environment: one state machine, which both forms of the API drive. A turn sets
- * `turn.kind` and `turn.work` when it begins. env_advance() in drive.c advances it whenever its
+ * `turn.kind` and `turn.work` when it begins. drive_advance() advances it whenever its
  * descriptors or its deadline are ready, until WORK_DONE:
  *
  *   reset:  [MEMORY] -> START -> [FILES] -> [SETUP] -> DONE

@@ -147,7 +147,7 @@ static void child_tell_porter(const struct init *in, uint32_t stream, const int 
  * Forks a shell, and sends the porter the descriptors in `ends` that it reads. The caller closes
  * `ends`.
  */
-static int shell_fork_again(struct init *in, struct shell_ends *ends)
+static int children_fork_shell_again(struct init *in, struct shell_ends *ends)
 {
 	int r = shell_ends_make(ends, NULL);
 
@@ -163,7 +163,7 @@ static int shell_fork_again(struct init *in, struct shell_ends *ends)
 int shell_replace(struct init *in, int mail)
 {
 	struct shell_ends ends = SHELL_ENDS_INIT(mail);
-	int r = shell_fork_again(in, &ends);
+	int r = children_fork_shell_again(in, &ends);
 
 	shell_ends_close(&ends);
 	if (r < 0)
@@ -176,7 +176,7 @@ int shell_replace(struct init *in, int mail)
  * Makes a pipe between a program and the porter. The agent owns the pipe. Reading or writing at the
  * porter's end never blocks.
  */
-static int program_open_stream(int slot, int *out_porters, int *out_programs)
+static int children_open_stream(int slot, int *out_porters, int *out_programs)
 {
 	bool input = slot == SLOT_INPUT;
 	auto_close int from = -1, to = -1;
@@ -198,7 +198,7 @@ static int program_open_stream(int slot, int *out_porters, int *out_programs)
  * Makes a pipe for each stream of a program that the porter reads or writes. Sends the porter's
  * ends to the porter. Returns false if a pipe can't be made.
  */
-static bool program_open_streams(
+static bool children_open_streams(
 		const struct init *in, const struct init_run *run, int streams[RUN_STREAMS_MAX])
 {
 	for (uint32_t i = 0; i < run->n_slots; i++) {
@@ -207,7 +207,7 @@ static bool program_open_streams(
 
 		if (k < 0 || k >= RUN_STREAMS_MAX || streams[k] >= 0)
 			continue;
-		if (program_open_stream(run->slots[i], &porters, &streams[k]) < 0)
+		if (children_open_stream(run->slots[i], &porters, &streams[k]) < 0)
 			return false;
 		child_tell_porter(in, STREAM_OF(run->id, run->slots[i]), &porters, 1);
 	}
@@ -220,7 +220,7 @@ pid_t program_fork(struct init *in, const struct init_run *run, const int *sent,
 	size_t next = run->has_program;
 	pid_t pid = -1;
 
-	if (program_open_streams(in, run, streams)) {
+	if (children_open_streams(in, run, streams)) {
 		for (uint32_t i = 0; i < run->n_slots; i++) {
 			int8_t slot = run->slots[i];
 

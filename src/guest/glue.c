@@ -376,7 +376,7 @@ static bool glue_stay_loaded(void)
 	return self != NULL;
 }
 
-static int fumehood_builtin(WORD_LIST *list)
+static int glue_builtin(WORD_LIST *list)
 {
 	static const struct guest_hooks hooks = { .shell = glue_main };
 	static bool begun;
@@ -416,5 +416,5 @@ static int fumehood_builtin(WORD_LIST *list)
 
 static char *fumehood_doc[] = { "Makes this shell a nursery of sandboxes.", NULL };
 
-__attribute__((visibility("default"))) struct builtin fumehood_struct = { "fumehood",
-	fumehood_builtin, BUILTIN_ENABLED, fumehood_doc, "fumehood FD", 0 };
+__attribute__((visibility("default"))) struct builtin fumehood_struct = { "fumehood", glue_builtin,
+	BUILTIN_ENABLED, fumehood_doc, "fumehood FD", 0 };

@@ -8,7 +8,7 @@
 
 #define SMALL_DIGITS_MAX 8 /* digits after the point of a small number */
 
-static struct report_table *doc_new_table(
+static struct report_table *table_doc_new_table(
 		struct report_doc *doc, const char *id, const char *title, const char *note)
 {
 	struct report_table *t = arena_alloc(doc->arena, sizeof(*t));
@@ -20,7 +20,7 @@ static struct report_table *doc_new_table(
 	return t;
 }
 
-static void doc_add_column(struct report_doc *doc, struct report_table *t, const char *name)
+static void table_doc_add_column(struct report_doc *doc, struct report_table *t, const char *name)
 {
 	t->columns = arena_grow(doc->arena, t->columns, t->n_columns, sizeof(*t->columns));
 	t->columns[t->n_columns++] = name;
@@ -29,21 +29,21 @@ static void doc_add_column(struct report_doc *doc, struct report_table *t, const
 struct report_table *doc_add(struct report_doc *doc, const char *id, const char *title,
 		const char *note, const char *const *columns)
 {
-	struct report_table *t = doc_new_table(doc, id, title, note);
+	struct report_table *t = table_doc_new_table(doc, id, title, note);
 
 	for (; *columns; columns++)
-		doc_add_column(doc, t, *columns);
+		table_doc_add_column(doc, t, *columns);
 	return t;
 }
 
 struct report_table *doc_add_named(struct report_doc *doc, const char *id, const char *title,
 		const char *note, const char *first, const struct texts *names)
 {
-	struct report_table *t = doc_new_table(doc, id, title, note);
+	struct report_table *t = table_doc_new_table(doc, id, title, note);
 
-	doc_add_column(doc, t, first);
+	table_doc_add_column(doc, t, first);
 	for (size_t i = 0; i < names->n; i++)
-		doc_add_column(doc, t, names->items[i]);
+		table_doc_add_column(doc, t, names->items[i]);
 	return t;
 }
 

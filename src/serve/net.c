@@ -28,7 +28,7 @@ static struct net *net_of(struct lws *wsi)
 	return lws_api.context_user(lws_api.get_context(wsi));
 }
 
-static struct connection *connection_of(struct lws *wsi)
+static struct connection *net_connection_of(struct lws *wsi)
 {
 	struct connection *c = lws_api.get_opaque_user_data(wsi);
 
@@ -47,7 +47,7 @@ static struct connection *connection_of(struct lws *wsi)
 	return c;
 }
 
-static void connection_free(struct lws *wsi)
+static void net_connection_free(struct lws *wsi)
 {
 	struct connection *c = lws_api.get_opaque_user_data(wsi);
 
@@ -135,26 +135,26 @@ static int net_callback(
 	case LWS_CALLBACK_RAW_RX_FILE:
 		return net_ready(net_of(wsi), wsi);
 	case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
-		connection_begin(connection_of(wsi));
+		connection_begin(net_connection_of(wsi));
 		return 0;
 	case LWS_CALLBACK_HTTP:
-		return http_take_request(connection_of(wsi), in);
+		return http_take_request(net_connection_of(wsi), in);
 	case LWS_CALLBACK_HTTP_BODY:
-		return http_body(connection_of(wsi), in, n);
+		return http_body(net_connection_of(wsi), in, n);
 	case LWS_CALLBACK_HTTP_BODY_COMPLETION:
-		return http_body_end(connection_of(wsi));
+		return http_body_end(net_connection_of(wsi));
 	case LWS_CALLBACK_HTTP_WRITEABLE:
-		return http_writable(connection_of(wsi));
+		return http_writable(net_connection_of(wsi));
 	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-		return socket_confirm(connection_of(wsi), in);
+		return socket_confirm(net_connection_of(wsi), in);
 	case LWS_CALLBACK_ESTABLISHED:
-		return socket_opened(connection_of(wsi));
+		return socket_opened(net_connection_of(wsi));
 	case LWS_CALLBACK_RECEIVE:
-		return socket_received(connection_of(wsi), in, n);
+		return socket_received(net_connection_of(wsi), in, n);
 	case LWS_CALLBACK_SERVER_WRITEABLE:
-		return socket_writable(connection_of(wsi));
+		return socket_writable(net_connection_of(wsi));
 	case LWS_CALLBACK_WSI_DESTROY:
-		connection_free(wsi);
+		net_connection_free(wsi);
 		return 0;
 	default:
 		return 0;

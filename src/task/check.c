@@ -54,7 +54,7 @@ void task_check_remark(struct task_check *check, bool problem, const char *forma
 
 /* Adds a problem to the results of a task's check. The text names the line of a key in
  * task.yaml. */
-static __attribute__((format(printf, 4, 5))) void problem_at(struct task_check *check,
+static __attribute__((format(printf, 4, 5))) void check_problem_at(struct task_check *check,
 		const struct task *task, const char *key, const char *format, ...)
 {
 	char text[FH_ERROR_MESSAGE_MAX];
@@ -169,15 +169,15 @@ static void check_answers(struct task_check *check, const struct task *task)
 		n = fd_read_full(fd, header, sizeof(header) - 1);
 	rows = header + strcspn(header, "\r\n");
 	if (n <= 0)
-		problem_at(check, task, "grader.answers", "%s can't be read, or is empty",
+		check_problem_at(check, task, "grader.answers", "%s can't be read, or is empty",
 				grader->answers);
 	else if (n < (ssize_t)sizeof(header) - 1 && !rows[strspn(rows, "\r\n")])
-		problem_at(check, task, "grader.answers", "%s has no row after its header",
+		check_problem_at(check, task, "grader.answers", "%s has no row after its header",
 				grader->answers);
 	*rows = '\0';
 	for (size_t i = 0; *header && i < ARRAY_SIZE(columns); i++)
 		if (columns[i].name && !check_has_column(header, columns[i].name))
-			problem_at(check, task, columns[i].key, "%s has no column '%s'",
+			check_problem_at(check, task, columns[i].key, "%s has no column '%s'",
 					grader->answers, columns[i].name);
 }
 
@@ -190,7 +190,7 @@ static void check_grader(struct task_check *check, const struct task *task)
 	check_answers(check, task);
 	if (strcasecmp(metric, task->metric) != 0 &&
 			!(str_eq(metric, "r2") && strcasecmp(task->metric, "rmse") == 0))
-		problem_at(check, task, "metric.name",
+		check_problem_at(check, task, "metric.name",
 				"the grader gives '%s', and the task goes by '%s'", metric,
 				task->metric);
 }
@@ -218,7 +218,7 @@ static void check_baseline(struct task_check *check, const struct task *task)
 	n = strcspn(path, "/");
 	if (!check_has_file(task->starter, task->n_starter, path, n) &&
 			!check_has_file(task->baseline_files, task->n_baseline_files, path, n))
-		problem_at(check, task, "baseline_paths",
+		check_problem_at(check, task, "baseline_paths",
 				"%s is in neither starter_code nor baseline_files", path);
 }
 

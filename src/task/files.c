@@ -13,7 +13,7 @@
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
-static int task_dataset_path(const struct task_folder *folder, const struct node *at,
+static int files_dataset_path(const struct task_folder *folder, const struct node *at,
 		const char *path, const char **out, struct fh_error *err)
 {
 	const char *colon = strchr(path, ':');
@@ -35,7 +35,7 @@ static int task_dataset_path(const struct task_folder *folder, const struct node
 	return node_complain(at, err, "'%s' is not one of dataset_configs", id);
 }
 
-static int task_check_entry(FTS *fts, FTSENT *entry, const char *dir, struct fh_error *err)
+static int files_check_entry(FTS *fts, FTSENT *entry, const char *dir, struct fh_error *err)
 {
 	auto_free char *real = NULL;
 	size_t n = strlen(dir);
@@ -60,7 +60,7 @@ static int task_check_entry(FTS *fts, FTSENT *entry, const char *dir, struct fh_
 
 /* Refuses a folder in which a link leads out of the task's folder `dir`. Also refuses a folder with
  * a device, FIFO or socket. Folders are mounted or copied whole, with their links. */
-static int task_check_tree(const char *path, const char *dir, struct fh_error *err)
+static int files_check_tree(const char *path, const char *dir, struct fh_error *err)
 {
 	auto_walk FTS *fts = walk_open(path, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 	FTSENT *entry;
@@ -68,7 +68,7 @@ static int task_check_tree(const char *path, const char *dir, struct fh_error *e
 	if (!fts)
 		return error_set(err, errno, "read '%s'", path);
 	while ((entry = fts_read(fts))) {
-		int r = task_check_entry(fts, entry, dir, err);
+		int r = files_check_entry(fts, entry, dir, err);
 
 		if (r < 0)
 			return r;
@@ -80,7 +80,7 @@ static int task_check_tree(const char *path, const char *dir, struct fh_error *e
  * Finds a file or folder of the task by its path. Refuses a link that leads out of the task's
  * folder.
  */
-static int task_find_inside(const struct task_folder *folder, const char *path, char **out,
+static int files_find_inside(const struct task_folder *folder, const char *path, char **out,
 		struct fh_error *err)
 {
 	auto_free char *real = NULL;
@@ -88,7 +88,7 @@ static int task_find_inside(const struct task_folder *folder, const char *path, 
 
 	if (r < 0)
 		return r;
-	r = task_check_tree(real, folder->dir, err);
+	r = files_check_tree(real, folder->dir, err);
 	if (r < 0)
 		return r;
 	*out = take_ptr(real);
@@ -103,8 +103,8 @@ int task_path(const struct task_folder *folder, const struct node *at, const cha
 	int r;
 
 	if (strchr(path, ':'))
-		return task_dataset_path(folder, at, path, out, err);
-	r = task_find_inside(folder, path, &real, &why);
+		return files_dataset_path(folder, at, path, out, err);
+	r = files_find_inside(folder, path, &real, &why);
 	if (r < 0) {
 		node_complain(at, err, "%s", why.message);
 		return r;
@@ -115,7 +115,7 @@ int task_path(const struct task_folder *folder, const struct node *at, const cha
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-static int task_files_append(const struct task_folder *folder, const struct node *at,
+static int files_files_append(const struct task_folder *folder, const struct node *at,
 		const char *source, const char *target, struct task_files *files,
 		struct fh_error *err)
 {
@@ -133,24 +133,24 @@ static int task_files_append(const struct task_folder *folder, const struct node
 	return 0;
 }
 
-static int task_files_is_entry(const struct dirent *entry)
+static int files_files_is_entry(const struct dirent *entry)
 {
 	return !str_eq(entry->d_name, ".") && !str_eq(entry->d_name, "..") &&
 			!str_eq(entry->d_name, "__pycache__");
 }
 
-static int task_files_by_name(const struct dirent **a, const struct dirent **b)
+static int files_files_by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int task_files_add_entries(const struct task_folder *folder, const struct node *at,
+static int files_files_add_entries(const struct task_folder *folder, const struct node *at,
 		const char *dir, struct dirent *const *entries, int n, struct task_files *files,
 		struct fh_error *err)
 {
 	for (int i = 0; i < n; i++) {
 		auto_free char *source = path_join(dir, entries[i]->d_name);
-		int r = task_files_append(folder, at, source, entries[i]->d_name, files, err);
+		int r = files_files_append(folder, at, source, entries[i]->d_name, files, err);
 
 		if (r < 0)
 			return r;
@@ -158,11 +158,11 @@ static int task_files_add_entries(const struct task_folder *folder, const struct
 	return 0;
 }
 
-static int task_files_add_folder(const struct task_folder *folder, const struct node *at,
+static int files_files_add_folder(const struct task_folder *folder, const struct node *at,
 		const char *dir, struct task_files *files, struct fh_error *err)
 {
 	struct dirent **entries;
-	int n = scandir(dir, &entries, task_files_is_entry, task_files_by_name);
+	int n = scandir(dir, &entries, files_files_is_entry, files_files_by_name);
 	int r;
 
 	if (n < 0) {
@@ -170,7 +170,7 @@ static int task_files_add_folder(const struct task_folder *folder, const struct 
 		node_complain(at, err, "list '%s': %s", dir, strerrordesc_np(-r));
 		return r;
 	}
-	r = task_files_add_entries(folder, at, dir, entries, n, files, err);
+	r = files_files_add_entries(folder, at, dir, entries, n, files, err);
 	while (n > 0)
 		free(entries[--n]);
 	free(entries);
@@ -190,9 +190,9 @@ int task_files_add(const struct task_folder *folder, const struct node *at,
 		if (!source)
 			return r;
 		if (str_ends(paths->items[i], "/"))
-			r = task_files_add_folder(folder, item, source, files, err);
+			r = files_files_add_folder(folder, item, source, files, err);
 		else
-			r = task_files_append(folder, item, source,
+			r = files_files_append(folder, item, source,
 					path_basename(colon ? colon + 1 : name), files, err);
 		if (r < 0)
 			return r;
@@ -203,5 +203,5 @@ int task_files_add(const struct task_folder *folder, const struct node *at,
 int task_files_add_one(const struct task_folder *folder, const struct node *at, const char *source,
 		struct task_files *files, struct fh_error *err)
 {
-	return task_files_append(folder, at, source, path_basename(source), files, err);
+	return files_files_append(folder, at, source, path_basename(source), files, err);
 }

@@ -35,7 +35,7 @@ bool task_name_is_valid(const char *name)
  */
 #define TASKS_DIRS 2
 
-static const char *task_dir_at(const struct task_places *places, struct arena *a, size_t i)
+static const char *find_dir_at(const struct task_places *places, struct arena *a, size_t i)
 {
 	if (i > 0)
 		return arena_printf(a, "%s/tasks", places_get()->share_dir);
@@ -97,13 +97,13 @@ static void names_sort(struct names *names)
 	names->n = kept;
 }
 
-static int task_list_names(
+static int find_list_names(
 		const struct task_places *places, struct names *out, struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 
 	for (size_t i = 0; i < TASKS_DIRS; i++) {
-		const char *dir = task_dir_at(places, &arena, i);
+		const char *dir = find_dir_at(places, &arena, i);
 		int r = dir ? names_add_dir(dir, out, err) : 0;
 
 		if (r < 0)
@@ -120,7 +120,7 @@ int task_list(const struct task_places *places, char ***out, struct fh_error *er
 	if (places && places->mlgym_root)
 		return mlgym_list(places->mlgym_root, out, err);
 	names.items = xcalloc(1, sizeof(char *));
-	r = task_list_names(places, &names, err);
+	r = find_list_names(places, &names, err);
 	if (r < 0) {
 		xfree_strings(names.items);
 		return r;
@@ -149,7 +149,7 @@ static void names_add_aliases(const char *file, struct names *names)
 
 /* Adds the aliases of all tasks in the folder `dir`, but stops at the first task with the alias
  * `wanted`. Returns that task's id, a heap string. NULL: no task has this alias. */
-static char *task_dir_find_alias(const char *dir, const char *wanted, struct names *out)
+static char *find_dir_find_alias(const char *dir, const char *wanted, struct names *out)
 {
 	struct names tasks = { .items = NULL };
 	char *found = NULL;
@@ -171,18 +171,18 @@ static char *task_dir_find_alias(const char *dir, const char *wanted, struct nam
 
 /*
  * Finds the first task with the alias `wanted` in all folders of tasks, and adds other aliases: see
- * task_dir_find_alias().
+ * find_dir_find_alias().
  */
-static char *task_find_alias(
+static char *find_find_alias(
 		const struct task_places *places, const char *wanted, struct names *out)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	char *found = NULL;
 
 	for (size_t i = 0; i < TASKS_DIRS && !found; i++) {
-		const char *dir = task_dir_at(places, &arena, i);
+		const char *dir = find_dir_at(places, &arena, i);
 
-		found = dir ? task_dir_find_alias(dir, wanted, out) : NULL;
+		found = dir ? find_dir_find_alias(dir, wanted, out) : NULL;
 	}
 	return found;
 }
@@ -197,14 +197,14 @@ void task_found_release(struct task_found *found)
 	free(found->warning);
 }
 
-static int task_say_not_found(
+static int find_say_not_found(
 		const struct task_places *places, const char *name, struct fh_error *err)
 {
 	struct names names = { .items = xcalloc(1, sizeof(char *)) };
 	auto_buf struct buf all = BUF_INIT(512);
 	const char *closest;
 
-	task_list_names(places, &names, NULL);
+	find_list_names(places, &names, NULL);
 	if (places && places->mlgym_root) {
 		char **more = NULL;
 
@@ -216,7 +216,7 @@ static int task_say_not_found(
 	names_sort(&names);
 	for (size_t i = 0; i < names.n; i++)
 		buf_printf(&all, "%s%s", i ? ", " : "", names.items[i]);
-	free(task_find_alias(places, NULL, &names));
+	free(find_find_alias(places, NULL, &names));
 	closest = str_closest(name, (const char *const *)names.items, names.n);
 	if (closest)
 		error_say(err, ENOENT, "no task '%s'; did you mean '%s'?", name, closest);
@@ -226,12 +226,12 @@ static int task_say_not_found(
 	return -ENOENT;
 }
 
-static char *task_find_by_id(const struct task_places *places, const char *name)
+static char *find_find_by_id(const struct task_places *places, const char *name)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 
 	for (size_t i = 0; i < TASKS_DIRS; i++) {
-		const char *dir = task_dir_at(places, &arena, i);
+		const char *dir = find_dir_at(places, &arena, i);
 
 		if (dir && path_exists(arena_printf(&arena, "%s/%s/task.yaml", dir, name)))
 			return path_join(dir, name);
@@ -240,18 +240,18 @@ static char *task_find_by_id(const struct task_places *places, const char *name)
 }
 
 /* Finds a task's folder by the task's id, or by an alias if no task has this id. */
-static char *task_find_by_name(const struct task_places *places, const char *name)
+static char *find_find_by_name(const struct task_places *places, const char *name)
 {
 	struct names aliases = { .items = NULL };
-	char *found = task_find_by_id(places, name);
-	auto_free char *id = found ? NULL : task_find_alias(places, name, &aliases);
+	char *found = find_find_by_id(places, name);
+	auto_free char *id = found ? NULL : find_find_alias(places, name, &aliases);
 
 	xfree_strings(aliases.items);
-	return id ? task_find_by_id(places, id) : found;
+	return id ? find_find_by_id(places, id) : found;
 }
 
 /* Finds a task's folder. A name with a slash is itself the folder's path. */
-static int task_find_dir(const struct task_places *places, const char *name, char **out,
+static int find_find_dir(const struct task_places *places, const char *name, char **out,
 		struct fh_error *err)
 {
 	bool is_path = strchr(name, '/');
@@ -263,9 +263,9 @@ static int task_find_dir(const struct task_places *places, const char *name, cha
 		return error_say(err, ENOENT, "there is no folder of tasks '%s'", own);
 	if (!is_path && !task_name_is_valid(name))
 		return error_say(err, EINVAL, "'%s' can't be the name of a task", name);
-	dir = is_path ? xstrdup(name) : task_find_by_name(places, name);
+	dir = is_path ? xstrdup(name) : find_find_by_name(places, name);
 	if (!dir)
-		return task_say_not_found(places, name, err);
+		return find_say_not_found(places, name, err);
 	real = realpath(dir, NULL);
 	if (!real)
 		return error_set(err, errno, "find task '%s'", name);
@@ -296,7 +296,7 @@ int task_find(const struct task_places *places, const char *spec, struct task_fo
 	dir = file ? realpath(root, NULL) : NULL;
 	mlgym = dir != NULL;
 	if (!mlgym) {
-		int r = task_find_dir(places, name, &dir, err);
+		int r = find_find_dir(places, name, &dir, err);
 
 		free(file);
 		if (r < 0)

@@ -16,7 +16,7 @@
 /* --- warnings --------------------------------------------------------------------------------- */
 
 /* Reads the keys of a YAML tree and drops their values, to get warnings about unknown keys. */
-static void task_find_unknown_keys(
+static void load_find_unknown_keys(
 		struct task_loading *l, const struct node *root, struct warnings *out)
 {
 	struct task_config ignored;
@@ -26,12 +26,12 @@ static void task_find_unknown_keys(
 
 /* Frees a task that can't be loaded, and returns the error `r`. For an MLGym task, adds mistyped
  * keys to the message: they may be the cause. */
-static int task_give_up(struct task_loading *l, int r)
+static int load_give_up(struct task_loading *l, int r)
 {
 	struct warnings warnings = { 0 };
 
 	if (r == -EINVAL && l->mlgym && l->root) {
-		task_find_unknown_keys(l, l->root, &warnings);
+		load_find_unknown_keys(l, l->root, &warnings);
 		warnings_add_hints(&warnings, l->err);
 	}
 	task_free(l->task);
@@ -43,7 +43,7 @@ static int task_give_up(struct task_loading *l, int r)
 /*
  * Reads all keys of the task. In an MLGym task, an unknown key gives a warning; in others an error.
  */
-static int task_read_keys(struct task_loading *l)
+static int load_read_keys(struct task_loading *l)
 {
 	struct warnings warnings = { 0 };
 	int r = schema_read(&l->task->arena, &task_schema, l->root, l->mlgym ? &warnings : NULL,
@@ -53,7 +53,7 @@ static int task_read_keys(struct task_loading *l)
 	return r;
 }
 
-static int task_check_aliases(const struct task_loading *l)
+static int load_check_aliases(const struct task_loading *l)
 {
 	const struct texts *aliases = &l->config.aliases;
 
@@ -66,7 +66,7 @@ static int task_check_aliases(const struct task_loading *l)
 
 /* --- variants --------------------------------------------------------------------------------- */
 
-static int task_check_variants(const struct task_loading *l)
+static int load_check_variants(const struct task_loading *l)
 {
 	static const char *const own[] = { "id", "aliases", "variants", "default_variant" };
 	const struct node *variants = l->config.variants;
@@ -92,14 +92,14 @@ static int task_check_variants(const struct task_loading *l)
 }
 
 /* Warns of unknown keys in all variants of an MLGym task, also in those that are not played. */
-static void task_warn_of_variants(struct task_loading *l)
+static void load_warn_of_variants(struct task_loading *l)
 {
 	const struct node *variants = l->config.variants;
 
 	for (size_t i = 0; l->mlgym && variants && i < variants->n; i++) {
 		struct warnings warnings = { 0 };
 
-		task_find_unknown_keys(l,
+		load_find_unknown_keys(l,
 				node_overlay(&l->task->arena, l->root, variants->pairs[i].value),
 				&warnings);
 		task_warn_all(l, &warnings);
@@ -110,7 +110,7 @@ static void task_warn_of_variants(struct task_loading *l)
  * Sets the error for a missing variant. `by_key`: task.yaml itself names the variant, as its
  * default_variant.
  */
-static int task_say_no_variant(const struct task_loading *l, const char *name, bool by_key)
+static int load_say_no_variant(const struct task_loading *l, const char *name, bool by_key)
 {
 	const struct node *variants = l->config.variants;
 	auto_buf struct buf all = BUF_INIT(512);
@@ -130,7 +130,7 @@ static int task_say_no_variant(const struct task_loading *l, const char *name, b
 }
 
 /* Merges the keys of a variant over those of the task, and reads all keys again. */
-static int task_apply_variant(struct task_loading *l, const char *name)
+static int load_apply_variant(struct task_loading *l, const char *name)
 {
 	struct arena *arena = &l->task->arena;
 	const struct node *over;
@@ -146,9 +146,9 @@ static int task_apply_variant(struct task_loading *l, const char *name)
 		return 0;
 	over = node_get(l->config.variants, name);
 	if (!over)
-		return task_say_no_variant(l, name, by_key);
+		return load_say_no_variant(l, name, by_key);
 	l->root = node_overlay(arena, l->root, over);
-	return task_read_keys(l);
+	return load_read_keys(l);
 }
 
 /* --- the description of a task ---------------------------------------------------------------- */
@@ -158,7 +158,7 @@ static int task_apply_variant(struct task_loading *l, const char *name)
 #define TRAINING_TIMEOUT "{training_timeout}"
 
 /* Returns true if the agent gets any file of the data set. */
-static bool task_shows_data(const struct dataset *dataset)
+static bool load_shows_data(const struct dataset *dataset)
 {
 	for (size_t i = 0; i < dataset->n_files; i++)
 		if (!dataset->files[i].hidden)
@@ -166,7 +166,7 @@ static bool task_shows_data(const struct dataset *dataset)
 	return false;
 }
 
-static void task_add_docs(struct buf *out, const struct dataset *dataset)
+static void load_add_docs(struct buf *out, const struct dataset *dataset)
 {
 	const char *separator = "Files: ";
 	size_t n = strlen(dataset->description);
@@ -183,7 +183,7 @@ static void task_add_docs(struct buf *out, const struct dataset *dataset)
 }
 
 /* Fills in {dataset_docs} and {training_timeout} in the task's description. Other braces stay. */
-static void task_load_description(struct task_loading *l)
+static void load_load_description(struct task_loading *l)
 {
 	auto_buf struct buf out = BUF_INIT(DESCRIPTION_BYTES_MAX);
 	const struct task *task = l->task;
@@ -194,10 +194,10 @@ static void task_load_description(struct task_loading *l)
 			const char *separator = "";
 
 			for (size_t i = 0; i < task->n_datasets; i++) {
-				if (!task_shows_data(&task->datasets[i]))
+				if (!load_shows_data(&task->datasets[i]))
 					continue;
 				buf_add_str(&out, separator);
-				task_add_docs(&out, &task->datasets[i]);
+				load_add_docs(&out, &task->datasets[i]);
 				separator = "\n\n";
 			}
 			at += strlen(DATASET_DOCS);
@@ -213,7 +213,7 @@ static void task_load_description(struct task_loading *l)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static void task_fill_plain(struct task_loading *l)
+static void load_fill_plain(struct task_loading *l)
 {
 	const struct task_config *c = &l->config;
 	struct task *task = l->task;
@@ -237,7 +237,7 @@ static void task_fill_plain(struct task_loading *l)
 	task->why_comparable = c->published.why;
 }
 
-static int task_check_data_seed(const struct task_loading *l)
+static int load_check_data_seed(const struct task_loading *l)
 {
 	const struct task *task = l->task;
 
@@ -253,13 +253,13 @@ static int task_check_data_seed(const struct task_loading *l)
 
 /* Load data sets first, because paths may name them, and the description last, because it lists the
  * files. */
-static int task_fill_files(struct task_loading *l)
+static int load_fill_files(struct task_loading *l)
 {
 	int r = l->mlgym ? mlgym_load_datasets(l) : task_load_datasets(l);
 
 	if (r < 0)
 		return r;
-	r = task_check_data_seed(l);
+	r = load_check_data_seed(l);
 	if (r < 0)
 		return r;
 	r = task_load_files(l);
@@ -277,12 +277,12 @@ static int task_fill_files(struct task_loading *l)
 	if (l->mlgym)
 		mlgym_load_description(l);
 	else
-		task_load_description(l);
+		load_load_description(l);
 	return 0;
 }
 
 /* Finds a task and reads its YAML. The caller frees l->task, also after an error. */
-static int task_read_yaml(struct task_loading *l, const char *spec, char **out_variant)
+static int load_read_yaml(struct task_loading *l, const char *spec, char **out_variant)
 {
 	struct task_found found;
 	struct task *task;
@@ -306,47 +306,47 @@ static int task_read_yaml(struct task_loading *l, const char *spec, char **out_v
 	r = l->mlgym ? mlgym_complete(l) : 0;
 	if (r < 0)
 		return r;
-	r = task_read_keys(l);
+	r = load_read_keys(l);
 	if (r < 0)
 		return r;
 	if (l->config.id && !l->mlgym && !str_eq(l->config.id, task->id))
 		return node_complain(task_at(l, "id"), l->err,
 				"id '%s' is not the folder's name, '%s'", l->config.id, task->id);
-	r = task_check_aliases(l);
+	r = load_check_aliases(l);
 	if (r < 0)
 		return r;
-	r = task_check_variants(l);
+	r = load_check_variants(l);
 	if (r < 0)
 		return r;
-	task_warn_of_variants(l);
+	load_warn_of_variants(l);
 	return 0;
 }
 
-static int task_fill(struct task_loading *l, const char *spec, const char *variant, bool with_files)
+static int load_fill(struct task_loading *l, const char *spec, const char *variant, bool with_files)
 {
 	auto_free char *named = NULL;
-	int r = task_read_yaml(l, spec, &named);
+	int r = load_read_yaml(l, spec, &named);
 
 	if (r < 0)
 		return r;
-	r = task_apply_variant(l, variant && *variant ? variant : named);
+	r = load_apply_variant(l, variant && *variant ? variant : named);
 	if (r < 0)
 		return r;
-	task_fill_plain(l);
+	load_fill_plain(l);
 	r = l->mlgym ? mlgym_load_plain(l) : 0;
 	if (r < 0)
 		return r;
-	return with_files ? task_fill_files(l) : 0;
+	return with_files ? load_fill_files(l) : 0;
 }
 
 /* Loads a task into l->task. `with_files`: false: only task.yaml is read. */
-static int task_make(struct task_loading *l, const char *spec, const char *variant, bool with_files,
+static int load_make(struct task_loading *l, const char *spec, const char *variant, bool with_files,
 		struct task **out)
 {
-	int r = task_fill(l, spec, variant, with_files);
+	int r = load_fill(l, spec, variant, with_files);
 
 	if (r < 0)
-		return task_give_up(l, r);
+		return load_give_up(l, r);
 	*out = l->task;
 	return 0;
 }
@@ -356,7 +356,7 @@ int task_load(const struct task_places *places, const char *spec, const char *va
 {
 	struct task_loading l = { .places = places, .err = err };
 
-	return task_make(&l, spec, variant, true, out);
+	return load_make(&l, spec, variant, true, out);
 }
 
 int task_load_without_data(const struct task_places *places, const char *spec, const char *variant,
@@ -364,7 +364,7 @@ int task_load_without_data(const struct task_places *places, const char *spec, c
 {
 	struct task_loading l = { .places = places, .err = err, .missing_ok = true };
 
-	return task_make(&l, spec, variant, true, out);
+	return load_make(&l, spec, variant, true, out);
 }
 
 int task_read(const struct task_places *places, const char *spec, const char *variant,
@@ -372,10 +372,10 @@ int task_read(const struct task_places *places, const char *spec, const char *va
 {
 	struct task_loading l = { .places = places, .err = err };
 
-	return task_make(&l, spec, variant, false, out);
+	return load_make(&l, spec, variant, false, out);
 }
 
-static void task_add_name(char **names, const char *name)
+static void load_add_name(char **names, const char *name)
 {
 	while (*names && !str_eq(*names, name))
 		names++;
@@ -388,22 +388,22 @@ int task_variants(const struct task_places *places, const char *spec, char ***ou
 {
 	struct task_loading l = { .places = places, .err = err };
 	auto_free char *named = NULL;
-	int r = task_read_yaml(&l, spec, &named);
+	int r = load_read_yaml(&l, spec, &named);
 	const struct node *variants;
 	const char *first;
 	size_t n;
 
 	if (r < 0)
-		return task_give_up(&l, r);
+		return load_give_up(&l, r);
 	variants = l.config.variants;
 	first = l.config.default_variant;
 	n = variants ? variants->n : 0;
 	*out = xcalloc(n + 2, sizeof(**out));
 	if (first && node_get(variants, first))
-		task_add_name(*out, first);
-	task_add_name(*out, TASK_FULL);
+		load_add_name(*out, first);
+	load_add_name(*out, TASK_FULL);
 	for (size_t i = 0; i < n; i++)
-		task_add_name(*out, variants->pairs[i].key->text);
+		load_add_name(*out, variants->pairs[i].key->text);
 	task_free(l.task);
 	return 0;
 }

@@ -31,7 +31,7 @@ static const struct {
 	{ "cpu_metric", KIND_DUEL, 0 },
 };
 
-static int check_grader_keys(const struct task_loading *l)
+static int load_check_grader_keys(const struct task_loading *l)
 {
 	const struct grader_config *g = &l->config.grader;
 	const struct node *node = task_at(l, "grader");
@@ -85,7 +85,7 @@ int task_load_grader(struct task_loading *l)
 {
 	const struct grader_config *g = &l->config.grader;
 	struct task_grader *out = &l->task->grader;
-	int r = check_grader_keys(l);
+	int r = load_check_grader_keys(l);
 
 	if (r < 0)
 		return r;

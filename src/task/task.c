@@ -20,7 +20,7 @@
 #define WHOLE_BYTES_MAX (16L * 1024 * 1024)
 
 /* Adds one file, folder or link to a hash: path, kind, contents, and whether it is executable. */
-static int hash_add_entry(
+static int task_hash_add_entry(
 		struct sha256 *h, FTS *fts, FTSENT *entry, size_t skip, struct fh_error *err)
 {
 	const struct stat *st = entry->fts_statp;
@@ -66,22 +66,22 @@ static int hash_add_entry(
 	}
 }
 
-static int hash_compare_entries(const FTSENT **a, const FTSENT **b)
+static int task_hash_compare_entries(const FTSENT **a, const FTSENT **b)
 {
 	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
 /* Adds a file, or a folder with all its contents, to a hash. */
-static int hash_add_tree(struct sha256 *h, const char *path, struct fh_error *err)
+static int task_hash_add_tree(struct sha256 *h, const char *path, struct fh_error *err)
 {
-	auto_walk FTS *fts = walk_open(
-			path, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, hash_compare_entries);
+	auto_walk FTS *fts = walk_open(path, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR,
+			task_hash_compare_entries);
 	FTSENT *entry;
 
 	if (!fts)
 		return error_set(err, errno, "read '%s'", path);
 	while ((entry = fts_read(fts))) {
-		int r = hash_add_entry(h, fts, entry, strlen(path), err);
+		int r = task_hash_add_entry(h, fts, entry, strlen(path), err);
 
 		if (r < 0)
 			return r;
@@ -89,7 +89,7 @@ static int hash_add_tree(struct sha256 *h, const char *path, struct fh_error *er
 	return 0;
 }
 
-static int hash_add_files(struct sha256 *h, const char *what, const struct task_file *files,
+static int task_hash_add_files(struct sha256 *h, const char *what, const struct task_file *files,
 		size_t n, struct fh_error *err)
 {
 	sha256_add_str(h, what);
@@ -97,33 +97,33 @@ static int hash_add_files(struct sha256 *h, const char *what, const struct task_
 		int r;
 
 		sha256_add_str(h, files[i].target);
-		r = hash_add_tree(h, files[i].source, err);
+		r = task_hash_add_tree(h, files[i].source, err);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-static int hash_add_task(struct sha256 *h, const struct task *task, struct fh_error *err)
+static int task_hash_add_task(struct sha256 *h, const struct task *task, struct fh_error *err)
 {
 	const char *programs[] = { task->grader.answers, task->grader.program,
 		task->grader.player };
 	size_t dir = strlen(task->dir);
-	int r = hash_add_tree(h, task->file, err);
+	int r = task_hash_add_tree(h, task->file, err);
 
 	if (r < 0)
 		return r;
-	r = hash_add_files(h, "starter", task->starter, task->n_starter, err);
+	r = task_hash_add_files(h, "starter", task->starter, task->n_starter, err);
 	if (r < 0)
 		return r;
-	r = hash_add_files(h, "data", task->data, task->n_data, err);
+	r = task_hash_add_files(h, "data", task->data, task->n_data, err);
 	if (r < 0)
 		return r;
-	r = hash_add_files(h, "hidden", task->hidden, task->n_hidden, err);
+	r = task_hash_add_files(h, "hidden", task->hidden, task->n_hidden, err);
 	if (r < 0)
 		return r;
 	if (task->n_baseline_files) {
-		r = hash_add_files(
+		r = task_hash_add_files(
 				h, "baseline", task->baseline_files, task->n_baseline_files, err);
 		if (r < 0)
 			return r;
@@ -137,18 +137,18 @@ static int hash_add_task(struct sha256 *h, const struct task *task, struct fh_er
 		 */
 		if (!str_starts(source, task->dir) || source[dir] != '/')
 			continue;
-		r = hash_add_tree(h, source, err);
+		r = task_hash_add_tree(h, source, err);
 		if (r < 0)
 			return r;
 	}
 	if (task->simulators) {
-		r = hash_add_tree(h, places_get()->simulators, err);
+		r = task_hash_add_tree(h, places_get()->simulators, err);
 		if (r < 0)
 			return r;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
 		sha256_add_str(h, programs[i] ? "grader" : NULL);
-		r = programs[i] ? hash_add_tree(h, programs[i], err) : 0;
+		r = programs[i] ? task_hash_add_tree(h, programs[i], err) : 0;
 		if (r < 0)
 			return r;
 	}
@@ -164,7 +164,7 @@ int task_hash(const struct task *task, char hex[SHA256_HEX_BYTES], struct fh_err
 	sha256_add_str(&h, task->variant);
 	if (task->data_seed)
 		sha256_add(&h, &task->data_seed, sizeof(task->data_seed));
-	if (hash_add_task(&h, task, err) < 0)
+	if (task_hash_add_task(&h, task, err) < 0)
 		return error_wrap(err, "hash task %s", task->id);
 	sha256_end_hex(&h, hex);
 	return 0;

@@ -31,14 +31,14 @@
 
 /* --- patterns --------------------------------------------------------------------------------- */
 
-static bool norm_is_in(char c, const char *set)
+static bool normalise_is_in(char c, const char *set)
 {
 	return c && strchr(set, c);
 }
 
 /* Returns true if c is in a set like [a-z] of a pattern. `set` is the text after "[" and `end` the
  * "]". */
-static bool norm_is_in_set(char c, const char *set, const char *end)
+static bool normalise_is_in_set(char c, const char *set, const char *end)
 {
 	bool excluded = *set == '^', found = false;
 
@@ -57,22 +57,22 @@ static bool norm_is_in_set(char c, const char *set, const char *end)
  * Functions that match a part of a pattern with the text at s. They return the end of the match, or
  * NULL. They move *pattern behind that part, even without a match. If s is NULL, nothing matches.
  */
-static const char *norm_choice(const char **pattern, const char *s);
+static const char *normalise_choice(const char **pattern, const char *s);
 
 /* Matches a single character, set or choice of a pattern once. */
-static const char *norm_atom(const char **pattern, const char *s)
+static const char *normalise_atom(const char **pattern, const char *s)
 {
 	const char *p = (*pattern)++;
 	bool matches = false;
 
 	switch (*p) {
 	case '(':
-		return norm_choice(pattern, s);
+		return normalise_choice(pattern, s);
 	case '[':
 		*pattern = strchr(p, ']') + 1;
-		return s && norm_is_in_set(*s, p + 1, *pattern - 1) ? s + 1 : NULL;
+		return s && normalise_is_in_set(*s, p + 1, *pattern - 1) ? s + 1 : NULL;
 	case '!':
-		return s && !norm_is_in(*s, WORD) ? s : NULL;
+		return s && !normalise_is_in(*s, WORD) ? s : NULL;
 	case '$':
 		return s && !*s ? s : NULL;
 	case '9':
@@ -89,9 +89,9 @@ static const char *norm_atom(const char **pattern, const char *s)
 
 /* Matches a character, set or choice of a pattern as often as possible, within the limits that
  * follow it. */
-static const char *norm_repeated(const char **pattern, const char *s)
+static const char *normalise_repeated(const char **pattern, const char *s)
 {
-	const char *atom = *pattern, *next = norm_atom(pattern, s);
+	const char *atom = *pattern, *next = normalise_atom(pattern, s);
 	size_t least = 1, most = 1, n = 0;
 	char *end;
 
@@ -99,7 +99,7 @@ static const char *norm_repeated(const char **pattern, const char *s)
 		least = strtoul(*pattern + 1, &end, 10);
 		most = strtoul(end + 1, &end, 10);
 		*pattern = end + 1;
-	} else if (norm_is_in(**pattern, "?*+")) {
+	} else if (normalise_is_in(**pattern, "?*+")) {
 		least = **pattern == '+';
 		most = *(*pattern)++ == '?' ? 1 : SIZE_MAX;
 	}
@@ -107,14 +107,14 @@ static const char *norm_repeated(const char **pattern, const char *s)
 		const char *again = atom;
 
 		s = next;
-		next = ++n < most ? norm_atom(&again, s) : NULL;
+		next = ++n < most ? normalise_atom(&again, s) : NULL;
 	}
 	return n < least ? NULL : s;
 }
 
 /* Matches the first alternative of a choice that fits. The choice ends with ")" or at the pattern's
  * end. */
-static const char *norm_choice(const char **pattern, const char *s)
+static const char *normalise_choice(const char **pattern, const char *s)
 {
 	const char *found = NULL, *at = s;
 
@@ -124,16 +124,16 @@ static const char *norm_choice(const char **pattern, const char *s)
 			found = found ? found : at;
 			at = s;
 		} else {
-			at = norm_repeated(pattern, found ? NULL : at);
+			at = normalise_repeated(pattern, found ? NULL : at);
 		}
 	}
 	*pattern += **pattern == ')';
 	return found ? found : at;
 }
 
-static const char *norm_match(const char *pattern, const char *s)
+static const char *normalise_match(const char *pattern, const char *s)
 {
-	return norm_choice(&pattern, s);
+	return normalise_choice(&pattern, s);
 }
 
 /* --- the rules -------------------------------------------------------------------------------- */
@@ -184,7 +184,7 @@ static const struct norm_rule {
 
 /* Applies a rule that replaces varying parts to a line, wherever a match may begin. A match may
  * always begin right after a replaced text. */
-static void norm_apply(const struct norm_rule *rule, const char *line, struct buf *out)
+static void normalise_apply(const struct norm_rule *rule, const char *line, struct buf *out)
 {
 	const char *at = line, *done = line;
 
@@ -192,10 +192,10 @@ static void norm_apply(const struct norm_rule *rule, const char *line, struct bu
 		bool begins = at == line ||
 				(rule->not_after &&
 						(at == done ||
-								!norm_is_in(at[-1],
+								!normalise_is_in(at[-1],
 										rule->not_after)));
-		const char *from = begins ? norm_match(rule->keep, at) : NULL;
-		const char *end = from ? norm_match(rule->what, from) : NULL;
+		const char *from = begins ? normalise_match(rule->keep, at) : NULL;
+		const char *end = from ? normalise_match(rule->what, from) : NULL;
 
 		if (!end) {
 			at++;
@@ -215,7 +215,7 @@ static void norm_apply(const struct norm_rule *rule, const char *line, struct bu
 
 /* Returns true if n digits are a time near at_s, in seconds, ms, us or ns since 1970. `before` is
  * the character before the digits. */
-static bool norm_is_time(const char *digits, size_t n, char before, int64_t at_s)
+static bool normalise_is_time(const char *digits, size_t n, char before, int64_t at_s)
 {
 	char seconds[SECONDS_DIGITS + 1] = "";
 	char after = digits[n];
@@ -228,7 +228,7 @@ static bool norm_is_time(const char *digits, size_t n, char before, int64_t at_s
 	return llabs(strtoll(seconds, NULL, 10) - at_s) <= NEAR_S;
 }
 
-static void norm_add_without_times(struct buf *out, const char *line, int64_t at_s)
+static void normalise_add_without_times(struct buf *out, const char *line, int64_t at_s)
 {
 	for (char before = '\0'; *line; before = line[-1]) {
 		size_t n = strspn(line, NORMALISE_DIGITS);
@@ -237,7 +237,7 @@ static void norm_add_without_times(struct buf *out, const char *line, int64_t at
 			buf_add_char(out, *line++);
 			continue;
 		}
-		if (norm_is_time(line, n, before, at_s)) {
+		if (normalise_is_time(line, n, before, at_s)) {
 			buf_add_str(out, "<time>");
 			if (line[n] == '.')
 				n += 1 + strspn(line + n + 1, NORMALISE_DIGITS);
@@ -252,16 +252,16 @@ static void norm_add_without_times(struct buf *out, const char *line, int64_t at
 
 /* Appends a line with its varying parts replaced (normalised). `now` and `next` are buffers for the
  * line before and after each rule. */
-static void norm_add_line(
+static void normalise_add_line(
 		struct buf *out, const char *line, int64_t at_s, struct buf *now, struct buf *next)
 {
 	buf_clear(now);
-	norm_add_without_times(now, line, at_s);
+	normalise_add_without_times(now, line, at_s);
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
 		struct buf before = *now;
 
 		buf_clear(next);
-		norm_apply(&rules[i], buf_str(now), next);
+		normalise_apply(&rules[i], buf_str(now), next);
 		next->truncated |= before.truncated;
 		*now = *next;
 		*next = before;
@@ -280,7 +280,7 @@ void normalise(struct buf *out, const char *text, int64_t at_s)
 
 		buf_clear(&line);
 		buf_add(&line, text, n);
-		norm_add_line(out, buf_str(&line), at_s, &now, &next);
+		normalise_add_line(out, buf_str(&line), at_s, &now, &next);
 		text += n;
 		if (*text)
 			buf_add_char(out, *text++);

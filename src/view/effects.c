@@ -236,7 +236,7 @@ static void effects_tell_moved(struct effects *e, enum effect_kind kind)
 		effects_tell(e, (struct effect){ .kind = kind, .path = c->words[1], .to = to });
 }
 
-static bool command_is_quiet(const struct effect_command *c)
+static bool effects_command_is_quiet(const struct effect_command *c)
 {
 	static const char *const quiet[] = { "ls", "pwd", "head", "tail", "wc", "grep", "echo",
 		"mkdir", "cat", "which", "stat", "file", "du", "df", "nvidia-smi", "free", "diff",
@@ -281,7 +281,7 @@ static void effects_tell_command(struct effects *e)
 							.path = c->words[i] });
 	else
 		effects_tell(e,
-				(struct effect){ .kind = !c->n_words || command_is_quiet(c)
+				(struct effect){ .kind = !c->n_words || effects_command_is_quiet(c)
 								? EFFECT_NONE
 								: EFFECT_UNKNOWN });
 }

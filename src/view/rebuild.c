@@ -27,17 +27,18 @@ struct rebuilding {
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-static bool line_same(const struct rebuilt_line *a, const struct rebuilt_line *b)
+static bool rebuild_line_same(const struct rebuilt_line *a, const struct rebuilt_line *b)
 {
 	return a->text && b->text && a->n == b->n && memcmp(a->text, b->text, a->n) == 0;
 }
 
 /* True if the line can be the shown one. Spaces at the end of an output may be lost. */
-static bool line_fits(const struct rebuilt_line *known, const struct rebuilt_line *shown, bool last)
+static bool rebuild_line_fits(
+		const struct rebuilt_line *known, const struct rebuilt_line *shown, bool last)
 {
 	uint32_t n = known->n;
 
-	if (!known->text || line_same(known, shown))
+	if (!known->text || rebuild_line_same(known, shown))
 		return true;
 	while (last && n > shown->n && strchr(" \t", known->text[n - 1]) && known->text[n - 1])
 		n--;
@@ -144,7 +145,7 @@ static bool rebuild_overlay(
 	for (size_t i = 0; i < w->n; i++) {
 		struct rebuilt_line *line = &lines[w->first + i];
 		const struct rebuilt_line *shown = &w->lines[i];
-		bool fits = w->first + i < n && line_fits(line, shown, i + 1 == w->n);
+		bool fits = w->first + i < n && rebuild_line_fits(line, shown, i + 1 == w->n);
 
 		same &= fits;
 		*out_news |= !fits || !line->text;

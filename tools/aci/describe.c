@@ -51,13 +51,13 @@ static uint64_t describe_random(uint64_t *state)
 	return *state;
 }
 
-static bool cell_is_truth(const char *cell)
+static bool describe_cell_is_truth(const char *cell)
 {
 	return strcasecmp(cell, "true") == 0 || strcasecmp(cell, "false") == 0;
 }
 
 /* True for a date such as 2026-11-21, with or without a time after the date. */
-static bool cell_is_date(const char *cell)
+static bool describe_cell_is_date(const char *cell)
 {
 	static const char form[] = "dddd-dd-dd";
 
@@ -68,7 +68,7 @@ static bool cell_is_date(const char *cell)
 }
 
 /* Copies the start of a cell, which may have megabytes. Cells with equal starts count as equal. */
-static char *cell_copy(const char *cell)
+static char *describe_cell_copy(const char *cell)
 {
 	return xstrndup(cell, strnlen(cell, DESCRIBE_KEPT_BYTES));
 }
@@ -80,14 +80,14 @@ static void column_sample(struct column *c, const char *cell, size_t most, uint6
 	if (!c->sample)
 		c->sample = xcalloc(most, sizeof(*c->sample));
 	if (c->n_sample < most) {
-		c->sample[c->n_sample++] = cell_copy(cell);
+		c->sample[c->n_sample++] = describe_cell_copy(cell);
 		return;
 	}
 	at = describe_random(state) % c->seen;
 	if (at >= most)
 		return;
 	free(c->sample[at]);
-	c->sample[at] = cell_copy(cell);
+	c->sample[at] = describe_cell_copy(cell);
 }
 
 /* Adds a cell to the statistics of a column. NULL: the cell is missing. */
@@ -108,8 +108,8 @@ static void column_look(struct column *c, const char *cell, size_t most, uint64_
 		c->integers += floor(v) == v && !strpbrk(cell, ".eE");
 	}
 	c->infinite += cell_is_infinite(cell);
-	c->truths += cell_is_truth(cell);
-	c->dates += cell_is_date(cell);
+	c->truths += describe_cell_is_truth(cell);
+	c->dates += describe_cell_is_date(cell);
 	column_sample(c, cell, most, state);
 }
 
@@ -311,7 +311,7 @@ static bool describe_parquet(const char *path)
 	return true;
 }
 
-static int run_describe(int argc, char **argv)
+static int describe_run(int argc, char **argv)
 {
 	struct data_table t;
 	struct stat st;
@@ -331,4 +331,4 @@ static int run_describe(int argc, char **argv)
 	return r;
 }
 
-const struct aci_command aci_describe = { "describe", "describe <path>", run_describe };
+const struct aci_command aci_describe = { "describe", "describe <path>", describe_run };

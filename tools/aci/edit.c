@@ -313,7 +313,7 @@ static bool edit_read_range(const char *text, long *out_start, long *out_end)
 			*out_start >= 1;
 }
 
-static int run_edit(int argc, char **argv)
+static int edit_run(int argc, char **argv)
 {
 	__attribute__((cleanup(change_free))) struct change c = { 0 };
 	long start, end, n, middle;
@@ -343,7 +343,7 @@ static int run_edit(int argc, char **argv)
 	return edit_apply(&c);
 }
 
-static int run_insert(int argc, char **argv)
+static int edit_run_insert(int argc, char **argv)
 {
 	__attribute__((cleanup(change_free))) struct change c = { 0 };
 	long line;
@@ -367,6 +367,6 @@ static int run_insert(int argc, char **argv)
 }
 
 const struct aci_command aci_edit = { "edit",
-	"edit <start_line>:<end_line>\n<replacement_text>\nend_of_edit", run_edit };
+	"edit <start_line>:<end_line>\n<replacement_text>\nend_of_edit", edit_run };
 const struct aci_command aci_insert = { "insert",
-	"insert <line_number>\n<text_to_add>\nend_of_insert", run_insert };
+	"insert <line_number>\n<text_to_add>\nend_of_insert", edit_run_insert };

@@ -327,7 +327,7 @@ static int gateway_open(struct gateway_server *g)
 	return 0;
 }
 
-static int run_gateway(int argc, char **argv)
+static int gateway_run(int argc, char **argv)
 {
 	static struct gateway_server g = { .answers = BUF_INIT(GATEWAY_ANSWER_MAX +
 							   GATEWAY_PIECE_BYTES) };
@@ -341,4 +341,4 @@ static int run_gateway(int argc, char **argv)
 }
 
 const struct aci_command aci_gateway = { GATEWAY_NAME,
-	"gateway: forwards calls of a language model; the environment starts it", run_gateway };
+	"gateway: forwards calls of a language model; the environment starts it", gateway_run };

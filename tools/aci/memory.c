@@ -90,7 +90,7 @@ static const char *memory_text(json_t *list, size_t i)
 	return text ? text : "";
 }
 
-static int run_memory_write(int argc, char **argv)
+static int memory_run_write(int argc, char **argv)
 {
 	auto_json json_t *memory = NULL;
 	auto_buf struct buf out = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
@@ -228,7 +228,7 @@ static void memory_show(json_t *memory, const struct note *notes, size_t n)
 	}
 }
 
-static int run_memory_read(int argc, char **argv)
+static int memory_run_read(int argc, char **argv)
 {
 	auto_json json_t *memory = NULL;
 	struct note *notes;
@@ -253,6 +253,6 @@ static int run_memory_read(int argc, char **argv)
 }
 
 const struct aci_command aci_memory_write = { "memory_write", "memory_write <content_str> [<tag>]",
-	run_memory_write };
+	memory_run_write };
 const struct aci_command aci_memory_read = { "memory_read", "memory_read <query_str>",
-	run_memory_read };
+	memory_run_read };

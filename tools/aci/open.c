@@ -98,14 +98,14 @@ static int open_at(const char *path, const char *line_text)
 	return 0;
 }
 
-static int run_open_file(int argc, char **argv)
+static int open_run(int argc, char **argv)
 {
 	if (argc < 2 || argc > 3 || !*argv[1])
 		return aci_usage(&aci_open, "Which file?");
 	return open_at(argv[1], argc > 2 && *argv[2] ? argv[2] : NULL);
 }
 
-static int run_goto(int argc, char **argv)
+static int open_run_goto(int argc, char **argv)
 {
 	auto_lines_of struct lines_of lines = { 0 };
 	struct editor e;
@@ -147,17 +147,17 @@ static int open_scroll(int direction)
 	return r;
 }
 
-static int run_scroll_down(int argc, char **argv)
+static int open_run_scroll_down(int argc, char **argv)
 {
 	return open_scroll(1);
 }
 
-static int run_scroll_up(int argc, char **argv)
+static int open_run_scroll_up(int argc, char **argv)
 {
 	return open_scroll(-1);
 }
 
-static int run_create(int argc, char **argv)
+static int open_run_create(int argc, char **argv)
 {
 	int fd;
 
@@ -177,8 +177,8 @@ static int run_create(int argc, char **argv)
 	return open_at(argv[1], NULL);
 }
 
-const struct aci_command aci_open = { "open", "open <path> [<line_number>]", run_open_file };
-const struct aci_command aci_goto = { "goto", "goto <line_number>", run_goto };
-const struct aci_command aci_scroll_down = { "scroll_down", "scroll_down", run_scroll_down };
-const struct aci_command aci_scroll_up = { "scroll_up", "scroll_up", run_scroll_up };
-const struct aci_command aci_create = { "create", "create <filename>", run_create };
+const struct aci_command aci_open = { "open", "open <path> [<line_number>]", open_run };
+const struct aci_command aci_goto = { "goto", "goto <line_number>", open_run_goto };
+const struct aci_command aci_scroll_down = { "scroll_down", "scroll_down", open_run_scroll_down };
+const struct aci_command aci_scroll_up = { "scroll_up", "scroll_up", open_run_scroll_up };
+const struct aci_command aci_create = { "create", "create <filename>", open_run_create };

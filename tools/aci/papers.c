@@ -23,7 +23,7 @@
 #define PARSE_USE "parse_pdf_url <pdf_url>"
 #define RESULTS 20
 
-static int run_literature_search(int argc, char **argv)
+static int papers_run_search(int argc, char **argv)
 {
 	auto_buf struct buf answer = BUF_INIT(0);
 	auto_free char *text = NULL;
@@ -58,7 +58,7 @@ static int papers_print_text(void)
 	return WEXITSTATUS(status);
 }
 
-static int run_parse_pdf_url(int argc, char **argv)
+static int papers_run_parse(int argc, char **argv)
 {
 	auto_buf struct buf answer = BUF_INIT(0);
 	struct fh_error err;
@@ -91,6 +91,6 @@ static int run_parse_pdf_url(int argc, char **argv)
 }
 
 const struct aci_command aci_literature_search = { "literature_search",
-	SEARCH_USE ": finds papers that can be read; a line of JSON each", run_literature_search };
+	SEARCH_USE ": finds papers that can be read; a line of JSON each", papers_run_search };
 const struct aci_command aci_parse_pdf_url = { "parse_pdf_url",
-	PARSE_USE ": prints the text of a PDF of the web", run_parse_pdf_url };
+	PARSE_USE ": prints the text of a PDF of the web", papers_run_parse };

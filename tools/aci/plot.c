@@ -145,7 +145,7 @@ static void plot_draw(const struct points *p, const char *x_name, const char *y_
 	printf("\n%12s%-*.4g%.4g  %s\n", "", COLUMNS - 8, p->min.x, p->max.x, x_name);
 }
 
-static int run_plot(int argc, char **argv)
+static int plot_run(int argc, char **argv)
 {
 	struct points p = { 0 };
 	bool drawn;
@@ -167,4 +167,4 @@ static int run_plot(int argc, char **argv)
 	return drawn ? 0 : 1;
 }
 
-const struct aci_command aci_plot = { "plot", "plot <path> <x> <y>", run_plot };
+const struct aci_command aci_plot = { "plot", "plot <path> <x> <y>", plot_run };

@@ -66,7 +66,7 @@ static bool request_is_answered(void)
 	return set && *set;
 }
 
-static int run_validate(int argc, char **argv)
+static int request_run_validate(int argc, char **argv)
 {
 	auto_buf struct buf answer = BUF_INIT(0);
 
@@ -79,12 +79,12 @@ static int run_validate(int argc, char **argv)
 	return request_make(GUEST_VALIDATE_PIPE);
 }
 
-static int run_submit(int argc, char **argv)
+static int request_run_submit(int argc, char **argv)
 {
 	return request_make(GUEST_SUBMIT_PIPE);
 }
 
 const struct aci_command aci_validate = { "validate",
-	"validate: score what is there now; the episode goes on", run_validate };
+	"validate: score what is there now; the episode goes on", request_run_validate };
 const struct aci_command aci_submit = { "submit",
-	"submit: score what is there now, and end the episode", run_submit };
+	"submit: score what is there now, and end the episode", request_run_submit };

@@ -124,7 +124,7 @@ static size_t search_count_lines(const char *path, const char *name, const void 
 	return n;
 }
 
-static int run_search_dir(int argc, char **argv)
+static int search_run_dir(int argc, char **argv)
 {
 	auto_free char *folder = NULL;
 	struct finds all;
@@ -177,7 +177,7 @@ static int search_file(const char *term, const char *path)
 	return 0;
 }
 
-static int run_search_file(int argc, char **argv)
+static int search_run_file(int argc, char **argv)
 {
 	auto_free char *path = NULL;
 	struct editor e;
@@ -201,7 +201,7 @@ static size_t search_has_name(const char *path, const char *name, const void *wh
 	return fnmatch(what, name, 0) == 0;
 }
 
-static int run_find_file(int argc, char **argv)
+static int search_run_find(int argc, char **argv)
 {
 	auto_free char *folder = NULL;
 	struct finds all;
@@ -223,8 +223,8 @@ static int run_find_file(int argc, char **argv)
 }
 
 const struct aci_command aci_search_dir = { "search_dir", "search_dir <search_term> [<dir>]",
-	run_search_dir };
+	search_run_dir };
 const struct aci_command aci_search_file = { "search_file", "search_file <search_term> [<file>]",
-	run_search_file };
+	search_run_file };
 const struct aci_command aci_find_file = { "find_file", "find_file <file_name> [<dir>]",
-	run_find_file };
+	search_run_find };

@@ -140,7 +140,7 @@ static int ngram_compare(const void *a, const void *b)
 
 /* Collects the n-grams of length `order` (sequences of words), sorted. An n-gram does not cross the
  * end of a text. *out is a heap array; returns its length. */
-static size_t ngrams_collect(const struct row_tokens *t, size_t order, struct ngram **out)
+static size_t bleu_collect_ngrams(const struct row_tokens *t, size_t order, struct ngram **out)
 {
 	struct ngram *ngrams = xcalloc(t->n + 1, sizeof(*ngrams));
 	size_t n = 0;
@@ -160,7 +160,7 @@ static size_t ngrams_collect(const struct row_tokens *t, size_t order, struct ng
 static void bleu_count_order(struct bleu *b, const struct row_tokens *t, size_t order)
 {
 	auto_free struct ngram *ngrams = NULL;
-	size_t n = ngrams_collect(t, order, &ngrams);
+	size_t n = bleu_collect_ngrams(t, order, &ngrams);
 
 	for (size_t i = 0; i < n;) {
 		const struct ngram *first = &ngrams[i];

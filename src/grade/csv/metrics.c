@@ -277,7 +277,7 @@ static bool label_equal(const struct csv_field *a, const struct csv_field *b)
 
 /* Fails if all true labels are numbers and a predicted label is not: such a prediction can't be
  * right. */
-static int labels_check(const struct scored *s, struct fh_error *err)
+static int metrics_labels_check(const struct scored *s, struct fh_error *err)
 {
 	size_t worded = s->n; /* index of the first prediction that is not a number */
 
@@ -295,7 +295,7 @@ static int labels_check(const struct scored *s, struct fh_error *err)
 static int metric_accuracy(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
 	size_t right = 0;
-	int r = labels_check(s, err);
+	int r = metrics_labels_check(s, err);
 
 	if (r < 0)
 		return r;
@@ -309,7 +309,7 @@ struct class_counts {
 };
 
 /* Returns all class labels, sorted, so that equal labels lie together. */
-static struct label *labels_sorted(const struct scored *s)
+static struct label *metrics_labels_sorted(const struct scored *s)
 {
 	struct label *labels = xcalloc(2 * s->n, sizeof(*labels));
 
@@ -325,8 +325,8 @@ static struct label *labels_sorted(const struct scored *s)
 
 /* Counts the true and the predicted labels of one class, from labels[i] on. Returns the index of
  * the next class. */
-static size_t labels_count_class(const struct scored *s, const struct label *labels, size_t i,
-		struct class_counts *out)
+static size_t metrics_labels_count_class(const struct scored *s, const struct label *labels,
+		size_t i, struct class_counts *out)
 {
 	const struct label *first = &labels[i];
 
@@ -346,10 +346,10 @@ static size_t labels_count_class(const struct scored *s, const struct label *lab
 
 static int metric_f1(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
-	auto_free struct label *labels = labels_sorted(s);
+	auto_free struct label *labels = metrics_labels_sorted(s);
 	long double sum = 0, greatest = 0;
 	size_t classes = 0, true_classes = 0;
-	int r = labels_check(s, err);
+	int r = metrics_labels_check(s, err);
 
 	if (r < 0)
 		return r;
@@ -357,7 +357,7 @@ static int metric_f1(const struct scored *s, struct metric_values *out, struct f
 		struct class_counts counts;
 		long double f1;
 
-		i = labels_count_class(s, labels, i, &counts);
+		i = metrics_labels_count_class(s, labels, i, &counts);
 		/* This quotient equals F1, the harmonic mean of precision and recall. */
 		f1 = counts.right ? 2.0L * counts.right / (counts.truths + counts.predictions) : 0;
 		sum += f1;
