@@ -14,32 +14,34 @@ const SEARCH_MS = 300; // typing rests this long before the steps are searched
 
 const date = (text) => (text ? text.slice(0, 16).replace("T", " ") : "");
 
-// Columns: the name in the index, the title, the share of the width, and how a value is shown.
+// Columns: the name in the index, the title, the most characters, and how a number is shown. Columns
+// of texts share the width that numbers leave, by their longest texts.
 const COLUMNS = [
-	["name", "Run", 4],
-	["task", "Task", 3],
-	["model", "Model", 3],
-	["agent", "Agent", 2],
-	["exit_status", "Ended", 2.5],
-	["steps", "Steps", 1.2, String],
-	["best", "Best", 1.8, number],
-	["last", "Last", 1.8, number],
-	["baseline", "Baseline", 1.8, number],
-	["metric", "Metric", 2],
-	["cost", "Cost", 1.5, (v, decimals) => `$${v.toFixed(decimals)}`],
-	["tokens_sent", "Sent", 1.5, String],
-	["tokens_received", "Received", 1.5, String],
-	["seconds", "Time", 2, seconds],
-	["failed", "Errors", 1.2, String],
-	["timeouts", "Timeouts", 1.3, String],
-	["format_errors", "Formats", 1.3, String],
-	["integrity", "Tampering", 1.5, String],
-	["policy_step", "Policy step", 1.6, String],
-	["reward", "Reward", 1.5, number],
-	["bytes", "Size", 1.5, size],
-	["started", "Started", 2.2, date],
-	["damage", "Damage", 4],
+	["name", "Run", 15],
+	["task", "Task", 32],
+	["model", "Model", 34],
+	["agent", "Agent", 24],
+	["exit_status", "Ended", 26],
+	["steps", "Steps", 5, String],
+	["best", "Best", 8, number],
+	["last", "Last", 8, number],
+	["baseline", "Baseline", 8, number],
+	["metric", "Metric", 16],
+	["cost", "Cost", 7, (v, decimals) => `$${v.toFixed(decimals)}`],
+	["tokens_sent", "Sent", 8, String],
+	["tokens_received", "Received", 9, String],
+	["seconds", "Time", 11, seconds],
+	["failed", "Errors", 6, String],
+	["timeouts", "Timeouts", 9, String],
+	["format_errors", "Formats", 8, String],
+	["integrity", "Tampering", 10, String],
+	["policy_step", "Policy step", 11, String],
+	["reward", "Reward", 9, number],
+	["bytes", "Size", 9, size],
+	["started", "Started", 16, date],
+	["damage", "Damage", 30],
 ];
+const FITTED = ["task", "model", "agent", "exit_status", "metric"];
 const PRESET = ["name", "task", "model", "exit_status", "steps", "best", "baseline", "cost", "seconds", "failed"];
 const NARROW = ["name", "task", "model", "best"];
 const POLICY = ["policy_step", "reward"]; // also shown if a run is an episode of a policy
@@ -270,6 +272,7 @@ export class RunsView {
 			run.is_partly_timed = true;
 		}
 		this.decimals = runs.some((run) => run.cost > 0 && run.cost < 0.1) ? 4 : 2;
+		this.longest = new Map(FITTED.map((name) => [name, runs.reduce((most, run) => Math.max(most, run[name]?.length ?? 0), 0)]));
 		this.training.hidden = !runs.some((run) => run.policy_step !== null);
 	}
 
@@ -312,7 +315,8 @@ export class RunsView {
 	drawHead() {
 		const stacked = this.narrow.matches && this.columns.includes("name") && this.columns.length > 1;
 		const rest = stacked ? this.used().slice(1) : this.used(); // the name comes first
-		const widths = rest.map(([, , share, format]) => `minmax(0, ${stacked && format ? 2 * share : share}fr)`);
+		const share = (name, title, most) => Math.min(most, Math.max(this.longest.get(name) ?? most, title.length + 2));
+		const widths = rest.map(([name, title, most, format]) => format ? `minmax(0, ${most}ch)` : `minmax(4ch, ${share(name, title, most)}fr)`);
 		this.main.style.setProperty("--columns", widths.join(" "));
 		this.table.classList.toggle("runs-stacked", stacked);
 		this.list.height = stacked ? STACKED_HEIGHT : ROW_HEIGHT;

@@ -26,7 +26,7 @@ before(async () => {
 	writeKinds(top);
 	live = writeRun(top, "live", [opening(), step(1)]);
 	writeRun(top, "many", [
-		opening({ max_steps: MANY }),
+		opening({ max_steps: MANY, model: "openai:metagen-claude-35-sonnet-new" }),
 		...Array.from({ length: MANY }, (_, i) =>
 			step(i + 1, { observation: "long ".repeat(400), info: i % 100 ? {} : { score: { Score: i } } }),
 		),
@@ -163,6 +163,8 @@ test("runs are sorted, columns are chosen, and new steps appear", async () => {
 	assert.match(page.url(), /sort=-best/);
 	const lefts = (selector) => page.locator(selector).evaluateAll((all) => all.map((e) => Math.round(e.getBoundingClientRect().left)));
 	assert.deepEqual(await lefts('[aria-posinset="1"] .cell'), await lefts(".table-head button"));
+	const cut = await page.locator(".row-run .cell").evaluateAll((all) => all.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.title));
+	assert.deepEqual(cut, []);
 	await page.getByText("Columns", { exact: true }).click();
 	await page.getByRole("checkbox", { name: "Run", exact: true }).check();
 	await page.getByRole("checkbox", { name: "Task" }).uncheck();
