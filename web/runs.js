@@ -17,11 +17,11 @@ const date = (text) => (text ? text.slice(0, 16).replace("T", " ") : "");
 // Columns: the name in the index, the title, the most characters, and how a number is shown. Columns
 // of texts share the width that numbers leave, by their longest texts.
 const COLUMNS = [
-	["name", "Run", 15],
+	["name", "Run", 16],
 	["task", "Task", 32],
 	["model", "Model", 34],
 	["agent", "Agent", 24],
-	["exit_status", "Ended", 26],
+	["exit_status", "Ended", 22],
 	["steps", "Steps", 5, String],
 	["best", "Best", 8, number],
 	["last", "Last", 8, number],
@@ -315,8 +315,9 @@ export class RunsView {
 	drawHead() {
 		const stacked = this.narrow.matches && this.columns.includes("name") && this.columns.length > 1;
 		const rest = stacked ? this.used().slice(1) : this.used(); // the name comes first
-		const share = (name, title, most) => Math.min(most, Math.max(this.longest.get(name) ?? most, title.length + 2));
-		const widths = rest.map(([name, title, most, format]) => format ? `minmax(0, ${most}ch)` : `minmax(4ch, ${share(name, title, most)}fr)`);
+		const share = (name, title, most) => Math.min(most, Math.max((this.longest.get(name) ?? most) + 1, title.length + 2));
+		const least = (name, most) => (name === "name" ? most : 4); // room for "_run_0" and the record's name
+		const widths = rest.map(([name, title, most, format]) => (format ? `minmax(0, ${most}ch)` : `minmax(${least(name, most)}ch, ${share(name, title, most)}fr)`));
 		this.main.style.setProperty("--columns", widths.join(" "));
 		this.table.classList.toggle("runs-stacked", stacked);
 		this.list.height = stacked ? STACKED_HEIGHT : ROW_HEIGHT;
