@@ -312,8 +312,9 @@ test("a run that goes on moves", async () => {
 	await openRun("live");
 	await atOnly(2);
 	await press("G");
-	appendFileSync(live, lines([step(3, { observation: "fresh" })]));
+	appendFileSync(live, lines([step(3, { action: "exit_format", observation: "fresh" })]));
 	await page.locator(".part-observation", { hasText: "fresh" }).waitFor();
+	assert.deepEqual(await page.locator(".step h2 .mark").evaluateAll((all) => all.map((m) => m.title)), ["wrong format", "end without a submit"]);
 	writeLive(live, { phase: "step", step: 4, time: "2026-01-31T12:00:00.123Z", thought: HOSTILE, action: HOSTILE, output: HOSTILE });
 	await page.locator(".run-facts", { hasText: /ended\s*cut off in step 4/ }).waitFor();
 	await page.locator('.row-running [title="cut off"]').waitFor();
