@@ -82,18 +82,30 @@ const textOf = (word) => word.match(/^text:(.+)$/)?.[1];
 // The name of a column in a filter, beside that in the index.
 const wordOf = (title) => title.toLowerCase().replace(" ", "_");
 
+const columnOf = (name) => COLUMNS.find(([column, title]) => column === name || wordOf(title) === name)?.[0];
+
 // Splits a word such as "best>0.5". `column` is undefined if there is none of this name.
 function conditionOf(word) {
 	const [, name, sign, value] = word.match(/^([a-z_]+)(<=|>=|<|>|=|:)(.+)$/) ?? [];
-	const [column] = COLUMNS.find(([column, title]) => column === name || wordOf(title) === name) ?? [];
-	return { name, column, sign, value };
+	return { name, column: columnOf(name), sign, value };
 }
 
-// Makes a test of the filter's words. "best>0.5" compares a column; another word is looked for in
-// all texts of a run. "text:word" is looked for in the texts of steps: `found` has, for each
+// Tells what a half typed word lacks to be a condition: a value, or a sign after the name of a
+// column. Such words leave the table as it is. "": the word is whole.
+function lackOf(word, runs) {
+	const [, name, sign, value] = word.match(/^([a-z_]+)(<=|>=|<|>|=|:)?(.*)$/) ?? [];
+	const isNumberBegun = sign && "<>".includes(sign[0]) && isNaN(value) && !isNaN(`${value}0`);
+	if (sign && (name === "text" || columnOf(name)) && (!value || isNumberBegun)) return `Type a value after "${word}".`;
+	if (!name || sign || value || runs.some((run) => plainText(run).includes(word))) return "";
+	const column = COLUMNS.map(([, title]) => wordOf(title)).find((title) => title.startsWith(name));
+	return column ? `No run has this text. For the column type ${column}=VALUE, < or >.` : "";
+}
+
+// Makes a test of the filter's whole words. "best>0.5" compares a column; another word is looked for
+// in all texts of a run. "text:word" is looked for in the texts of steps: `found` has, for each
 // such text, its search.
-function filterOf(text, found) {
-	const tests = wordsOf(text)
+function filterOf(words, found) {
+	const tests = words
 		.map((word) => {
 			if (textOf(word)) return (run) => found.get(textOf(word))?.ids.has(run.id);
 			const { column: name, sign, value } = conditionOf(word);
@@ -260,6 +272,7 @@ export class RunsView {
 		else if (searches.some((search) => search.outcome === "refused")) more = "The server can't search for this text.";
 		else if (open) more = `Searching their steps: ${open.searched} of ${this.runs.length} runs so far.`;
 		else if (!this.shown.length) more = mistakeOf(this.filter.value, this.runs);
+		more ||= this.lack;
 		say(more ? `${count}. ${more}` : count);
 	}
 
@@ -356,7 +369,9 @@ export class RunsView {
 	// --- what is shown
 
 	apply() {
-		this.shown = this.runs.filter(filterOf(this.filter.value, this.found));
+		const words = wordsOf(this.filter.value).map((word) => [word, lackOf(word, this.runs)]);
+		this.lack = words.find(([, lack]) => lack)?.[1] ?? "";
+		this.shown = this.runs.filter(filterOf(words.filter(([, lack]) => !lack).map(([word]) => word), this.found));
 		if (this.sort) this.shown.sort(compareBy(this.sort.replace(/^-/, ""), this.sort[0] === "-" ? -1 : 1));
 		this.hasPolicy = this.shown.some((run) => run.policy_step !== null);
 		this.drawHead();

@@ -151,6 +151,10 @@ test("a filter names columns by their titles, and tells which there are", async 
 	await find("failed>1 exit_status:submitted", /^1 of 3 runs$/);
 	await find("openai:m", /^3 of 3 runs$/);
 	await find("colour:red", /^0 of 3 runs\. There is no column "colour", only run, task, model, .*, damage, and text for steps\.$/);
+	await find("steps>8 best>", /^2 of 3 runs\. Type a value after "best>"\.$/);
+	await find("steps>8 best<1e", /^2 of 3 runs\. Type a value after "best<1e"\.$/);
+	await find("baseli", /^3 of 3 runs\. No run has this text\. For the column type baseline=VALUE, < or >\.$/);
+	await find('text:"', /^3 of 3 runs\. Type a value after "text:"\.$/);
 	await find("best>abc", /^0 of 3 runs\. "abc" is not a number\.$/);
 });
 
