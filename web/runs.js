@@ -206,6 +206,7 @@ export class RunsView {
 		this.main.replaceChildren(
 			el("h1", {}, "Runs"),
 			el("div", { class: "jumps" }, this.filter, this.columnsMenu(), this.buttons()),
+			(this.empty = el("p", { hidden: true }, "There are no runs yet. They appear here when they begin.")),
 			(this.table = el("div", { class: "runs" }, this.head, this.list.box)),
 		);
 		await this.load();
@@ -286,6 +287,8 @@ export class RunsView {
 		}
 		this.decimals = runs.some((run) => run.cost > 0 && run.cost < 0.1) ? 4 : 2;
 		this.longest = new Map(FITTED.map((name) => [name, runs.reduce((most, run) => Math.max(most, run[name]?.length ?? 0), 0)]));
+		this.empty.hidden = runs.length > 0;
+		this.table.hidden = !runs.length;
 		this.training.hidden = !runs.some((run) => run.policy_step !== null);
 	}
 
