@@ -71,6 +71,7 @@ export class CompareView {
 		this.toggle = button("", "a", () => this.align(!this.byScore));
 		this.main.replaceChildren(
 			el("h1", {}, "Two runs"),
+			this.names(),
 			el("div", { class: "pictures pair-facts" }, this.facts(), this.picture()),
 			el("div", { class: "jumps" }, this.toggle, button("Swap", "x", () => this.swap())),
 			el("div", { class: "run run-pair" }, this.list.box, this.detail),
@@ -81,9 +82,17 @@ export class CompareView {
 
 	// --- the page's parts
 
+	// Names are long, so that they have the page's width.
+	names() {
+		return el(
+			"ul",
+			{ class: "pair-names" },
+			this.runs.map((run, style) => el("li", {}, sample(style), `${"AB"[style]} `, el("a", { href: `#/run/${run.id}` }, breakable(run.name)))),
+		);
+	}
+
 	facts() {
 		const lines = [
-			["Run", (run) => el("a", { href: `#/run/${run.id}` }, breakable(run.name))],
 			["Task", (run) => (run.variant ? `${run.task}:${run.variant}` : run.task)],
 			["Model", (run) => run.model],
 			["Ended", (run) => run.exit_status ?? run.error],

@@ -21,10 +21,17 @@ function versionOf([step, how, lines, unknown, shown, doubt]) {
 	return { step, how, lines, unknown, shown, doubt };
 }
 
-// True if an output shows that the file had this whole text after the step.
+const hasText = (v) => v.how !== "removed" && v.how !== "data";
+
+// True if an output shows that the file had this whole text after the step, or a replay had it.
 function isExact(v, step) {
-	return !v.unknown && v.shown > 0 && (v.shown >= step || !v.doubt || v.doubt > step);
+	const isCertain = !v.doubt || v.doubt > step;
+	if (v.how === "replayed") return isCertain;
+	return !v.unknown && v.shown > 0 && (v.shown >= step || isCertain);
 }
+
+// True if the run made the file. Otherwise its first text is that of the start.
+const isMade = ({ how, step }) => ["created", "written", "copied"].includes(how) || (how === "replayed" && step > 0);
 
 // Sentences that tell how the text is known.
 function sources(file, index, step) {
@@ -35,10 +42,13 @@ function sources(file, index, step) {
 		edited: `Step ${v.step} edited it.`,
 		written: `The command of step ${v.step} wrote it.`,
 		copied: `The command of step ${v.step} copied or moved it here.`,
-		removed: `The command of step ${v.step} removed it.`,
+		removed: v.doubt ? `It was gone after step ${v.step} of a replay.` : `The command of step ${v.step} removed it.`,
+		replayed: v.step ? `Step ${v.step} of a replay made this text.` : "A replay began with this text.",
+		data: `After step ${v.step} of a replay it was no text, or had over 1 MiB.`,
 	};
 	const out = [made[v.how]];
-	if (v.how === "removed") return out;
+	if (v.doubt && v.doubt <= step && v.how === "replayed") out.push(`The replay differs from the run since step ${v.doubt}, or ended there.`);
+	if (!hasText(v) || v.how === "replayed") return out;
 	if (v.shown > step) out.push(`Step ${v.shown} showed the same text later.`);
 	else if (v.shown && (v.how !== "shown" || v.shown !== v.step)) out.push(`Step ${v.shown} showed all of it.`);
 	if (!v.shown && !v.unknown) out.push("No step showed all of it.");
@@ -129,9 +139,11 @@ export class FilesPane {
 	// `wanted` tells whether the files are still to be shown when they are there.
 	async show(step, wanted = () => true) {
 		this.step = step;
-		if (!this.list || this.list.steps < step) {
-			const { steps, full, files } = await getJson("files", { run: this.run });
-			this.list = { steps, full, files: files.map((f) => ({ path: f.path, versions: f.versions.map(versionOf) })) };
+		// Until there is a replay, each step may find one.
+		if (!this.list || this.list.steps < step || this.list.record) {
+			const list = await getJson("files", { run: this.run });
+			if (list.replayed !== this.list?.replayed) this.texts.clear();
+			this.list = { ...list, files: list.files.map((f) => ({ path: f.path, versions: f.versions.map(versionOf) })) };
 		}
 		const { known, shown } = this.find(step);
 		const body = shown ? await this.body(shown, step) : [el("p", {}, "No step so far showed or made a file.")];
@@ -140,19 +152,32 @@ export class FilesPane {
 			el("h2", {}, `Files after step ${step}`),
 			known.length ? this.controls(known, shown, step) : "",
 			...body,
-			el(
-				"p",
-				{ class: "note" },
-				"Texts come from the edits in the record, and from what its steps showed. Programs that change files without showing them are not followed.",
-				this.list.full ? " The run's files are too large: those of later steps are left out." : "",
-			),
+			...this.notes(),
 		);
+	}
+
+	// Sentences that tell where the texts come from. A replay would know more.
+	notes() {
+		const { full, replayed, record } = this.list;
+		const texts = [
+			replayed === undefined
+				? "Texts come from the edits in the record, and from what its steps showed. Programs that change files without showing them are not followed."
+				: `Texts of the workspace come from a replay up to step ${replayed}. Others come from the edits in the record, and from what its steps showed.`,
+			full ? " The run's files are too large: some texts are left out." : "",
+		];
+		const command = record && `fumehood replay --files ${/^[\w./+=:@-]+$/.test(record) ? record : `'${record.replaceAll("'", "'\\''")}'`}`;
+		return [
+			el("p", { class: "note" }, texts),
+			command ? el("p", {}, "This command plays the run again in a sandbox, and notes all texts after each step:") : "",
+			command ? el("pre", { class: "text", dir: "ltr", tabindex: "0" }, textNodes(command)) : "",
+		];
 	}
 
 	controls(known, shown, step) {
 		const nameOf = ({ file, at }) => {
 			const v = file.versions[at];
-			return `${file.path} (${v.how === "shown" ? "seen" : v.how} in step ${v.step}${v.step === step ? ", this one" : ""})`;
+			const how = { shown: "seen", replayed: "changed", data: "no text since" }[v.how] ?? v.how;
+			return `${file.path} (${v.step ? `${how} in step ${v.step}` : "of the start"}${v.step === step ? ", this one" : ""})`;
 		};
 		return el(
 			"div",
@@ -178,27 +203,28 @@ export class FilesPane {
 		const known = el(
 			"p",
 			{ class: "known" },
-			v.how === "removed" ? "" : el("strong", { class: exact ? "exact" : "rebuilt" }, exact ? "Exact" : "Rebuilt"),
+			!hasText(v) ? "" : el("strong", { class: exact ? "exact" : "rebuilt" }, exact ? "Exact" : v.how === "replayed" ? "Replayed" : "Rebuilt"),
 			` ${sources(file, at, step).join(" ")}`,
 		);
-		const now = v.how === "removed" ? [] : await this.text(number, at);
+		const now = hasText(v) ? await this.text(number, at) : [];
 		if (this.mode === "text") {
 			const rows = now.map((text, i) => ({ sign: " ", text, b: i + 1 }));
 			return [known, linesBox(rows, file.path)];
 		}
 		const from = this.mode === "start" ? 0 : file.versions.findLastIndex((w) => w.step < step);
 		if (this.mode === "step" && from === at) {
-			const jump = el("button", { type: "button", click: () => this.changed(v.step) }, `Go to step ${v.step}`);
-			return [known, el("p", {}, "This step did not change the file, as far as is known. ", jump)];
+			const jump = v.step ? el("button", { type: "button", click: () => this.changed(v.step) }, `Go to step ${v.step}`) : "";
+			const sentence = v.how === "replayed" && exact ? "This step did not change the file. " : "This step did not change the file, as far as is known. ";
+			return [known, el("p", {}, sentence, jump)];
 		}
-		const made = ["created", "written", "copied"].includes(file.versions[0].how);
+		const made = isMade(file.versions[0]);
 		if (from < 0 && !made) return [known, el("p", {}, "No step before showed the file.")];
-		const old = from < 0 || (this.mode === "start" && made) ? [] : file.versions[from];
-		const before = old.step && old.how !== "removed" ? await this.text(number, from) : [];
+		const old = from < 0 || (this.mode === "start" && made) ? null : file.versions[from];
+		const before = old && hasText(old) ? await this.text(number, from) : [];
 		const rows = hunks(diff(before, now));
 		const count = (sign) => rows.filter((row) => row.sign === sign).length;
 		if (!count("+") && !count("-")) return [known, el("p", {}, "The text is the same.")];
-		const since = old.step ? `since step ${old.step}` : "in a new file";
+		const since = !old ? "in a new file" : old.step ? `since step ${old.step}` : "since the start";
 		return [
 			known,
 			el("p", {}, `${countLines(count("+"))} added and ${count("-")} removed ${since}.`),

@@ -22,6 +22,8 @@ const MARKS = [
 	"m-4-2h8v4h-8z",
 ];
 
+const MARKS_APART = 120; // of a sparse line
+
 const colour = (style) => `plot-${style % COLOURS}`;
 const dash = (style) => DASHES[style % DASHES.length];
 const mark = (style) => MARKS[(style + Math.floor(style / MARKS.length)) % MARKS.length];
@@ -64,8 +66,9 @@ export function sample(style, lines = true) {
 	);
 }
 
-// `lines` are {name, style, x, y, low, high, steps, bare, text(i)}: x, y, low and high are arrays,
-// and y may have gaps (null). `steps` keeps y until the next x. `bare` leaves out the marks.
+// `lines` are {name, style, x, y, low, high, steps, sparse, text(i)}: x, y, low and high are arrays,
+// and y may have gaps (null). `steps` keeps y until the next x. `sparse` leaves out most marks.
+// Those of several lines stand at different places.
 // The axes end at `right`, `bottom` and `top`, if values lie further out: these have triangles at the edge.
 // `choose(line, i)` opens a point.
 export class Plot {
@@ -168,6 +171,7 @@ export class Plot {
 		let path = "";
 		let marks = "";
 		let edges = "";
+		let next = line.sparse ? this.x(line.x[0]) + ((line.style + 0.5) * MARKS_APART) / this.lines.length : -Infinity;
 		for (let i = 0; i < line.x.length; i++) {
 			if (!finite(line.y[i])) continue;
 			const at = this.place(line.x[i], line.y[i]);
@@ -177,8 +181,10 @@ export class Plot {
 			const isOutside = isRight || isAbove || line.y[i] < this.bottom;
 			if (!isRight) path += !path ? `M${at}` : line.steps ? `H${px}V${py}` : `L${at}`;
 			if (isOutside) edges += `M${at}${isRight ? "l-9 -5v10z" : isAbove ? "l-5 9h10z" : "l-5 -9h10z"}`;
+			const isMarked = Number(px) >= next;
+			if (isMarked && line.sparse) next += MARKS_APART;
 			// The mark of a point stands beside its triangle.
-			if (this.points || !(line.bare || isOutside)) marks += `M${at}${isOutside ? (isRight ? "m-16 0" : isAbove ? "m0 16" : "m0 -16") : ""}${mark(line.style)}`;
+			if (this.points || (isMarked && !isOutside)) marks += `M${at}${isOutside ? (isRight ? "m-16 0" : isAbove ? "m0 16" : "m0 -16") : ""}${mark(line.style)}`;
 		}
 		if (line.until && path) path += `H${this.x(line.until).toFixed(1)}`;
 		return svg(

@@ -46,7 +46,8 @@ export class ReportView {
 			...(doc?.notes ?? []).map((note) => el("p", { class: "note" }, note)),
 			...(tables.length ? [] : [el("p", {}, "There are no runs with an index to report.")]),
 		);
-		for (const table of [...pictures, ...tables.filter((table) => !table.figure)]) {
+		// The models are the first table.
+		for (const table of new Set([...tables.slice(0, 1), ...pictures, ...tables])) {
 			this.main.append(this.section(table));
 			await new Promise(requestAnimationFrame);
 			if (this.closed) return;
@@ -109,7 +110,7 @@ export class ReportView {
 	}
 
 	lines(table, figure) {
-		const lines = figure.lines.map((line, style) => ({ ...line, style, bare: line.x.length > 40 }));
+		const lines = figure.lines.map((line, style) => ({ ...line, style, sparse: line.x.length > 40 }));
 		const plot = new Plot({
 			label: table.title,
 			x: figure.x,

@@ -14,32 +14,34 @@ const SEARCH_MS = 300; // typing rests this long before the steps are searched
 
 const date = (text) => (text ? text.slice(0, 16).replace("T", " ") : "");
 
-// Columns: the name in the index, the title, the share of the width, and how a value is shown.
+// Columns: the name in the index, the title, the most characters, and how a number is shown. Columns
+// of texts share the width that numbers leave, by their longest texts.
 const COLUMNS = [
-	["name", "Run", 4],
-	["task", "Task", 3],
-	["model", "Model", 3],
-	["agent", "Agent", 2],
-	["exit_status", "Ended", 2.5],
-	["steps", "Steps", 1.2, String],
-	["best", "Best", 1.8, number],
-	["last", "Last", 1.8, number],
-	["baseline", "Baseline", 1.8, number],
-	["metric", "Metric", 2],
-	["cost", "Cost", 1.5, (v, decimals) => `$${v.toFixed(decimals)}`],
-	["tokens_sent", "Sent", 1.5, String],
-	["tokens_received", "Received", 1.5, String],
-	["seconds", "Time", 2, seconds],
-	["failed", "Errors", 1.2, String],
-	["timeouts", "Timeouts", 1.3, String],
-	["format_errors", "Formats", 1.3, String],
-	["integrity", "Tampering", 1.5, String],
-	["policy_step", "Policy step", 1.6, String],
-	["reward", "Reward", 1.5, number],
-	["bytes", "Size", 1.5, size],
-	["started", "Started", 2.2, date],
-	["damage", "Damage", 4],
+	["name", "Run", 16],
+	["task", "Task", 32],
+	["model", "Model", 34],
+	["agent", "Agent", 24],
+	["exit_status", "Ended", 22],
+	["steps", "Steps", 5, String],
+	["best", "Best", 8, number],
+	["last", "Last", 8, number],
+	["baseline", "Baseline", 8, number],
+	["metric", "Metric", 16],
+	["cost", "Cost", 7, (v, decimals) => `$${v.toFixed(decimals)}`],
+	["tokens_sent", "Sent", 8, String],
+	["tokens_received", "Received", 9, String],
+	["seconds", "Time", 11, seconds],
+	["failed", "Errors", 6, String],
+	["timeouts", "Timeouts", 9, String],
+	["format_errors", "Formats", 8, String],
+	["integrity", "Tampering", 10, String],
+	["policy_step", "Policy step", 11, String],
+	["reward", "Reward", 9, number],
+	["bytes", "Size", 9, size],
+	["started", "Started", 16, date],
+	["damage", "Damage", 30],
 ];
+const FITTED = ["task", "model", "agent", "exit_status", "metric"];
 const PRESET = ["name", "task", "model", "exit_status", "steps", "best", "baseline", "cost", "seconds", "failed"];
 const NARROW = ["name", "task", "model", "best"];
 const POLICY = ["policy_step", "reward"]; // also shown if a run is an episode of a policy
@@ -80,18 +82,30 @@ const textOf = (word) => word.match(/^text:(.+)$/)?.[1];
 // The name of a column in a filter, beside that in the index.
 const wordOf = (title) => title.toLowerCase().replace(" ", "_");
 
+const columnOf = (name) => COLUMNS.find(([column, title]) => column === name || wordOf(title) === name)?.[0];
+
 // Splits a word such as "best>0.5". `column` is undefined if there is none of this name.
 function conditionOf(word) {
 	const [, name, sign, value] = word.match(/^([a-z_]+)(<=|>=|<|>|=|:)(.+)$/) ?? [];
-	const [column] = COLUMNS.find(([column, title]) => column === name || wordOf(title) === name) ?? [];
-	return { name, column, sign, value };
+	return { name, column: columnOf(name), sign, value };
 }
 
-// Makes a test of the filter's words. "best>0.5" compares a column; another word is looked for in
-// all texts of a run. "text:word" is looked for in the texts of steps: `found` has, for each
+// Tells what a half typed word lacks to be a condition: a value, or a sign after the name of a
+// column. Such words leave the table as it is. "": the word is whole.
+function lackOf(word, runs) {
+	const [, name, sign, value] = word.match(/^([a-z_]+)(<=|>=|<|>|=|:)?(.*)$/) ?? [];
+	const isNumberBegun = sign && "<>".includes(sign[0]) && isNaN(value) && !isNaN(`${value}0`);
+	if (sign && (name === "text" || columnOf(name)) && (!value || isNumberBegun)) return `Type a value after "${word}".`;
+	if (!name || sign || value || runs.some((run) => plainText(run).includes(word))) return "";
+	const column = COLUMNS.map(([, title]) => wordOf(title)).find((title) => title.startsWith(name));
+	return column ? `No run has this text. For the column type ${column}=VALUE, < or >.` : "";
+}
+
+// Makes a test of the filter's whole words. "best>0.5" compares a column; another word is looked for
+// in all texts of a run. "text:word" is looked for in the texts of steps: `found` has, for each
 // such text, its search.
-function filterOf(text, found) {
-	const tests = wordsOf(text)
+function filterOf(words, found) {
+	const tests = words
 		.map((word) => {
 			if (textOf(word)) return (run) => found.get(textOf(word))?.ids.has(run.id);
 			const { column: name, sign, value } = conditionOf(word);
@@ -192,6 +206,7 @@ export class RunsView {
 		this.main.replaceChildren(
 			el("h1", {}, "Runs"),
 			el("div", { class: "jumps" }, this.filter, this.columnsMenu(), this.buttons()),
+			(this.empty = el("p", { hidden: true }, "There are no runs yet. They appear here when they begin.")),
 			(this.table = el("div", { class: "runs" }, this.head, this.list.box)),
 		);
 		await this.load();
@@ -258,6 +273,7 @@ export class RunsView {
 		else if (searches.some((search) => search.outcome === "refused")) more = "The server can't search for this text.";
 		else if (open) more = `Searching their steps: ${open.searched} of ${this.runs.length} runs so far.`;
 		else if (!this.shown.length) more = mistakeOf(this.filter.value, this.runs);
+		more ||= this.lack;
 		say(more ? `${count}. ${more}` : count);
 	}
 
@@ -270,6 +286,9 @@ export class RunsView {
 			run.is_partly_timed = true;
 		}
 		this.decimals = runs.some((run) => run.cost > 0 && run.cost < 0.1) ? 4 : 2;
+		this.longest = new Map(FITTED.map((name) => [name, runs.reduce((most, run) => Math.max(most, run[name]?.length ?? 0), 0)]));
+		this.empty.hidden = runs.length > 0;
+		this.table.hidden = !runs.length;
 		this.training.hidden = !runs.some((run) => run.policy_step !== null);
 	}
 
@@ -312,7 +331,9 @@ export class RunsView {
 	drawHead() {
 		const stacked = this.narrow.matches && this.columns.includes("name") && this.columns.length > 1;
 		const rest = stacked ? this.used().slice(1) : this.used(); // the name comes first
-		const widths = rest.map(([, , share, format]) => `minmax(0, ${stacked && format ? 2 * share : share}fr)`);
+		const share = (name, title, most) => Math.min(most, Math.max((this.longest.get(name) ?? most) + 1, title.length + 2));
+		const least = (name, most) => (name === "name" ? most : 4); // room for "_run_0" and the record's name
+		const widths = rest.map(([name, title, most, format]) => (format ? `minmax(0, ${most}ch)` : `minmax(${least(name, most)}ch, ${share(name, title, most)}fr)`));
 		this.main.style.setProperty("--columns", widths.join(" "));
 		this.table.classList.toggle("runs-stacked", stacked);
 		this.list.height = stacked ? STACKED_HEIGHT : ROW_HEIGHT;
@@ -351,7 +372,9 @@ export class RunsView {
 	// --- what is shown
 
 	apply() {
-		this.shown = this.runs.filter(filterOf(this.filter.value, this.found));
+		const words = wordsOf(this.filter.value).map((word) => [word, lackOf(word, this.runs)]);
+		this.lack = words.find(([, lack]) => lack)?.[1] ?? "";
+		this.shown = this.runs.filter(filterOf(words.filter(([, lack]) => !lack).map(([word]) => word), this.found));
 		if (this.sort) this.shown.sort(compareBy(this.sort.replace(/^-/, ""), this.sort[0] === "-" ? -1 : 1));
 		this.hasPolicy = this.shown.some((run) => run.policy_step !== null);
 		this.drawHead();

@@ -15,6 +15,7 @@ export const MARK = {
 	broken: 128,
 	person: 256,
 	hint: 512,
+	left: 1024,
 };
 
 // The signs of marks in the timeline, the most important first. Each differs by its shape too.
@@ -26,6 +27,7 @@ const SIGNS = [
 	["broken", "\u2715", "unreadable"],
 	["submit", "\u2691", "submit"],
 	["validate", "\u2713", "validate"],
+	["left", "\u25a0", "end without a submit"],
 	["edit", "\u270e", "edit"],
 	["person", "\u261e", "by a person"],
 	["hint", "\u2709\ufe0e", "after a hint"],

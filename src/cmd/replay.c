@@ -145,9 +145,12 @@ static int replaying_one(struct command_context *ctx, size_t i)
 	status = replaying_play(&p, &err);
 	if (status != CMD_OK)
 		return status;
-	if (p.command->compare && !interrupt_wanted() &&
-			replay_compare(&p.replay, replaying_print_step, &p, &all, &err) < 0)
-		return replaying_fail(&p, &err);
+	if ((p.command->compare || p.command->replay.files) && !interrupt_wanted()) {
+		if (replay_compare(&p.replay, replaying_print_step, &p, &all, &err) < 0)
+			return replaying_fail(&p, &err);
+		if (p.command->replay.files && replay_write_files(&p.replay, &all, &err) < 0)
+			return replaying_fail(&p, &err);
+	}
 	replaying_print_summary(&p, &all);
 	return p.replay.now && !replaying_all_equal(&all) ? CMD_FAILED : CMD_OK;
 }
@@ -183,6 +186,8 @@ static const struct cmd_option options[] = {
 	{ "compare", 'c', OPTION_FLAG, FIELD(compare), NULL,
 			"show how observations differ; exit status 1 if one does, or none can be compared" },
 	{ "all", 'a', OPTION_FLAG, FIELD(all), NULL, "with --compare: show equal steps too" },
+	{ "files", 'f', OPTION_FLAG, REPLAY(files), NULL,
+			"compare, and write the workspace's files after each step beside RUN, for view" },
 	{ "task", 0, OPTION_TEXT, REPLAY(task), "T[:V]", "task instead of the recorded one" },
 	{ "agent", 0, OPTION_TEXT, REPLAY(agent), "AGENT",
 			"agent configuration, for its commands and prompts (default: the recorded one)" },

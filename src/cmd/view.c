@@ -25,7 +25,8 @@ struct view_command {
 	const char *export_to; /* NULL: serve the page */
 };
 
-/* Makes the places absolute, so that addresses of runs stay the same. */
+/* Makes the places absolute, so that addresses of runs stay the same. The page waits for the runs of
+ * a folder that does not exist yet. */
 static int view_read_places(
 		struct command_context *ctx, struct view_command *c, struct fh_error *err)
 {
@@ -40,8 +41,10 @@ static int view_read_places(
 
 		if (r < 0)
 			return r;
-		if (!path_exists(path))
+		if (!path_exists(path) && c->export_to)
 			return error_say(err, ENOENT, "'%s' does not exist", given[i]);
+		if (!path_exists(path))
+			cmd_warn("'%s' does not exist yet: the page waits for its runs", given[i]);
 		places[i] = arena_strdup(ctx->arena, path);
 	}
 	c->view.places = (struct texts){ .items = places, .n = n };
@@ -146,7 +149,8 @@ const struct command command_view = {
 	.arguments = "[DIR...]",
 	.max_args = SIZE_MAX,
 	.about = "Serves a page that shows the runs beneath the folders, or single records, also of "
-		 "MLGym. Without DIR it shows trajectories/<user>.\n"
+		 "MLGym. Without DIR it shows trajectories/<user>. Runs appear when they begin, also in a "
+		 "folder that does not exist yet.\n"
 		 "Prints the page's address, which works on this machine only. It contains a secret "
 		 "token: $FUMEHOOD_TOKEN, or a new one. The server only reads. Ctrl-C ends it. "
 		 "docs/view.md has the details.",

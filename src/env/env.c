@@ -270,6 +270,13 @@ void env_complete_path(struct fh_env *env, const char *start, struct buf *out)
 		path_completion_list(env->episode.sb, env->episode.working_dir, start, out);
 }
 
+int env_pack(struct fh_env *env, const char *except, int to, struct fh_error *err)
+{
+	int r = turn_check_reset(env, err);
+
+	return r < 0 ? r : sandbox_pack(env->episode.sb, GUEST_WORKSPACE, except, to, err);
+}
+
 const char *fh_outcome_name(enum fh_outcome outcome)
 {
 	static const char *const names[] = {

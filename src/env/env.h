@@ -72,6 +72,12 @@ bool env_is_grading(const struct fh_env *env);
  */
 void env_complete_path(struct fh_env *env, const char *start, struct buf *out);
 
+/*
+ * Packs the workspace of an idle environment without the entry `except`, and writes it to a pipe:
+ * sandbox_pack(). It counts as no step and is not recorded. Works from a reset to the close.
+ */
+int env_pack(struct fh_env *env, const char *except, int to, struct fh_error *err);
+
 /* --- foreign agents: env/command.h ------------------------------------------------------------ */
 /*
  * Begins a step that runs an agent's command, as fh_env_step_start() begins one with an action. The

@@ -401,22 +401,18 @@ static void svg_heat(struct buf *out, const struct report_table *t)
 		for (size_t c = 0; c < columns; c++) {
 			double shade = t->chart->shades[row * columns + c];
 			int x = names_px + (int)c * column_px;
-			int grey = isnan(shade) ? 255 : 245 - (int)(200 * shade);
 
 			if (!isnan(shade))
 				buf_printf(out,
-						"<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
-						"fill=\"rgb(%d,%d,%d)\"/>",
-						x, y, column_px - 2, row_px - 2, grey, grey, grey);
+						"<rect class=\"heat\" x=\"%d\" y=\"%d\" width=\"%d\" "
+						"height=\"%d\" fill-opacity=\"%.2f\"/>",
+						x, y, column_px - 2, row_px - 2,
+						fmin(fmax(shade, 0), 1));
 			if (isfinite(cells[c + 1].value))
 				buf_printf(out,
-						"<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" "
-						"style=\"fill:%s\">%.4g</text>",
-						x + column_px / 2, y + 15,
-						isnan(shade)                 ? "var(--fg)"
-								: grey < 130 ? "#fff"
-									     : "#000",
-						cells[c + 1].value);
+						"<text x=\"%d\" y=\"%d\" "
+						"text-anchor=\"middle\">%.4g</text>",
+						x + column_px / 2, y + 15, cells[c + 1].value);
 			buf_add_char(out, '\n');
 		}
 	}

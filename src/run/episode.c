@@ -346,6 +346,8 @@ static void episode_go_on(struct episode *e)
 	const struct fh_step *step = &in->step;
 	int r;
 
+	if (e->plan.idle)
+		e->plan.idle(e->plan.idle_user, in->env);
 	if (episode_step_ends(step)) {
 		xstrset(&e->exit_status, step->exit_status ? step->exit_status : "");
 		/* Let the episode fail if the server is unreachable, a key is wrong or a cost limit

@@ -45,6 +45,10 @@ struct episode_plan {
 	/* Callback with each step's result after it was recorded. NULL: not called. */
 	void (*played)(void *user, const struct episode *e, const struct fh_step *step);
 	void *played_user;
+	/* Callback after the reset and after each step, once they are recorded. The environment is
+	 * idle. NULL: not called. */
+	void (*idle)(void *user, struct fh_env *env);
+	void *idle_user;
 };
 
 #endif

@@ -67,6 +67,13 @@ static int replay_open(struct replay *r, struct fh_error *err)
 	return n < 0 ? n : openings_open(&r->openings, err);
 }
 
+static void replay_idle(void *user, struct fh_env *env)
+{
+	struct replay *r = user;
+
+	replay_files_note(&r->files, env);
+}
+
 int replay_play(struct replay *r, int stop_fd, struct fh_error *err)
 {
 	struct episode_plan plan = {
@@ -86,6 +93,8 @@ int replay_play(struct replay *r, int stop_fd, struct fh_error *err)
 		.keys = r->options->task ? 0 : r->keys,
 		.agent_hash = r->options->agent ? NULL : r->agent_hash,
 		.stop_fd = -1,
+		.idle = r->options->files ? replay_idle : NULL,
+		.idle_user = r,
 	};
 	int n = replay_open(r, err);
 
@@ -114,11 +123,13 @@ bool replay_is_opening(const struct replay *r)
 void replay_init(struct replay *r, const struct replay_options *options, const char *name)
 {
 	*r = (struct replay){ .options = options, .name = name, .openings = { .fd = -1 } };
+	replay_files_init(&r->files);
 }
 
 void replay_close(struct replay *r)
 {
 	episode_release(&r->episode);
+	replay_files_release(&r->files);
 	fh_gym_close(r->gym);
 	openings_close(&r->openings);
 	run_agent_release(&r->agent);

@@ -7,6 +7,7 @@
 #include "run/episode.h"
 #include "run/episode_options.h"
 #include "run/opening.h"
+#include "run/replay_files.h"
 #include "task/find.h"
 #include "task/task.h"
 #include "trajectory/compare.h"
@@ -25,6 +26,7 @@ struct replay_options {
 	struct texts gpus;
 	int tools; /* value of the option --tools, as an index into episode_tools */
 	bool tools_given;
+	bool files; /* note the files of the workspace after each step: replay_files.h */
 	const struct warner *warner;
 };
 
@@ -65,6 +67,8 @@ struct replay {
 	bool original_tools, stopping;
 	struct traj *recorded, *now; /* records of both runs; `now` is set by replay_compare() */
 	struct episode episode;
+	struct replay_files files;
+	int64_t record_bytes; /* size of the record when it was read */
 	struct fh_gym *gym;
 	struct openings openings;
 };
@@ -87,6 +91,7 @@ bool replay_is_opening(const struct replay *r);
 struct replay_verdicts {
 	size_t n[COMPARE_VERDICTS]; /* number of steps for each verdict of enum compare_verdict */
 	size_t missing;             /* number of steps that one run has and the other has not */
+	size_t first;               /* first step that is different or missing, from 1; 0: none */
 };
 
 /* A step that both runs have, with its recorded and its new observation. If the runs' states
@@ -102,6 +107,11 @@ struct replay_step {
 int replay_compare(struct replay *r,
 		void (*on)(void *user, size_t i, const struct replay_step *step), void *user,
 		struct replay_verdicts *out, struct fh_error *err);
+
+/* Writes the noted files into the folder of the recorded run, after replay_compare(). A warning
+ * tells if those of some steps are left out. */
+int replay_write_files(
+		struct replay *r, const struct replay_verdicts *verdicts, struct fh_error *err);
 
 void replay_close(struct replay *r);
 

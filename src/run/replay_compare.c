@@ -46,6 +46,7 @@ int replay_compare(struct replay *r,
 	a = r->recorded->n_steps;
 	b = r->now->n_steps;
 	all.missing = a > b ? a - b : b - a;
+	all.first = all.missing ? (a < b ? a : b) + 1 : 0;
 	for (size_t i = 0; i < a && i < b; i++) {
 		const struct traj_step *then = &r->recorded->steps[i], *now = &r->now->steps[i];
 		auto_buf struct buf told_then = BUF_INIT(TRAJ_BYTES_MAX);
@@ -61,6 +62,8 @@ int replay_compare(struct replay *r,
 			step = state;
 		step.action = pyjson_text(then->action);
 		all.n[step.verdict]++;
+		if (step.verdict == COMPARE_DIFFERENT && (!all.first || i < all.first))
+			all.first = i + 1;
 		on(user, i, &step);
 	}
 	*out = all;

@@ -21,6 +21,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define REMAINING "(Current Step: 0, Remaining Steps: "
 
@@ -268,6 +270,32 @@ static int replay_choose_gpus(struct replay *r, struct fh_error *err)
 	return gpus->n && !none ? episode_gpus(gpus, &r->arena, &r->gpus, err) : 0;
 }
 
+/* Checks before the replay that its files can be written, and notes the record's size. */
+static int replay_check_files(struct replay *r, struct fh_error *err)
+{
+	auto_free char *dir = replay_folder_of(r);
+	auto_free char *events = path_join(dir, EXPORT_EVENTS);
+	struct stat st;
+
+	if (access(dir, W_OK) < 0)
+		return error_set(err, errno, "write %s into '%s'", REPLAY_FILES, dir);
+	if (stat(path_exists(events) ? events : r->path, &st) < 0)
+		return error_set(err, errno, "look at '%s'", r->path);
+	r->record_bytes = st.st_size;
+	return 0;
+}
+
+int replay_write_files(
+		struct replay *r, const struct replay_verdicts *verdicts, struct fh_error *err)
+{
+	auto_free char *dir = replay_folder_of(r);
+
+	if (r->files.failed.code)
+		warner_say(r->options->warner, "the files after step %d are left out: %s",
+				r->files.steps < 0 ? 0 : r->files.steps, r->files.failed.message);
+	return replay_files_write(&r->files, dir, r->record_bytes, verdicts->first, err);
+}
+
 int replay_prepare(struct replay *r, struct fh_error *err)
 {
 	int n = episode_env_options(&r->options->episode, &r->arena, &r->env, err);
@@ -282,6 +310,9 @@ int replay_prepare(struct replay *r, struct fh_error *err)
 		return n;
 	if (!r->recorded->n_steps)
 		return error_say(err, EINVAL, "there is no step to play in '%s'", r->path);
+	n = r->options->files ? replay_check_files(r, err) : 0;
+	if (n < 0)
+		return n;
 	replay_read_events(r);
 	n = replay_read_args(r, err);
 	if (n < 0)

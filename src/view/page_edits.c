@@ -3,6 +3,7 @@
 
 #include "base/scope.h"
 #include "view/rebuild_record.h"
+#include "view/replayed.h"
 
 #include <string.h>
 
@@ -13,15 +14,20 @@ static struct rebuild *page_rebuild(struct page *p)
 {
 	struct library_run *run = p->run;
 	const struct record *r = run->record;
+	int64_t replay_time = replayed_time(r);
+	struct rebuild *b = run->rebuilt;
 
-	if (run->rebuilt && (run->rebuilt->epoch != r->epoch || run->rebuilt->steps > r->n_steps)) {
-		rebuild_free(run->rebuilt);
-		run->rebuilt = NULL;
+	if (b && b->epoch == r->epoch && b->replay_time == replay_time &&
+			(b->steps == r->n_steps || (b->steps < r->n_steps && !b->replayed))) {
+		rebuild_record(b, r, r->n_steps);
+		return b;
 	}
-	if (!run->rebuilt)
-		run->rebuilt = rebuild_new(r->epoch);
-	rebuild_record(run->rebuilt, r, r->n_steps);
-	return run->rebuilt;
+	rebuild_free(b);
+	b = run->rebuilt = rebuild_new(r->epoch);
+	rebuild_record(b, r, r->n_steps);
+	b->replay_time = replay_time;
+	replayed_add(b, r);
+	return b;
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */
@@ -41,6 +47,10 @@ static const char *edits_how(enum rebuilt_how how)
 		return "copied";
 	case REBUILT_REMOVED:
 		return "removed";
+	case REBUILT_REPLAYED:
+		return "replayed";
+	case REBUILT_DATA:
+		return "data";
 	}
 	return "";
 }
@@ -69,6 +79,10 @@ void page_edits(struct page *p)
 	pyjson_put_object(w, NULL);
 	pyjson_put_i64(w, "steps", (int64_t)b->steps);
 	pyjson_put_bool(w, "full", b->full);
+	if (b->replayed)
+		pyjson_put_i64(w, "replayed", (int64_t)b->replayed - 1);
+	else if (!p->request->whole && !p->run->record->is_written)
+		page_put_bytes(w, "record", p->run->path, strlen(p->run->path));
 	pyjson_put_array(w, "files");
 	for (size_t i = 0; i < b->n; i++) {
 		const struct rebuilt_file *f = &b->files[i];

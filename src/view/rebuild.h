@@ -18,6 +18,8 @@ enum rebuilt_how {
 	REBUILT_WRITTEN, /* here-document, or echo */
 	REBUILT_COPIED,  /* cp or mv */
 	REBUILT_REMOVED,
+	REBUILT_REPLAYED, /* a replay had this text: view/replayed.h */
+	REBUILT_DATA,     /* in a replay it was no text any more, or a longer one */
 };
 
 /* Text of a file from one step on. */
@@ -35,6 +37,7 @@ struct rebuilt_file {
 	char *path;
 	struct rebuilt_version *versions;
 	size_t n;
+	bool is_replayed; /* the first versions come from a replay */
 };
 
 /* How often a shown text was as the steps before had it. */
@@ -49,9 +52,11 @@ struct rebuild {
 	size_t n;
 	size_t steps; /* steps that were read */
 	unsigned epoch;
-	char *folder; /* the working directory */
-	size_t bytes; /* memory of the texts */
-	bool full;    /* later steps are left out, because they need too much memory */
+	char *folder;        /* the working directory */
+	size_t bytes;        /* memory of the texts */
+	bool full;           /* later steps are left out, because they need too much memory */
+	size_t replayed;     /* first step that a replay does not tell; 0: there is no replay */
+	int64_t replay_time; /* value of replayed_time() when the replay was looked for */
 	struct rebuilt_checks checks;
 };
 

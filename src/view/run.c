@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "env/action.h"
 #include "env/words.h"
 #include "task/load.h"
 #include "trajectory/export.h"
@@ -114,8 +115,12 @@ static unsigned run_action_marks(struct run_text action)
 		{ "edit", RECORD_EDIT },
 		{ "insert", RECORD_EDIT },
 		{ "create", RECORD_EDIT },
-		{ "exit_format", RECORD_FORMAT },
 	};
+	const char *end = NULL;
+
+	action_kind(action.text, &end);
+	if (end)
+		return RECORD_LEFT | (str_eq(end, "exit_format") ? RECORD_FORMAT : 0U);
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (run_begins(action, words[i].word))

@@ -24,6 +24,7 @@ enum record_mark {
 	RECORD_BROKEN = 128, /* the recorded step can't be read */
 	RECORD_PERSON = 256, /* a person took the step in place of the model */
 	RECORD_HINT = 512,   /* a person gave the model a hint before the step */
+	RECORD_LEFT = 1024,  /* the action is a word that ends the episode, such as exit_cost */
 };
 
 /* Amounts that a model used so far. */

@@ -94,9 +94,9 @@ def test_an_outlier_does_not_decide_the_shades(fumehood, tmp_path):
         mlgym_run(tmp_path / "runs", f"m{i}", "blotto", 0, [score], base=2.5)
     page = fumehood("report", tmp_path / "runs", "--format", "html").stdout
     heat = re.search('<svg[^>]*aria-label="Scores, best@attempt".*?</svg>', page, re.S)[0]
-    greys = [int(grey) for grey in re.findall(r'fill="rgb\((\d+),', heat)]
+    shades = [float(shade) for shade in re.findall(r'class="heat" .*?fill-opacity="(.*?)"', heat)]
     # The baseline of 2.5 is first. The outlier is as light as the worst of the others.
-    assert greys == [145, 245, 245, 179, 112, 45]
+    assert shades == [0.5, 0, 0, 0.33, 0.67, 1]
 
 
 def test_damaged_episodes_of_a_policy_count(fumehood, tmp_path):

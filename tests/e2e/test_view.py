@@ -305,8 +305,16 @@ def test_bad_tokens(fumehood, tmp_path, token):
     assert "FUMEHOOD_TOKEN" in fumehood("view", tmp_path, status=2).stderr
 
 
-def test_missing_place(fumehood, tmp_path):
-    assert "does not exist" in fumehood("view", tmp_path / "none", status=2).stderr
+def test_a_folder_before_its_first_run(fumehood, view, tmp_path):
+    place = tmp_path / "none"
+    done, page = exported(fumehood, tmp_path, place, status=2)
+    assert "does not exist" in done.stderr and not page
+    viewer = view(place)
+    assert viewer.runs() == []
+    write_events(place / "a" / "events.jsonl", OPEN, STEP)
+    while not viewer.runs():
+        time.sleep(0.05)
+    assert list(viewer.ids()) == ["a"] and len(viewer.run()["steps"]) == 1
 
 
 def write_episode(folder, step: int, number: int, score: float, task="rows:micro") -> None:

@@ -1,12 +1,12 @@
 // Tests the files of a run after each step in Chromium.
 
 import assert from "node:assert/strict";
-import { truncateSync } from "node:fs";
+import { statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
 import { viewer } from "./browser.js";
-import { HOSTILE, opening, step, writeRun, writeTraj } from "./records.js";
+import { HOSTILE, lines as jsonLines, opening, step, writeRun, writeTraj } from "./records.js";
 
 const W = "/home/agent/workspace";
 const DONE = "The file is changed. Look at the lines above: is the indentation right, is nothing there twice?\n";
@@ -47,12 +47,29 @@ const v = viewer((top) => {
 		...steps.map(([action, observation], i) => step(i + 1, { action, observation, info: { state } })),
 		{ event: "end", exit_status: "submitted", steps: steps.length, over: true },
 	]);
+	const replayed = writeRun(top, "replayed", [
+		opening({ task: "replayed" }),
+		step(1, { action: `cat > ${W}/e.py <<'X'\na = 1\nX` }),
+		step(2, { action: "sed -i s/1/2/ e.py" }),
+		step(3, { action: "./make" }),
+		step(4, { action: `cat > ${W}/e.py <<'X'\nlast\nX` }),
+	]);
+	writeFileSync(join(top, "replayed", "files.jsonl"), jsonLines([
+		{ format: 1, record_bytes: statSync(replayed).size, steps: 4, differs: 4 },
+		{ step: 0, path: "start.txt", text: "start\n" },
+		{ step: 1, path: "e.py", text: "a = 1\n" },
+		{ step: 2, path: "e.py", text: "a = 2\n" },
+		{ step: 3, path: "made.txt", text: hostile.join("\n") },
+		{ step: 3, path: "start.txt", text: null, gone: true },
+		{ step: 4, path: "e.py", text: "other\n" },
+	]));
 	writeTraj(top, "none", "cut");
 	truncateSync(join(top, "none", "cut.traj"), 62);
 });
 
-async function openStep(number) {
-	await v.go("");
+async function openStep(number, run = "files") {
+	await v.go(`#/?filter=name:${run}`);
+	await v.status("1 of 3 runs");
 	await v.page.locator('[aria-posinset="1"]').waitFor();
 	await v.press("Enter");
 	await v.page.locator(".step").waitFor();
@@ -77,6 +94,7 @@ async function choose(name) {
 test("an edit is shown as a difference, and is exact until a program runs", async () => {
 	await openStep(1);
 	assert.match(await known(), /^Exact Step 1 showed it first\.$/);
+	await v.page.locator(".detail pre", { hasText: `fumehood replay --files ${join(v.top, "files", "events.jsonl")}` }).waitFor();
 	await v.press("j");
 	await v.page.getByText("2 lines added and 1 removed since step 1.").waitFor();
 	assert.deepEqual(await lines("added"), ["new A", "new B"]);
@@ -132,6 +150,26 @@ test("lines that no step showed are not known", async () => {
 	assert.equal(await v.page.locator(".line .unknown").count(), 1000);
 });
 
+test("texts of a replay are exact, until it differs from the run", async () => {
+	await openStep(2, "replayed");
+	assert.match(await known(), /^Exact Step 2 of a replay made this text\.$/);
+	assert.deepEqual([await lines("removed"), await lines("added")], [["a = 1"], ["a = 2"]]);
+	await v.page.getByText("Texts of the workspace come from a replay up to step 3.").waitFor();
+	await choose("start.txt");
+	await v.page.getByText("This step did not change the file.", { exact: true }).waitFor();
+	assert.match(await known(), /^Exact A replay began with this text\.$/);
+	await v.press("j");
+	await v.page.getByText("1 removed since the start.").waitFor();
+	assert.match(await known(), /^It was gone after step 3 of a replay\.$/);
+	await choose("made.txt");
+	await v.page.getByText("4 lines added and 0 removed in a new file.").waitFor();
+	await v.press("j");
+	await v.page.locator(".known", { hasText: /^Replayed .* The replay differs from the run since step 4, or ended there\.$/ }).waitFor();
+	await choose("e.py"); // the record tells more than a replay that differs
+	await v.page.locator(".known", { hasText: "The command of step 4 wrote it." }).waitFor();
+	assert.deepEqual(await lines("added"), ["last"]);
+});
+
 test("keys do nothing before there are files", async () => {
 	await openStep(1);
 	await v.press("f");
@@ -149,7 +187,7 @@ test("keys do nothing before there are files", async () => {
 	await v.press("d");
 	await v.page.getByRole("button", { name: "Change since the start", pressed: true }).waitFor();
 	await v.go("#/?filter=none");
-	await v.status("1 of 2 runs");
+	await v.status("1 of 3 runs");
 	await v.page.locator('[title^="Not all of the record can be read:"]', { hasText: "\u26a0" }).waitFor();
 	await v.press("Enter");
 	await v.page.locator(".detail p", { hasText: /^No step can be read: .*cut\.traj.*a string that does not end$/ }).waitFor();

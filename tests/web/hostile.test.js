@@ -24,6 +24,8 @@ const v = viewer((top) => {
 	const broken = writeRun(top, "broken", [opening({ task: "broken" }), step(1, { observation: "x".repeat(LINE) }), step(2, { observation: "BYTES" }), step(3)]);
 	const [before, after] = readFileSync(broken, "latin1").split("BYTES");
 	writeFileSync(broken, `${before}\xff\xfe\xc0\x80${after.slice(0, -20)}`, "latin1");
+	const deep = writeRun(top, "deep", [opening({ task: "deep" }), step(1)]);
+	writeFileSync(deep, readFileSync(deep, "utf8").replace('"task"', `"x":${"[".repeat(3000)}${"]".repeat(3000)},"task"`));
 	writeEpisode(`${top}/rollouts`, 1, 0, HUGE, -HUGE);
 	writeEpisode(`${top}/rollouts`, 1e15, 1, -HUGE, HUGE);
 	writeFileSync(`${top}/rollouts/cut.traj`, JSON.stringify({ trajectory: [{ action: HOSTILE, observation: HOSTILE }, {}] }).slice(0, -4));
@@ -83,4 +85,8 @@ test("the table of runs names what can't be read", async () => {
 	await row.waitFor();
 	assert.match(await row.innerText(), /\u26a0 cut off[^]*:3:/);
 	assert.match(await row.locator(".cell").nth(1).getAttribute("title"), /Not all of the record can be read: .*:3:/);
+	await v.go("#/?filter=name:deep&columns=name,exit_status,damage");
+	await v.page.locator(".row-run", { hasText: /\u26a0[^]*nested too deep/ }).waitFor();
+	await v.press("Enter");
+	await v.page.locator(".run-facts", { hasText: /damage.*nested too deep/ }).waitFor();
 });

@@ -13,7 +13,7 @@ const v = viewer((top) => {
 			{ event: "message", role: "user", content: "go" },
 			step(1, { action: "create new.py", observation: "[File: /w/new.py (1 lines total)]\n1:x\n", info: { state: { open_file: "n/a", working_dir: "/w" } } }),
 			step(2, { action: "validate", info: { score: { Score: name === "a" ? 2 : 3 } } }),
-			{ event: "end", exit_status: "submitted", steps: 2, over: true },
+			{ event: "end", exit_status: "submitted", steps: 2, over: true, model_stats: { task_cost: 0.1, total_cost: 0.1, api_calls: 1 } },
 		]);
 	writeEpisode(`${top}/0-rollouts`, 1, 0, 2, 1, "other");
 });
@@ -71,6 +71,9 @@ for (const { width, colorScheme } of LOOKS)
 		await v.status("3 of 3 runs");
 		await v.press("o");
 		await shows(".picture");
+		// Records only tell the cost of the whole run, so this table has a note and no rows.
+		await shows("#report-over-cost + p", "their records don't tell what each step cost");
+		assert.equal(await v.page.locator("section", { has: v.page.locator("#report-over-cost") }).locator("table").count(), 0);
 		await tabTo("main a");
 		await v.press("Enter");
 		await v.status(/of 3 runs/);

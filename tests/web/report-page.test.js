@@ -74,7 +74,9 @@ for (const { width, colorScheme } of LOOKS)
 				return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
 			};
 			const back = light(getComputedStyle(document.body).backgroundColor);
-			const far = (colour) => Math.max(light(colour), back) / Math.min(light(colour), back);
+			const far = (colour, from = back) => Math.max(light(colour), from) / Math.min(light(colour), from);
+			const heat = getComputedStyle(document.querySelector(".heat")).fill;
+			if (far(getComputedStyle(document.querySelector("svg text")).fill, light(heat)) < 4.5) return ["numbers on the heat map"];
 			const drawn = (part) => getComputedStyle(part)[part.matches(".line") ? "stroke" : "fill"];
 			return [...document.querySelectorAll(".line, .bar, .outside, circle, svg text:not([style])")]
 				.map((part) => [part.outerHTML.slice(0, 80), drawn(part)])

@@ -88,6 +88,20 @@ test("points outside of a plot have triangles at its edge, and lead to their run
 	await v.status("2 of 6 runs");
 });
 
+test("models come first, and each curve has marks of its own", async () => {
+	await openReport();
+	const titles = await v.page.locator("main h2").allInnerTexts();
+	assert.deepEqual(titles.slice(0, 2), ["Models", "Scores, best@attempt"]);
+	const paths = await v.page
+		.getByRole("application", { name: /^Performance profile, best@attempt/ })
+		.locator(".plot-line + .plot-mark")
+		.evaluateAll((all) => all.map((path) => path.getAttribute("d")));
+	assert.ok(paths.length >= 3 && paths.every((d) => d.startsWith("M")), paths.join("\n"));
+	// Marks of curves that lie over each other do not.
+	const places = paths.flatMap((d) => d.match(/M[\d.]+ [\d.]+/g));
+	assert.equal(new Set(places).size, places.length);
+});
+
 test("a click on a point, a bar and a legend leads to runs", async () => {
 	await openReport();
 	const points = v.page.getByRole("application", { name: /^Interquartile mean/ });

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -159,6 +159,13 @@ test("a second page can't take the same step", async () => {
 	await page.keyboard.press("Control+Enter");
 	await observation("second");
 	await status("Step 3 waits for you.");
+	// A viewer of a folder that does not exist yet waits for its runs.
+	const later = join(top, "later");
+	await page.goto(await lineOf(start(process.env.FUMEHOOD, ["view", later]).stdout, /^http/));
+	await page.getByText("There are no runs yet. They appear here when they begin.").waitFor();
+	cpSync(join(top, "out"), later, { recursive: true });
+	await page.locator("#status", { hasText: "1 of 1 runs" }).waitFor();
+	await page.locator(".row-run").waitFor();
 	// Another viewer, which can't take over, opens the run at its end too.
 	await page.goto(await lineOf(start(process.env.FUMEHOOD, ["view", join(top, "out")]).stdout, /^http/));
 	await page.locator("#status", { hasText: "1 of 1 runs" }).waitFor();

@@ -26,7 +26,7 @@ before(async () => {
 	writeKinds(top);
 	live = writeRun(top, "live", [opening(), step(1)]);
 	writeRun(top, "many", [
-		opening({ max_steps: MANY }),
+		opening({ max_steps: MANY, model: "openai:metagen-claude-35-sonnet-new" }),
 		...Array.from({ length: MANY }, (_, i) =>
 			step(i + 1, { observation: "long ".repeat(400), info: i % 100 ? {} : { score: { Score: i } } }),
 		),
@@ -151,6 +151,10 @@ test("a filter names columns by their titles, and tells which there are", async 
 	await find("failed>1 exit_status:submitted", /^1 of 3 runs$/);
 	await find("openai:m", /^3 of 3 runs$/);
 	await find("colour:red", /^0 of 3 runs\. There is no column "colour", only run, task, model, .*, damage, and text for steps\.$/);
+	await find("steps>8 best>", /^2 of 3 runs\. Type a value after "best>"\.$/);
+	await find("steps>8 best<1e", /^2 of 3 runs\. Type a value after "best<1e"\.$/);
+	await find("baseli", /^3 of 3 runs\. No run has this text\. For the column type baseline=VALUE, < or >\.$/);
+	await find('text:"', /^3 of 3 runs\. Type a value after "text:"\.$/);
 	await find("best>abc", /^0 of 3 runs\. "abc" is not a number\.$/);
 });
 
@@ -163,6 +167,8 @@ test("runs are sorted, columns are chosen, and new steps appear", async () => {
 	assert.match(page.url(), /sort=-best/);
 	const lefts = (selector) => page.locator(selector).evaluateAll((all) => all.map((e) => Math.round(e.getBoundingClientRect().left)));
 	assert.deepEqual(await lefts('[aria-posinset="1"] .cell'), await lefts(".table-head button"));
+	const cut = await page.locator(".row-run .cell").evaluateAll((all) => all.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.title));
+	assert.deepEqual(cut, []);
 	await page.getByText("Columns", { exact: true }).click();
 	await page.getByRole("checkbox", { name: "Run", exact: true }).check();
 	await page.getByRole("checkbox", { name: "Task" }).uncheck();
@@ -310,8 +316,9 @@ test("a run that goes on moves", async () => {
 	await openRun("live");
 	await atOnly(2);
 	await press("G");
-	appendFileSync(live, lines([step(3, { observation: "fresh" })]));
+	appendFileSync(live, lines([step(3, { action: "exit_format", observation: "fresh" })]));
 	await page.locator(".part-observation", { hasText: "fresh" }).waitFor();
+	assert.deepEqual(await page.locator(".step h2 .mark").evaluateAll((all) => all.map((m) => m.title)), ["wrong format", "end without a submit"]);
 	writeLive(live, { phase: "step", step: 4, time: "2026-01-31T12:00:00.123Z", thought: HOSTILE, action: HOSTILE, output: HOSTILE });
 	await page.locator(".run-facts", { hasText: /ended\s*cut off in step 4/ }).waitFor();
 	await page.locator('.row-running [title="cut off"]').waitFor();
