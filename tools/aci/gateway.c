@@ -2,6 +2,7 @@
 #include "aci.h"
 
 #include "base/fd.h"
+#include "base/http_phrase.h"
 #include "base/json.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -74,27 +75,10 @@ static void caller_close(struct caller *c)
 	buf_release(&c->out);
 }
 
-static const char *caller_reason(unsigned status)
+static void caller_say(struct caller *c, int status, const char *type, const struct buf *body)
 {
-	static const struct {
-		unsigned status;
-		const char *reason;
-	} reasons[] = { { 200, "OK" }, { 400, "Bad Request" }, { 401, "Unauthorized" },
-		{ 403, "Forbidden" }, { 404, "Not Found" }, { 413, "Content Too Large" },
-		{ 429, "Too Many Requests" }, { 431, "Request Header Fields Too Large" },
-		{ 501, "Not Implemented" }, { 502, "Bad Gateway" },
-		{ 505, "HTTP Version Not Supported" } };
-
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if (reasons[i].status == status)
-			return reasons[i].reason;
-	return "Error";
-}
-
-static void caller_say(struct caller *c, unsigned status, const char *type, const struct buf *body)
-{
-	buf_printf(&c->out, "HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s\r\n",
-			status, caller_reason(status), type, body->len,
+	buf_printf(&c->out, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s\r\n",
+			status, http_phrase(status), type, body->len,
 			c->closes ? "Connection: close\r\n" : "");
 	buf_add(&c->out, buf_str(body), body->len);
 	request_reader_release(&c->request);
@@ -103,18 +87,18 @@ static void caller_say(struct caller *c, unsigned status, const char *type, cons
 
 /* Refuses what can't be read as a request. The connection ends, because its next bytes may belong
  * to the same request. */
-static void caller_refuse(struct caller *c, unsigned status)
+static void caller_refuse(struct caller *c, int status)
 {
 	auto_buf struct buf body = BUF_INIT(256);
 
 	buf_printf(&body, "{\"error\": {\"message\": \"%s\", \"type\": \"invalid_request_error\"}}",
-			caller_reason(status));
+			http_phrase(status));
 	c->closes = true;
 	buf_clear(&c->in);
 	caller_say(c, status, "application/json", &body);
 }
 
-static void caller_answer(struct caller *c, unsigned status, const char *text, size_t n)
+static void caller_answer(struct caller *c, int status, const char *text, size_t n)
 {
 	auto_buf struct buf body = BUF_INIT(OUT_BYTES_MAX);
 	auto_json json_t *answer = NULL;
@@ -201,7 +185,7 @@ static void caller_advance(struct gateway_server *g, struct caller *c)
 	if (status == 1)
 		caller_call(g, c);
 	else if (status)
-		caller_refuse(c, (unsigned)status);
+		caller_refuse(c, status);
 	else if (c->request.expects && c->request.has_head) {
 		c->request.expects = false;
 		buf_add_str(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
@@ -254,8 +238,8 @@ static bool gateway_take_answer(struct gateway_server *g)
 		return false;
 	for (size_t i = 0; i < GATEWAY_CALLS_MAX; i++)
 		if (g->clients[i].fd >= 0 && g->clients[i].id == head.id)
-			caller_answer(&g->clients[i], head.status, g->answers.data + sizeof(head),
-					head.n);
+			caller_answer(&g->clients[i], (int)head.status,
+					g->answers.data + sizeof(head), head.n);
 	buf_consume(&g->answers, sizeof(head) + head.n);
 	return true;
 }
