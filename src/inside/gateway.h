@@ -14,8 +14,7 @@
 #define GATEWAY_NAME "gateway"
 #define GATEWAY_CALLS_MAX 16 /* most connections, and so most calls at a time */
 #define GATEWAY_BODY_MAX (16 << 20)
-#define GATEWAY_HEAD_MAX 16384 /* most bytes of a request's line and headers */
-#define GATEWAY_LINE_MAX 512   /* most bytes of "METHOD PATH", and of a key */
+#define GATEWAY_LINE_MAX 512 /* most bytes of "METHOD PATH", and of a key */
 #define GATEWAY_ANSWER_MAX (48 << 20)
 
 /*

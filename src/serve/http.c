@@ -2,11 +2,11 @@
 #include "serve/http.h"
 
 #include "base/clock.h"
+#include "base/http_phrase.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "serve/mcp.h"
 #include "serve/openenv.h"
-#include "serve/status_words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -253,10 +253,32 @@ static void http_answered(void *user)
 	lws_api.callback_on_writable(c->wsi);
 }
 
+/* Tells the client why a request was refused. */
+static const char *http_detail(int status)
+{
+	static const struct {
+		int status;
+		const char *detail;
+	} details[] = {
+		{ 400, "bad request" },
+		{ 401, "a token is needed: Authorization: Bearer TOKEN" },
+		{ 403, "this host or origin is not allowed" },
+		{ 404, "not found" },
+		{ 405, "method not allowed" },
+		{ 411, "Content-Length is missing" },
+		{ 413, "the body is too large" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(details); i++)
+		if (details[i].status == status)
+			return details[i].detail;
+	return "refused";
+}
+
 static void http_answer_refusal(struct connection *c)
 {
 	client_begin(&c->client, CLIENT_HTTP);
-	buf_printf(&c->client.answer, "{\"detail\":\"%s\"}", status_words(c->refused)->detail);
+	buf_printf(&c->client.answer, "{\"detail\":\"%s\"}", http_detail(c->refused));
 	client_end(&c->client, c->refused);
 }
 
@@ -351,7 +373,7 @@ static int http_send_head(struct connection *c, int status, const char *mime, in
 	struct http_head h = { .c = c, .p = head + LWS_PRE, .end = head + sizeof(head) - 1 };
 
 	/* libwebsockets would refuse a handshake by HTTP/1.0, which clients don't take. */
-	snprintf(line, sizeof(line), "HTTP/1.1 %d %s", status, status_words(status)->phrase);
+	snprintf(line, sizeof(line), "HTTP/1.1 %d %s", status, http_phrase(status));
 	http_add(&h, NULL, line);
 	http_add(&h, "content-type:", mime);
 	http_add(&h, "cache-control:", "no-store");
@@ -492,7 +514,7 @@ int http_refuse_upgrade(struct connection *c, int status)
 	c->net->host->metrics.refusals += status == 401 || status == 403;
 	c->ending = true;
 	*c->opened_session = '\0';
-	snprintf(text, sizeof(text), "{\"detail\":\"%s\"}", status_words(status)->detail);
+	snprintf(text, sizeof(text), "{\"detail\":\"%s\"}", http_detail(status));
 	if (http_send_head(c, status, JSON, (int64_t)strlen(text)) == 0)
 		http_send(c, text, strlen(text), true);
 	return 1;

@@ -156,35 +156,29 @@ int admit_partial(const char *head, size_t n)
 	return end ? 431 : 414;
 }
 
-static const struct admit_status admit_statuses[] = {
-	{ 200, "OK", "" },
-	{ 301, "Moved Permanently", "The address of the page ends with '/'.\n" },
-	{ 400, "Bad Request",
-			"The request is not one of HTTP, or its address does not begin with '/'.\n" },
-	{ 403, "Forbidden",
-			"The address lacks the token that was printed, or the request is of another site. "
-			"An order needs the page's own Origin.\n" },
-	{ 404, "Not Found", "There is no such page.\n" },
-	{ 405, "Method Not Allowed",
-			"Records are only read, by GET or HEAD. A POST gives orders to episodes of `run --web`.\n" },
-	{ 409, "Conflict", "" },
-	{ 411, "Length Required", "The request has no Content-Length.\n" },
-	{ 413, "Content Too Large", "The request has a body that is not expected, or too long.\n" },
-	{ 414, "URI Too Long", "The address is too long.\n" },
-	{ 415, "Unsupported Media Type",
-			"An order is JSON, with the Content-Type " ORDER_TYPE ".\n" },
-	{ 431, "Request Header Fields Too Large", "The request's headers are too long.\n" },
-	{ 500, "Internal Server Error", "" },
-	{ 503, "Service Unavailable", "" },
-	{ 505, "HTTP Version Not Supported", "The server speaks HTTP/1.0 and 1.1.\n" },
-	{ 0, "Unknown", "" },
-};
-
-const struct admit_status *admit_status(int status)
+const char *admit_reason(int status)
 {
-	const struct admit_status *s = admit_statuses;
+	static const struct {
+		int status;
+		const char *reason;
+	} reasons[] = {
+		{ 301, "The address of the page ends with '/'.\n" },
+		{ 400, "The request is not one of HTTP, or its address does not begin with '/'.\n" },
+		{ 403,
+				"The address lacks the token that was printed, or the request is of another site. "
+				"An order needs the page's own Origin.\n" },
+		{ 404, "There is no such page.\n" },
+		{ 405, "Records are only read, by GET or HEAD. A POST gives orders to episodes of `run --web`.\n" },
+		{ 411, "The request has no Content-Length.\n" },
+		{ 413, "The request has a body that is not expected, or too long.\n" },
+		{ 414, "The address is too long.\n" },
+		{ 415, "An order is JSON, with the Content-Type " ORDER_TYPE ".\n" },
+		{ 431, "The request's headers are too long.\n" },
+		{ 505, "The server speaks HTTP/1.0 and 1.1.\n" },
+	};
 
-	while (s->status && s->status != status)
-		s++;
-	return s;
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+		if (reasons[i].status == status)
+			return reasons[i].reason;
+	return "";
 }

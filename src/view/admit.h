@@ -35,13 +35,7 @@ struct admitted admit(char *text, size_t n, const struct guard *guard, bool take
  * the refusal. The head has at least one byte, and at most ADMIT_HEAD_BYTES_MAX. */
 int admit_partial(const char *head, size_t n);
 
-struct admit_status {
-	int status;
-	const char *name;   /* in the first line of an answer */
-	const char *reason; /* a sentence that tells why a request is refused; "": none */
-};
-
-/* Finds a status; never NULL. */
-const struct admit_status *admit_status(int status);
+/* A sentence that tells why a request is refused by this status; "": there is none. */
+const char *admit_reason(int status);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/head.h"
 
+#include "base/http_phrase.h"
 #include "base/scope.h"
-#include "view/admit.h"
 
 /* Nothing but the page's own files can run or be loaded, and no other page can show this one. */
 static const char *const head_lines[][2] = {
@@ -20,8 +20,8 @@ static const char *const head_lines[][2] = {
 
 void head_put(struct buf *out, const struct page_answer *a, bool closes, const char *token)
 {
-	buf_printf(out, "HTTP/1.1 %d %s\r\ncontent-type: %s\r\n", a->status,
-			admit_status(a->status)->name, a->stream ? "text/event-stream" : a->mime);
+	buf_printf(out, "HTTP/1.1 %d %s\r\ncontent-type: %s\r\n", a->status, http_phrase(a->status),
+			a->stream ? "text/event-stream" : a->mime);
 	for (size_t i = 0; i < ARRAY_SIZE(head_lines); i++)
 		buf_printf(out, "%s: %s\r\n", head_lines[i][0], head_lines[i][1]);
 	if (closes)

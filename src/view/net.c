@@ -169,7 +169,7 @@ static void view_refuse(struct view_link *c, int status)
 {
 	c->answer.status = status;
 	c->answer.mime = "text/plain; charset=utf-8";
-	buf_add_str(&c->answer.text, admit_status(status)->reason);
+	buf_add_str(&c->answer.text, admit_reason(status));
 	c->closes = true;
 	view_begin_answer(c);
 }

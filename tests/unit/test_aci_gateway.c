@@ -126,6 +126,9 @@ static const struct {
 	{ HEAD "Transfer-Encoding: chunked\r\n\r\nx\r\n", "400" },
 	{ HEAD "Content-Length: 1\r\n\r\n[", "400" },
 	{ "GET / HTTP/2.0\r\n\r\n", "505" },
+	{ HEAD "Content-Encoding: gzip\r\n\r\n", "415" },
+	{ HEAD "Authorization: Bearer other\r\n\r\n", "400" },
+	{ HEAD "Transfer-Encoding: chunked\r\n\r\n0\r\na: trailer\r\n\r\n", "400" },
 };
 
 static void test_refusals(void **state)
@@ -142,6 +145,61 @@ static void test_refusals(void **state)
 		assert_has(buf_str(&heard), refused[i].status);
 		close(fd);
 	}
+	running_stop(&g);
+}
+
+/* Refuses requests that are too large. The client sends all of them before it reads the answer,
+ * which must not be lost. */
+static void test_too_large(void **state)
+{
+	static const struct {
+		const char *begin, *status;
+		size_t n;
+	} large[] = {
+		{ HEAD "Content-Length: 99999999\r\n\r\n", "413", 99999999 },
+		{ HEAD "Transfer-Encoding: chunked\r\n\r\n1100000\r\n", "413", 0x1100000 },
+		{ HEAD "a: ", "431", 1 << 20 },
+		{ "GET /", "414", 1 << 20 },
+	};
+	auto_buf struct buf heard = BUF_INIT(1 << 20);
+	char piece[65536];
+	struct running g;
+
+	memset(piece, 'x', sizeof(piece));
+	running_start(&g);
+	for (size_t i = 0; i < sizeof(large) / sizeof(large[0]); i++) {
+		int fd = running_connect(&g);
+
+		say(fd, large[i].begin, strlen(large[i].begin));
+		for (size_t n = 0; n < large[i].n; n += sizeof(piece))
+			say(fd, piece, sizeof(piece));
+		hear(fd, &heard, "no such text");
+		assert_has(buf_str(&heard), large[i].status);
+		close(fd);
+	}
+	running_stop(&g);
+}
+
+/* A chunk as large as a body may be. */
+static void test_large_chunk(void **state)
+{
+	auto_buf struct buf call = BUF_INIT(GATEWAY_CALL_MAX), heard = BUF_INIT(1 << 20);
+	auto_buf struct buf request = BUF_INIT(GATEWAY_CALL_MAX);
+	struct running g;
+	uint32_t id;
+	int fd;
+
+	buf_printf(&request, HEAD "Transfer-Encoding: chunked\r\n\r\n%x\r\n{}%*s\r\n0\r\n\r\n",
+			GATEWAY_BODY_MAX, GATEWAY_BODY_MAX - 2, "");
+	running_start(&g);
+	fd = running_connect(&g);
+	say(fd, request.data, request.len);
+	id = running_take(&g, &call);
+	assert_true(call.len > GATEWAY_BODY_MAX);
+	running_answer(&g, id, 200, ANSWER);
+	hear(fd, &heard, "one");
+	assert_has(buf_str(&heard), "200 OK");
+	close(fd);
 	running_stop(&g);
 }
 
@@ -214,6 +272,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_too_large),
+		cmocka_unit_test(test_large_chunk),
 		cmocka_unit_test(test_pieces_and_streams),
 		cmocka_unit_test(test_many_clients),
 	};

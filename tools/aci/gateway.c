@@ -2,11 +2,13 @@
 #include "aci.h"
 
 #include "base/fd.h"
+#include "base/http_phrase.h"
 #include "base/json.h"
+#include "base/request_reader.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "gateway_stream.h"
-#include "request_reader.h"
+#include "inside/gateway.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -30,12 +33,16 @@
 
 #define GATEWAY_PIECE_BYTES 65536
 /* most bytes of an answer to an HTTP client: a stream of events repeats some members */
+#define ANSWER_HEAD_MAX 1024
 #define OUT_BYTES_MAX (2 * GATEWAY_ANSWER_MAX + 65536)
 
 struct caller {
 	int fd;      /* -1: this entry is free */
 	uint32_t id; /* number of the call that the client waits for; 0: none */
 	bool streams, wants_usage, is_anthropic, closes;
+	/* The last answer was sent. Further bytes are read and dropped. Left unread, they could
+	 * make the answer be lost. */
+	bool lingers;
 	struct request_reader request;
 	struct buf in, out;
 	size_t n_sent; /* bytes of `out` that were sent */
@@ -74,47 +81,30 @@ static void caller_close(struct caller *c)
 	buf_release(&c->out);
 }
 
-static const char *caller_reason(unsigned status)
+static void caller_say(struct caller *c, int status, const char *type, const struct buf *body)
 {
-	static const struct {
-		unsigned status;
-		const char *reason;
-	} reasons[] = { { 200, "OK" }, { 400, "Bad Request" }, { 401, "Unauthorized" },
-		{ 403, "Forbidden" }, { 404, "Not Found" }, { 413, "Content Too Large" },
-		{ 429, "Too Many Requests" }, { 431, "Request Header Fields Too Large" },
-		{ 501, "Not Implemented" }, { 502, "Bad Gateway" },
-		{ 505, "HTTP Version Not Supported" } };
-
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if (reasons[i].status == status)
-			return reasons[i].reason;
-	return "Error";
-}
-
-static void caller_say(struct caller *c, unsigned status, const char *type, const struct buf *body)
-{
-	buf_printf(&c->out, "HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s\r\n",
-			status, caller_reason(status), type, body->len,
+	buf_printf(&c->out, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s\r\n",
+			status, http_phrase(status), type, body->len,
 			c->closes ? "Connection: close\r\n" : "");
 	buf_add(&c->out, buf_str(body), body->len);
 	request_reader_release(&c->request);
-	request_reader_init(&c->request);
+	request_reader_init(&c->request, GATEWAY_BODY_MAX);
 }
 
 /* Refuses what can't be read as a request. The connection ends, because its next bytes may belong
  * to the same request. */
-static void caller_refuse(struct caller *c, unsigned status)
+static void caller_refuse(struct caller *c, int status)
 {
 	auto_buf struct buf body = BUF_INIT(256);
 
 	buf_printf(&body, "{\"error\": {\"message\": \"%s\", \"type\": \"invalid_request_error\"}}",
-			caller_reason(status));
+			http_phrase(status));
 	c->closes = true;
 	buf_clear(&c->in);
 	caller_say(c, status, "application/json", &body);
 }
 
-static void caller_answer(struct caller *c, unsigned status, const char *text, size_t n)
+static void caller_answer(struct caller *c, int status, const char *text, size_t n)
 {
 	auto_buf struct buf body = BUF_INIT(OUT_BYTES_MAX);
 	auto_json json_t *answer = NULL;
@@ -145,8 +135,10 @@ static void caller_send(struct caller *c)
 		return;
 	c->n_sent = 0;
 	buf_release(&c->out);
-	if (c->closes)
-		caller_close(c);
+	if (c->closes) {
+		c->lingers = true;
+		shutdown(c->fd, SHUT_WR);
+	}
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
@@ -158,7 +150,7 @@ static bool caller_read_wish(struct caller *c)
 	auto_json json_t *root = NULL;
 	const json_t *options;
 
-	c->is_anthropic = str_starts(strchr(c->request.line, ' '), " /v1/messages");
+	c->is_anthropic = str_starts(c->request.path, "/v1/messages");
 	c->streams = c->wants_usage = false;
 	if (!body->len)
 		return true;
@@ -171,20 +163,38 @@ static bool caller_read_wish(struct caller *c)
 	return true;
 }
 
+/* Writes "METHOD PATH\nKEY\n". Returns 0, or the status of a refusal. */
+static int caller_put_head(const struct request_reader *r, struct buf *out)
+{
+	const char *key = request_reader_header(r, "x-api-key");
+	const char *bearer = request_reader_header(r, "authorization");
+
+	if (!key && bearer && strncasecmp(bearer, "Bearer ", 7) == 0)
+		key = bearer + 7;
+	if (strlen(r->method) + 1 + strlen(r->path) >= GATEWAY_LINE_MAX)
+		return 414;
+	if (key && strlen(key) >= GATEWAY_LINE_MAX)
+		return 431;
+	buf_printf(out, "%s %s\n%s\n", r->method, r->path, key ? key : "");
+	return 0;
+}
+
 static void caller_call(struct gateway_server *g, struct caller *c)
 {
 	auto_buf struct buf text = BUF_INIT(GATEWAY_CALL_MAX);
 	struct request_reader *r = &c->request;
+	int status = caller_put_head(r, &text);
 
 	c->closes = c->closes || r->closes;
-	if (!caller_read_wish(c)) {
-		caller_refuse(c, 400);
+	if (!status && !caller_read_wish(c))
+		status = 400;
+	if (status) {
+		caller_refuse(c, status);
 		return;
 	}
 	if (++g->last_id == 0)
 		g->last_id = 1;
 	c->id = g->last_id;
-	buf_printf(&text, "%s\n%s\n", r->line, r->key);
 	buf_add(&text, buf_str(&r->body), r->body.len);
 	gateway_tell(c->id, &text);
 	buf_release(&r->body);
@@ -195,13 +205,13 @@ static void caller_advance(struct gateway_server *g, struct caller *c)
 {
 	int status;
 
-	if (c->id || c->out.len)
+	if (c->id || c->out.len || c->lingers)
 		return;
 	status = request_reader_feed(&c->request, &c->in);
 	if (status == 1)
 		caller_call(g, c);
 	else if (status)
-		caller_refuse(c, (unsigned)status);
+		caller_refuse(c, status);
 	else if (c->request.expects && c->request.has_head) {
 		c->request.expects = false;
 		buf_add_str(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
@@ -215,7 +225,7 @@ static void caller_receive(struct gateway_server *g, struct caller *c)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n > 0)
+	if (n > 0 && !c->lingers)
 		buf_add(&c->in, piece, (size_t)n);
 	if (n <= 0 || c->in.truncated)
 		caller_close(c);
@@ -223,21 +233,33 @@ static void caller_receive(struct gateway_server *g, struct caller *c)
 		caller_advance(g, c);
 }
 
+/* Finds an entry for a new client. The clients of lingering connections have had their answers.
+ * NULL: all entries are in use. */
+static struct caller *gateway_find_place(struct gateway_server *g)
+{
+	struct caller *lingering = NULL;
+
+	for (size_t i = 0; i < GATEWAY_CALLS_MAX; i++) {
+		if (g->clients[i].fd < 0)
+			return &g->clients[i];
+		if (g->clients[i].lingers)
+			lingering = &g->clients[i];
+	}
+	return lingering;
+}
+
 static void gateway_accept(struct gateway_server *g)
 {
+	struct caller *c = gateway_find_place(g);
 	int fd = accept4(g->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	for (size_t i = 0; fd >= 0 && i < GATEWAY_CALLS_MAX; i++) {
-		struct caller *c = &g->clients[i];
-
-		if (c->fd >= 0)
-			continue;
-		*c = (struct caller){ .fd = fd,
-			.in = BUF_INIT(GATEWAY_BODY_MAX + GATEWAY_HEAD_MAX + GATEWAY_PIECE_BYTES),
-			.out = BUF_INIT(OUT_BYTES_MAX + GATEWAY_HEAD_MAX) };
-		request_reader_init(&c->request);
+	if (fd < 0)
 		return;
-	}
+	caller_close(c);
+	*c = (struct caller){ .fd = fd,
+		.in = BUF_INIT(REQUEST_HEAD_MAX + GATEWAY_PIECE_BYTES),
+		.out = BUF_INIT(OUT_BYTES_MAX + ANSWER_HEAD_MAX) };
+	request_reader_init(&c->request, GATEWAY_BODY_MAX);
 }
 
 /* --- the environment -------------------------------------------------------------------------- */
@@ -254,8 +276,8 @@ static bool gateway_take_answer(struct gateway_server *g)
 		return false;
 	for (size_t i = 0; i < GATEWAY_CALLS_MAX; i++)
 		if (g->clients[i].fd >= 0 && g->clients[i].id == head.id)
-			caller_answer(&g->clients[i], head.status, g->answers.data + sizeof(head),
-					head.n);
+			caller_answer(&g->clients[i], (int)head.status,
+					g->answers.data + sizeof(head), head.n);
 	buf_consume(&g->answers, sizeof(head) + head.n);
 	return true;
 }
@@ -279,17 +301,16 @@ static void gateway_listen_to_owner(struct gateway_server *g)
 static void gateway_turn(struct gateway_server *g)
 {
 	struct pollfd fds[2 + GATEWAY_CALLS_MAX];
-	bool is_full = true;
 
 	for (size_t i = 0; i < GATEWAY_CALLS_MAX; i++) {
 		const struct caller *c = &g->clients[i];
-		short events = c->out.len ? POLLOUT : c->in.len < GATEWAY_BODY_MAX ? POLLIN : 0;
+		short events = c->out.len ? POLLOUT : c->in.len < REQUEST_HEAD_MAX ? POLLIN : 0;
 
 		fds[2 + i] = (struct pollfd){ .fd = c->fd, .events = events };
-		is_full = is_full && c->fd >= 0;
 	}
 	fds[0] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
-	fds[1] = (struct pollfd){ .fd = is_full ? -1 : g->listener, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = gateway_find_place(g) ? g->listener : -1,
+		.events = POLLIN };
 	if (poll(fds, sizeof(fds) / sizeof(fds[0]), -1) <= 0)
 		return;
 	for (size_t i = 0; i < GATEWAY_CALLS_MAX; i++) {
