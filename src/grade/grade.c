@@ -2,6 +2,7 @@
 #include "grade/grade.h"
 
 #include "base/clock.h"
+#include "base/job.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -44,13 +45,26 @@ static bool grade_is_form_only(const struct grade *g)
 	return !g->n_programs || (g->kind == &grade_csv && g->result.verdict == GRADE_REJECTED);
 }
 
-/* Returns true once nothing is left to wait for after the programs were stopped. */
+/* Lets the episode go on if it is paused. Waits for the end of the pausing. */
+static void grade_resume(struct grade *g)
+{
+	if (g->pausing)
+		job_end(take_ptr(g->pausing), NULL);
+	if (g->paused)
+		sandbox_resume(g->request.episode);
+	g->paused = false;
+}
+
+/* Returns true once nothing is left to wait for after the programs were stopped. The episode goes
+ * on then. */
 static bool grade_settle(struct grade *g)
 {
-	bool all_over = true;
+	bool all_over = !g->pausing || job_is_over(g->pausing);
 
 	for (size_t i = 0; i < g->n_programs; i++)
 		all_over &= program_advance(&g->programs[i]);
+	if (all_over)
+		grade_resume(g);
 	g->over = all_over;
 	return all_over;
 }
@@ -108,7 +122,42 @@ static void grade_no_submission(struct grade *g, const struct fh_error *why)
 	grade_finish(g);
 }
 
-/* Takes the copy of the submission from the episode's sandbox and starts the grader's programs. */
+static void grade_start(struct grade *g)
+{
+	struct fh_error err;
+
+	if (g->kind->start(g, &err) < 0)
+		grade_break(g, err.message);
+}
+
+/*
+ * Pauses the episode while two players run, and starts them then. A process of the episode could
+ * see that the first one uses the CPU, for example, and tell the second. Machines that can't pause
+ * an episode grade it all the same.
+ */
+static void grade_pause(struct grade *g)
+{
+	struct fh_error err;
+	int r = sandbox_pause(g->request.episode, &g->pausing, &err);
+
+	g->paused = r == 0;
+	if (r == -EOPNOTSUPP)
+		grade_start(g);
+	else if (r < 0)
+		grade_break(g, err.message);
+}
+
+static void grade_on_paused(struct grade *g)
+{
+	struct fh_error err;
+
+	if (job_end(take_ptr(g->pausing), &err) < 0)
+		grade_break(g, err.message);
+	else
+		grade_start(g);
+}
+
+/* Takes the copy of the submission from the episode's sandbox. */
 static void grade_on_submission(struct grade *g)
 {
 	struct sandbox_answer answer = { .fd = -1 };
@@ -121,8 +170,10 @@ static void grade_on_submission(struct grade *g)
 	}
 	g->submission_fd = answer.fd;
 	judge_key_of(g->request.judge_key, answer.digest, g->judge_key);
-	if (g->kind->start(g, &err) < 0)
-		grade_break(g, err.message);
+	if (g->request.task->grader.players > 1)
+		grade_pause(g);
+	else
+		grade_start(g);
 }
 
 /* Path inside of the sandbox of the submission: a file, or the whole workspace. */
@@ -244,6 +295,8 @@ bool grade_advance(struct grade *g)
 		return g->over || grade_settle(g);
 	if (g->getting && sandbox_answered(g->request.episode, g->getting))
 		grade_on_submission(g);
+	if (!g->finished && g->pausing && job_is_over(g->pausing))
+		grade_on_paused(g);
 	if (g->finished)
 		return g->over;
 	for (size_t i = 0; i < g->n_programs; i++) {
@@ -254,7 +307,7 @@ bool grade_advance(struct grade *g)
 			broken = p;
 	}
 	now = clock_now_ns();
-	if (!g->getting && !g->judged && g->programs[0].state == PROGRAM_ENDED) {
+	if (g->n_programs && !g->judged && g->programs[0].state == PROGRAM_ENDED) {
 		grade_judge(g);
 		if (g->deadline_ns > now + PATIENCE_NS)
 			g->deadline_ns = now + PATIENCE_NS;
@@ -284,6 +337,8 @@ void grade_waits(const struct grade *g, struct waits *w)
 		return;
 	if (g->getting && !g->finished)
 		sandbox_answer_waits(g->request.episode, w);
+	if (g->pausing)
+		waits_add(w, job_fd(g->pausing), POLLIN);
 	for (size_t i = 0; i < g->n_programs; i++)
 		program_waits(&g->programs[i], w);
 	if (!g->finished)
@@ -314,6 +369,7 @@ void grade_free(struct grade *g)
 		return;
 	for (size_t i = 0; i < g->n_programs; i++)
 		program_release(&g->programs[i]);
+	grade_resume(g);
 	close_fd(&g->submission_fd);
 	score_release(&g->score);
 	buf_release(&g->text);

@@ -43,6 +43,9 @@ struct grade {
 	const struct grade_kind *kind;
 	/* request to the episode's sandbox for a copy of the submission; 0: no request is open */
 	uint32_t getting;
+	/* job that pauses the episode before the programs start; NULL: none, or done */
+	struct job *pausing;
+	bool paused;       /* the episode is being paused, or is paused: sandbox_pause() */
 	int submission_fd; /* descriptor of a sealed copy of the submission */
 	char judge_key[SHA256_HEX_BYTES];
 	struct program programs[GRADE_PROGRAMS_MAX];

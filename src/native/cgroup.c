@@ -42,7 +42,7 @@ struct cgroups {
 	size_t n_home;
 	/* descriptors that hold locks on the folders of the pool's control groups:
 	 * base/process.h */
-	int claims[CGROUP_PARTS];
+	int claims[CGROUP_PARTS + 1];
 	size_t n_claims;
 };
 
@@ -60,7 +60,7 @@ static int cgroup_make_folders(struct cgroups *pool, const char *label, struct f
 	auto_free char *name = process_own_name(prefix);
 	int r;
 
-	for (size_t i = 0; i < tree->n; i++) {
+	for (size_t i = 0; i < tree->n_all; i++) {
 		char *folder = xasprintf("%s/%s", tree->folders[i], name);
 
 		free(tree->folders[i]);
@@ -81,7 +81,7 @@ static int cgroup_make_own(
 	struct cgroup_tree *tree = &pool->tree;
 	int r;
 
-	for (size_t i = 0; i < tree->n; i++)
+	for (size_t i = 0; i < tree->n_all; i++)
 		cgroup_collect_in(tree->folders[i]);
 	/* Open the groups that this process is in, before `tree` gets the folders of the pool. */
 	for (size_t i = 0; i < tree->n && !tree->kind->born_into; i++) {
@@ -214,7 +214,7 @@ static bool cgroup_is_empty(const struct cgroups *pool, const struct cgroup *gro
 
 static void cgroup_remove(struct cgroups *pool, struct cgroup *group)
 {
-	for (size_t i = 0; i < pool->tree.n; i++) {
+	for (size_t i = 0; i < pool->tree.n_all; i++) {
 		auto_free char *folder = cgroup_path(pool, group, i);
 
 		rmdir(folder);
@@ -410,6 +410,28 @@ struct job *cgroups_give_traceless(struct cgroup *group)
 		return job;
 	cgroups_give(group);
 	return NULL;
+}
+
+static int cgroup_freeze_now(void *arg, struct fh_error *err)
+{
+	struct cgroup *group = arg;
+	const struct cgroup_tree *tree = &group->pool->tree;
+
+	return tree->kind->freeze(tree, group->name, group->limits.pids, err);
+}
+
+int cgroup_freeze(struct cgroup *group, struct job **out, struct fh_error *err)
+{
+	if (!group->pool->tree.freezes)
+		return error_say(err, EOPNOTSUPP, "there is no v2 hierarchy of control groups");
+	return job_begin(cgroup_freeze_now, group, "freeze a sandbox", out, err);
+}
+
+void cgroup_thaw(const struct cgroup *group)
+{
+	const struct cgroup_tree *tree = &group->pool->tree;
+
+	tree->kind->thaw(tree, group->name);
 }
 
 void cgroup_sent(struct cgroup *group)

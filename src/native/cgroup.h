@@ -85,6 +85,14 @@ void cgroups_give(struct cgroup *group);
 struct job *cgroups_give_traceless(struct cgroup *group);
 
 /*
+ * Starts a job that freezes what the agent runs in the sandbox, but not PID 1 and the porter.
+ * cgroup_thaw() lets them go on: end the job before. Thaw before cgroups_give(). -EOPNOTSUPP: this
+ * machine can't freeze.
+ */
+int cgroup_freeze(struct cgroup *group, struct job **out, struct fh_error *err);
+void cgroup_thaw(const struct cgroup *group);
+
+/*
  * Gives the descriptors by which PID 1 is moved out of a sandbox' control groups. They are
  * cgroup.procs of this process' own groups, and the pool owns them. Returns their number. 0: no
  * process has to be moved.

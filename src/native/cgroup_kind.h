@@ -20,13 +20,17 @@
 struct cgroup_tree {
 	const struct cgroup_kind *kind;
 	/* folders of the hierarchies, heap strings; v1: one per controller; v2: only one */
-	char *folders[4];
-	size_t n;
+	char *folders[5];
+	size_t n; /* number of folders whose groups a sandbox' processes enter at birth */
+	/* Number of all folders. v1: folders[n] is in the hierarchy of v2, if there is one.
+	 * freeze() moves processes there. */
+	size_t n_all;
+	bool freezes; /* processes can be frozen */
 };
 
 static inline void cgroup_tree_release(struct cgroup_tree *tree)
 {
-	for (size_t i = 0; i < tree->n; i++)
+	for (size_t i = 0; i < tree->n_all; i++)
 		free(tree->folders[i]);
 	*tree = (struct cgroup_tree){ 0 };
 }
@@ -86,6 +90,14 @@ struct cgroup_kind {
 	/* Frees the memory that the kernel still counts for a group without processes: file pages.
 	 * Blocks meanwhile. */
 	void (*reclaim)(const struct cgroup_tree *tree, const char *group);
+	/*
+	 * Freezes the processes of a group, whose limit of processes is `pids`. They stop when they
+	 * next return from the kernel. SIGKILL still ends them. Blocks for milliseconds if there
+	 * are many. thaw() does not block. Call neither unless the tree `freezes`.
+	 */
+	int (*freeze)(const struct cgroup_tree *tree, const char *group, int64_t pids,
+			struct fh_error *err);
+	void (*thaw)(const struct cgroup_tree *tree, const char *group);
 };
 
 extern const struct cgroup_kind cgroup_v1, cgroup_v2;

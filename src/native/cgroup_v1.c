@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "native/cgroup_file.h"
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -28,10 +30,16 @@ static const char *const controllers[V1_CONTROLLERS] = { CGROUP_V1_CONTROLLERS }
 #define NETWORK_MOST (64 << 20)
 /* most bytes of socket memory that a control group may still hold when another sandbox gets it */
 #define NETWORK_LEFT (1 << 20)
+/* most bytes of a list of a group's processes */
+#define PROCESSES_BYTES (1 << 20)
+#define STATUS_BYTES 8192 /* most bytes of /proc/PID/status */
+/* most times to list a group's processes and move them */
+#define FREEZE_PASSES 12
 
 static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 {
 	struct cgroup_tree tree = { .kind = &cgroup_v1 };
+	auto_free char *frozen = NULL;
 
 	for (size_t i = 0; i < V1_CONTROLLERS; i++) {
 		char *folder = cgroup_folder_of(0, controllers[i]);
@@ -46,6 +54,11 @@ static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 		}
 		tree.folders[tree.n++] = folder;
 	}
+	tree.n_all = tree.n;
+	frozen = cgroup_folder_of(0, "");
+	tree.freezes = frozen && access(frozen, W_OK) == 0;
+	if (tree.freezes)
+		tree.folders[tree.n_all++] = take_ptr(frozen);
 	*out = tree;
 	return 0;
 }
@@ -183,6 +196,90 @@ static void v1_reclaim(const struct cgroup_tree *tree, const char *group)
 	cgroup_write(folder, "memory.force_empty", "0");
 }
 
+/* --- freezing --------------------------------------------------------------------------------- */
+
+static bool v1_has_line(const char *text, const char *line)
+{
+	size_t n = strlen(line);
+
+	for (const char *at = text; at; at = strchr(at, '\n'), at += at != NULL)
+		if (strncmp(at, line, n) == 0 && at[n] == '\n')
+			return true;
+	return false;
+}
+
+/*
+ * Returns false if a process in the group runs no code of the agent. PID 1, porter and cradle of a
+ * new sandbox are there for a while (guest/cradle.c). They must not be frozen.
+ */
+static bool v1_is_confined(const char *pid)
+{
+	auto_free char *path = xasprintf("/proc/%s/status", pid);
+	auto_buf struct buf status = BUF_INIT(STATUS_BYTES);
+
+	return fd_read_file(path, &status, NULL) < 0 ||
+			!strstr(buf_str(&status), "\nNoNewPrivs:\t0\n");
+}
+
+/*
+ * Moves the processes of a group that are not yet in the frozen group of v2 there. Returns true if
+ * there was none. A process may end before it is moved, and leave a child that was not listed.
+ */
+static bool v1_move_to(const char *frozen, const char *folder)
+{
+	auto_free char *from = xasprintf("%s/cgroup.procs", folder);
+	auto_free char *to = xasprintf("%s/cgroup.procs", frozen);
+	auto_buf struct buf moved = BUF_INIT(PROCESSES_BYTES);
+	auto_buf struct buf pids = BUF_INIT(PROCESSES_BYTES);
+	char *pid, *rest;
+	bool none = true;
+
+	if (fd_read_file(from, &pids, NULL) < 0 || fd_read_file(to, &moved, NULL) < 0)
+		return false;
+	rest = pids.data;
+	while ((pid = strsep(&rest, "\n"))) {
+		if (!*pid || v1_has_line(buf_str(&moved), pid) || !v1_is_confined(pid))
+			continue;
+		cgroup_write(frozen, "cgroup.procs", pid);
+		none = false;
+	}
+	return none;
+}
+
+/*
+ * Freezes by a group of v2, since v1's own freezer would keep SIGKILL from ending a process. The
+ * processes are moved there one by one. A child is born where its parent is, so list them again
+ * until all are there. In the last two passes forbid forks, because processes that fork without end
+ * could stay ahead.
+ */
+static int v1_freeze(const struct cgroup_tree *tree, const char *group, int64_t pids,
+		struct fh_error *err)
+{
+	auto_free char *folder = v1_folder(tree, V1_PIDS, group);
+	auto_free char *frozen = xasprintf("%s/%s", tree->folders[tree->n], group);
+	int r;
+
+	if (mkdir(frozen, 0755) < 0 && errno != EEXIST)
+		return error_set(err, errno, "make control group '%s'", frozen);
+	r = cgroup_write(frozen, "cgroup.freeze", "1");
+	if (r < 0)
+		return error_set(err, -r, "freeze control group '%s'", frozen);
+	for (int i = 0; i < FREEZE_PASSES; i++) {
+		if (i == FREEZE_PASSES - 2)
+			cgroup_write(folder, "pids.max", "0");
+		if (v1_move_to(frozen, folder) && i < FREEZE_PASSES - 2)
+			return 0;
+	}
+	return v1_set_pids(tree, group, pids, err);
+}
+
+static void v1_thaw(const struct cgroup_tree *tree, const char *group)
+{
+	auto_free char *frozen = xasprintf("%s/%s", tree->folders[tree->n], group);
+
+	cgroup_write(frozen, "cgroup.freeze", "0");
+}
+
 const struct cgroup_kind cgroup_v1 = {
 	.find = v1_find,
 	.prepare = v1_prepare,
@@ -195,4 +292,6 @@ const struct cgroup_kind cgroup_v1 = {
 	.count = v1_count,
 	.is_used = v1_is_used,
 	.reclaim = v1_reclaim,
+	.freeze = v1_freeze,
+	.thaw = v1_thaw,
 };

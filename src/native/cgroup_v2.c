@@ -105,7 +105,9 @@ static int v2_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 		*out_why = why ? take_ptr(why) : xstrdup("no v2 group was delegated to us");
 		return -ENOENT;
 	}
-	*out = (struct cgroup_tree){ .kind = &cgroup_v2, .folders = { folder }, .n = 1 };
+	*out = (struct cgroup_tree){
+		.kind = &cgroup_v2, .folders = { folder }, .n = 1, .n_all = 1, .freezes = true
+	};
 	return 0;
 }
 
@@ -249,6 +251,21 @@ static void v2_reclaim(const struct cgroup_tree *tree, const char *group)
 		cgroup_write_number(folder, "memory.reclaim", bytes);
 }
 
+static int v2_freeze(const struct cgroup_tree *tree, const char *group, int64_t pids,
+		struct fh_error *err)
+{
+	auto_free char *folder = xasprintf("%s/%s", tree->folders[0], group);
+
+	return v2_set(folder, "cgroup.freeze", "1", err);
+}
+
+static void v2_thaw(const struct cgroup_tree *tree, const char *group)
+{
+	auto_free char *folder = xasprintf("%s/%s", tree->folders[0], group);
+
+	cgroup_write(folder, "cgroup.freeze", "0");
+}
+
 const struct cgroup_kind cgroup_v2 = {
 	.born_into = true,
 	.find = v2_find,
@@ -262,4 +279,6 @@ const struct cgroup_kind cgroup_v2 = {
 	.forget_peak = v2_forget_peak,
 	.count = v2_count,
 	.reclaim = v2_reclaim,
+	.freeze = v2_freeze,
+	.thaw = v2_thaw,
 };

@@ -295,6 +295,23 @@ void start_close_traceless(struct sandbox *base, struct job **out)
 	*out = group ? cgroups_give_traceless(group) : NULL;
 }
 
+int start_pause(struct sandbox *base, struct job **out, struct fh_error *err)
+{
+	struct cgroup *group = native_of(base)->group;
+
+	if (!group)
+		return error_say(err, EOPNOTSUPP, "there are no control groups");
+	return cgroup_freeze(group, out, err);
+}
+
+void start_resume(struct sandbox *base)
+{
+	const struct cgroup *group = native_of(base)->group;
+
+	if (group)
+		cgroup_thaw(group);
+}
+
 void start_fds(const struct sandbox *base, int out_fds[SANDBOX_FDS])
 {
 	const struct native_sandbox *sb = native_view(base);

@@ -8,6 +8,8 @@ int start_begin(struct owner *owner, const struct sandbox_options *options, stru
 		struct fh_error *err);
 void start_close(struct sandbox *base);
 void start_close_traceless(struct sandbox *base, struct job **out);
+int start_pause(struct sandbox *base, struct job **out, struct fh_error *err);
+void start_resume(struct sandbox *base);
 void start_fds(const struct sandbox *base, int out_fds[SANDBOX_FDS]);
 /* Starts a new shell after the last shell of the sandbox has ended. The sandbox' files stay. */
 int start_shell_again(struct native_sandbox *sb, struct fh_error *err);

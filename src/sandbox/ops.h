@@ -41,6 +41,8 @@ struct sandbox_ops {
 			struct sandbox **out, struct fh_error *err);
 	void (*close)(struct sandbox *sb);
 	void (*close_traceless)(struct sandbox *sb, struct job **out);
+	int (*pause)(struct sandbox *sb, struct job **out, struct fh_error *err);
+	void (*resume)(struct sandbox *sb);
 	void (*waits)(const struct sandbox *sb, struct waits *w);
 	void (*fds)(const struct sandbox *sb, int out_fds[SANDBOX_FDS]);
 	void (*next_event)(struct sandbox *sb, struct sandbox_event *out);

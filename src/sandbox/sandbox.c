@@ -95,6 +95,16 @@ void sandbox_close_traceless(struct sandbox *sb, struct job **out)
 	sb->ops->close_traceless(sb, out);
 }
 
+int sandbox_pause(struct sandbox *sb, struct job **out, struct fh_error *err)
+{
+	return sb->ops->pause(sb, out, err);
+}
+
+void sandbox_resume(struct sandbox *sb)
+{
+	sb->ops->resume(sb);
+}
+
 void sandbox_waits(const struct sandbox *sb, struct waits *w)
 {
 	sb->ops->waits(sb, w);

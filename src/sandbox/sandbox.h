@@ -156,6 +156,15 @@ void sandbox_close(struct sandbox *sb);
  */
 void sandbox_close_traceless(struct sandbox *sb, struct job **out);
 
+/*
+ * Stops all processes that the agent runs in a sandbox, until sandbox_resume(). *out is the job
+ * that does it: see base/job.h. The shell does not answer meanwhile. If a command's timeout comes,
+ * command and shell are killed. End the job before sandbox_resume(), and call that before
+ * sandbox_close(). -EOPNOTSUPP: this machine can't stop them.
+ */
+int sandbox_pause(struct sandbox *sb, struct job **out, struct fh_error *err);
+void sandbox_resume(struct sandbox *sb);
+
 /* --- events ---------------------------------------------------------------------------------- */
 
 /* Adds to `w` the descriptors to poll for a sandbox' next event, and a deadline to look for one. */

@@ -90,6 +90,22 @@ def logits(tokens):
     return np.zeros((*tokens.shape, 64), "f4")
 """
 
+# A process in the background that notes the time. With `yes` it forks a child and ends, and so does
+# the child. A list of such processes is out of date at once.
+NOTES = """
+import os, sys, time
+name, forks = sys.argv[1:]
+while True:
+    with open(name, "a") as notes: print(time.monotonic(), file=notes)
+    if forks == "no": time.sleep(0.01)
+    elif os.fork(): os._exit(0)
+"""
+
+
+def longest_pause(episode, name: str) -> float:
+    times = [float(line) for line in episode.sh(f"cat {name}").splitlines()]
+    return max(later - time for time, later in zip(times, times[1:], strict=False))
+
 
 def in_memory(path) -> list[int]:
     """Which of the pages that count are in the page cache."""
@@ -110,8 +126,10 @@ def drop(path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user may have no control groups")
-def test_what_a_model_reads_is_in_memory_for_nobody(begin, tmp_path):
-    """Reading a page is a sign, because the next read of it is faster."""
+def test_a_model_leaves_no_sign_between_its_players(begin, tmp_path):
+    """Reading a page is a sign, because the next read of it is faster. A process of the episode
+    could see it and others while the first player runs, and tell the second.
+    """
     shared = tmp_path / "shared"
     shared.write_bytes(bytes(PAGES * APART * 4096))
     drop(shared)
@@ -120,8 +138,15 @@ def test_what_a_model_reads_is_in_memory_for_nobody(begin, tmp_path):
     episode = begin("languageModelingFineWeb", None, "--bind", f"{shared}:{SHARED}")
     episode.put("model.py", READS)
     episode.sh("python3 -c \"from baseline import pack; pack('model.py')\"")
-    assert "score" in episode.validate()["info"]
+    episode.put("notes.py", NOTES)
+    episode.sh("python3 notes.py awake no & python3 notes.py forking yes & sleep 0.2")
+    info = episode.validate()["info"]
+    assert "score" in info
     assert in_memory(shared) == []
+    for name in ("awake", "forking"):
+        n = int(episode.sh(f"wc -l <{name}; sleep 0.1"))
+        assert longest_pause(episode, name) > 0.8 * info["grading_s"], name
+        assert int(episode.sh(f"wc -l <{name}")) > n, name
     # The same reads by the agent's own command, which may leave signs, can be seen.
     episode.sh("python3 -c 'import model, numpy as np; model.logits(np.zeros((1, 1), int))'")
     assert set(in_memory(shared)) >= set(range(0, PAGES, 3))

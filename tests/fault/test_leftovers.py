@@ -5,6 +5,7 @@ PID 1 is stopped, or waits in the kernel for a pipe or file that an agent blocks
 end such a sandbox. If the nursery was killed too, `sandbox gc` has to end it.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from conftest import (
+    ANSWER_S,
     GONE_S,
     Fumehood,
     Process,
@@ -26,6 +28,7 @@ from conftest import (
     wait_until_gone,
 )
 
+TWO_PLAYERS = Path(__file__).parents[1] / "tasks"
 IDS = 65534  # subordinate ids that an ordinary user needs
 
 
@@ -159,6 +162,32 @@ def test_owner_is_killed(someone, way):
     door.kill()
     took = wait_until_gone()
     notes.append(f"{way.__name__}, then the owner killed: gone in {took * 1e3:.0f} ms")
+
+
+def sandboxed(door, word: str) -> bool:
+    """Whether a process with this word in its command line runs in a sandbox of the program."""
+    for process in descendants(door.pid):
+        with contextlib.suppress(OSError):
+            if word in Path(f"/proc/{process.pid}/cmdline").read_text():
+                return True
+    return False
+
+
+def test_owner_is_killed_while_two_players_pause_the_episode(someone):
+    """Frozen processes have to end all the same."""
+    door = someone.door("guess:twice", "--tasks-dir", TWO_PLAYERS)
+    assert "observation" in door.ask(op="reset")
+    door.send(
+        op="step", action="sleep 987 & echo 'import time; time.sleep(9)' >strategy.py; validate"
+    )
+    deadline = time.monotonic() + ANSWER_S
+    while not sandboxed(door, "player.py"):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert sandboxed(door, "987")
+    door.kill()
+    took = wait_until_gone()
+    notes.append(f"paused by two players, then the owner killed: gone in {took * 1e3:.0f} ms")
 
 
 @pytest.mark.parametrize("way", WAYS)
