@@ -168,12 +168,12 @@ static int gpus_too_few(const struct gpus *g, size_t wanted, size_t there,
 	if (!there)
 		return error_say(err, ENOENT, "there is no GPU on this machine: no /dev/nvidia0");
 	if (there < wanted)
-		return error_say(err, ENOENT, "%zu GPUs are wanted, and there are %zu", wanted,
-				there);
+		return error_say(err, ENOENT, "%zu GPUs are wanted, but this machine has %zu",
+				wanted, there);
 	if (there == 1)
 		return error_say(err, EBUSY, "%s", why->message);
-	return error_say(err, EBUSY, "of %zu GPUs %zu are free, and %zu wanted: %s", there, g->n,
-			wanted, why->message);
+	return error_say(err, EBUSY, "not enough GPUs are free (needed: %zu, free: %zu of %zu): %s",
+			wanted, g->n, there, why->message);
 }
 
 /*
@@ -278,7 +278,7 @@ int gpu_lease_new(struct gpus *g, size_t n, struct gpu_lease **out, struct fh_er
 	size_t n_free;
 
 	if (n > (g ? g->n : 0))
-		return error_say(err, EINVAL, "%zu GPUs are wanted, and the gym has %zu", n,
+		return error_say(err, EINVAL, "%zu GPUs are wanted, but the gym has %zu", n,
 				g ? g->n : 0);
 	if (!n) {
 		*out = NULL;
@@ -289,8 +289,9 @@ int gpu_lease_new(struct gpus *g, size_t n, struct gpu_lease **out, struct fh_er
 	n_free = gpus_fill(g, n, lease);
 	if (lease->n < n) {
 		free(lease);
-		return error_say(err, EBUSY, "%zu GPUs are wanted, and %zu of the gym's are free",
-				n, n_free);
+		return error_say(err, EBUSY,
+				"%zu GPUs are wanted, but only %zu of the gym's are free", n,
+				n_free);
 	}
 	*out = lease;
 	return 0;
