@@ -71,7 +71,8 @@ static int gym_open(struct fh_gym *gym, const struct fh_gym_options *options, st
 
 	gym->mark = fork_mark();
 	if (!gym->mark)
-		return error_say(err, ENOMEM, "no memory to tell this process from its forks");
+		return error_say(err, ENOMEM,
+				"out of memory for a page that tells a fork from its parent");
 	r = places_state_dir(options->state_dir, &gym->state_dir, err);
 	if (r < 0)
 		return r;
@@ -314,8 +315,8 @@ void gym_task_leave(struct fh_gym *gym, struct gym_task *t)
 	pthread_mutex_unlock(&gym->lock);
 }
 
-/* Takes the task of another data seed out of the list that was unused for longest. NULL: the gym
- * keeps all that it has. */
+/* Takes from the list the task with a data seed that was unused for longest. NULL: there are few
+ * such tasks, and all stay. */
 static struct gym_task *gym_take_unused(struct fh_gym *gym)
 {
 	auto_unlock pthread_mutex_t *held = scope_lock(&gym->lock);

@@ -156,8 +156,8 @@ static int make_keep_file(struct sandbox *sb, const char *folder, const char *pa
 	from = answer.fd;
 	if (r == -EFBIG)
 		return error_say(err, EFBIG,
-				"its files have more than %lld bytes together, with '%s'",
-				(long long)limit_bytes, path);
+				"the files up to '%s' have more than %lld bytes together", path,
+				(long long)limit_bytes);
 	if (r < 0)
 		return error_wrap(err, "take over '%s'", path);
 	r = path_mkdirs(dir, 0755, err);
@@ -238,7 +238,8 @@ static int make_play(const struct make_job *job, const char *folder, struct fh_e
 	return r;
 }
 
-/* Shows a Python environment to the job's program. `binds` has room for it behind the job's. */
+/* Binds a Python environment into the sandbox of the job's program. `binds` has room for its binds
+ * after the job's own. */
 static void make_use_python(struct make_job *job, struct arena *a, const struct python_env *python,
 		struct sandbox_bind *binds)
 {

@@ -31,12 +31,12 @@ static const struct field sweep_fields[] = {
 	{ "agents", FIELD_TEXTS, FIELD(agents), "as `--agent` takes them; for language models",
 			.preset = "[default]" },
 	{ "temperatures", FIELD_TEXTS, FIELD(temperatures),
-			"of their replies; otherwise that of `--temperature`" },
+			"temperatures of the models' replies; default: `--temperature`" },
 	{ "seeds", FIELD_TEXTS, FIELD(seeds), "whole numbers; otherwise that of `--seed`" },
 	{ "runs", FIELD_INT, FIELD(runs),
-			"of each combination, with seeds that count up; none may reach the next of `seeds`",
+			"episodes of each combination, with seeds that count up; they must not reach the next of `seeds`",
 			.preset = "1", .min = 1, .max = RUNS_MAX },
-	{ "max_steps", FIELD_INT, FIELD(max_steps), "of an episode; 0: the task's own number",
+	{ "max_steps", FIELD_INT, FIELD(max_steps), "steps of an episode; 0: the task's own number",
 			.max = STEPS_MAX },
 	{ "data_seed", FIELD_INT, FIELD(data_seed), "seed of generated data", .preset = "0",
 			.max = FH_DATA_SEED_MAX },
@@ -307,9 +307,11 @@ int run_sweep_apply(struct arena *a, const struct task_places *places, struct ru
 	if (r < 0)
 		return r;
 	if (!s.tasks.n)
-		return node_complain(node_get(q.root, "tasks"), err, "'tasks' names none");
+		return node_complain(
+				node_get(q.root, "tasks"), err, "'tasks' is empty: name a task");
 	if (!s.models.n)
-		return node_complain(node_get(q.root, "models"), err, "'models' names none");
+		return node_complain(
+				node_get(q.root, "models"), err, "'models' is empty: name a model");
 	r = o->agent.given.temperature ? 0 : sweep_take_temperatures(&q, &s);
 	if (r < 0)
 		return r;
