@@ -179,7 +179,7 @@ static void test_data_seed(void **state)
 	assert_null(describe(&options)->problem);
 	assert_null(fh_tasks_at(tasks, 0)->baseline);
 	options.task = "rows";
-	assert_has(describe(&options)->problem, "takes no data seed but 0");
+	assert_has(describe(&options)->problem, "its data seed can only be 0");
 }
 
 static void test_mlgym_root(void **state)
