@@ -96,7 +96,7 @@ static int options_say_unknown(
 static int options_say_ambiguous(const struct cmd_option *a, const struct cmd_option *b,
 		const char *word, size_t n, struct fh_error *err)
 {
-	return error_say(err, EINVAL, "option --%.*s is not clear: --%s or --%s?", (int)n, word + 2,
+	return error_say(err, EINVAL, "option --%.*s is ambiguous: --%s or --%s?", (int)n, word + 2,
 			a->name, b->name);
 }
 
@@ -134,7 +134,7 @@ static int options_spot_long(
 	int r;
 
 	if (!n)
-		return error_say(err, EINVAL, "'%s' names no option", word);
+		return error_say(err, EINVAL, "'%s' lacks the name of an option", word);
 	r = options_find_in(p->command->options, word, n, &own, &exact, err);
 	if (r < 0)
 		return r;
@@ -366,7 +366,7 @@ static int options_check_pairs(const struct parser *p, struct fh_error *err)
 		if (options_is_set(p, i) && o->needs && !options_is_given(p, o->needs))
 			return error_say(err, EINVAL, "--%s needs --%s", o->name, o->needs);
 		if (options_is_set(p, i) && options_is_given(p, o->not_with))
-			return error_say(err, EINVAL, "--%s and --%s contradict each other",
+			return error_say(err, EINVAL, "--%s and --%s can't be used together",
 					o->name, o->not_with);
 	}
 	return 0;

@@ -66,7 +66,7 @@ static int export_check_steps(const char *path, const struct exported *e, struct
 	if (n_steps <= e->traj->n_steps)
 		return 0;
 	return error_say(err, EEXIST,
-			"'%s' has %zu steps, and the events have %zu: move it away to export these",
+			"'%s' has %zu steps, but events.jsonl has only %zu: move the file away and export again",
 			path, n_steps, e->traj->n_steps);
 }
 
@@ -94,7 +94,7 @@ static int export_one(const char *path, bool json, struct fh_error *err)
 	if (r < 0)
 		return r;
 	if (!e.over)
-		cmd_warn("the episode of '%s' has no end: it went on, or was ended, after step %zu",
+		cmd_warn("the record in '%s' ends with step %zu: the episode still runs, or was killed",
 				dir, e.traj->n_steps);
 	if (json)
 		export_print_json(path, traj, &e);

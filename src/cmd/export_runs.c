@@ -159,7 +159,7 @@ static int runs_export(struct command_context *ctx, const struct run_row **rows,
 	case EXPORT_TRAJ:
 		break;
 	}
-	return error_say(err, EINVAL, "MLGym's files are written one run at a time");
+	return error_say(err, EINVAL, "--format traj exports a single run: name one folder");
 }
 
 int export_runs(struct command_context *ctx)

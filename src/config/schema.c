@@ -250,7 +250,7 @@ static int schema_unknown_key(
 		status = node_complain(key, &error, "key '%s': unknown key" SUGGESTION "%s'?",
 				key->text, closest);
 	else if (r->warnings)
-		status = node_complain(key, &error, "key '%s': unknown key of %s, without effect",
+		status = node_complain(key, &error, "key '%s': unknown key of %s, ignored",
 				key->text, schema->name);
 	else
 		status = node_complain(key, &error, "key '%s': unknown key of %s; there are: %s",

@@ -302,7 +302,7 @@ static int yaml_merge(struct yaml_loader *l, struct yaml_growing *pairs, struct 
 		return node_complain(from, l->err, "'<<' takes a mapping or a list of mappings");
 	l->n_merged += from->n;
 	if (l->n_merged > YAML_NODES_MAX)
-		return node_complain(from, l->err, "too much to merge");
+		return node_complain(from, l->err, "'<<' merges too many keys");
 	for (size_t i = 0; i < from->n; i++) {
 		int r = 0;
 

@@ -98,8 +98,9 @@ static int fetching_say_differs(const struct fetching_file *ff, const char *what
 		struct fh_error *err)
 {
 	if (ff->source->sha256)
-		return error_say(err, EBADMSG, "%s has the sha256 %s, not %s of datasets/%s.yaml",
-				what, hex, ff->expected, ff->f->dataset->id);
+		return error_say(err, EBADMSG,
+				"%s has the sha256 %s, but datasets/%s.yaml expects %s", what, hex,
+				ff->f->dataset->id, ff->expected);
 	return error_say(err, EBADMSG,
 			"%s has the sha256 %s, but %s when it was first fetched. If the new file is "
 			"right, remove the entry '%s' from %s/data.lock",
@@ -252,7 +253,8 @@ static int fetching_bring(struct fetching_file *ff, struct fh_error *err)
 	if (r != -ENOENT)
 		return r;
 	if (source_is_offline())
-		return fetching_say_offline(ff, "HF_HUB_OFFLINE forbids to ask a server", err);
+		return fetching_say_offline(
+				ff, "HF_HUB_OFFLINE is set, so no server is asked", err);
 	r = fetching_ask_server(ff, revision, err);
 	if (r == -ENETUNREACH) {
 		struct fh_error why = *err;
@@ -390,7 +392,8 @@ static int fetching_lock(const struct dataset *dataset, int *out_lock, struct fh
 		return error_set(err, errno, "open '%s'", dataset->fetched);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		close(fd);
-		return error_say(err, EBUSY, "another process fetches it now");
+		return error_say(
+				err, EBUSY, "another process is fetching it: wait until that ends");
 	}
 	*out_lock = fd;
 	return 0;

@@ -30,7 +30,7 @@ static int packages_take(
 	if (r < 0)
 		return r;
 	if (program->state == PROGRAM_BROKEN || program->status)
-		return error_say(err, EIO, "python3 can't tell its packages: %s",
+		return error_say(err, EIO, "the packages of python3 can't be listed: %s",
 				program->state == PROGRAM_BROKEN ? program->err.message
 								 : buf_str(&program->log));
 	if (program->log.len)

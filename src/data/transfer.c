@@ -130,7 +130,8 @@ static int ask_begin_body(struct ask *a)
 			(size >= 0 && a->look->size_bytes >= 0 && size != a->look->size_bytes) ||
 			(*validator && !str_eq(validator, a->look->validator))) {
 		part_restart(a->part, NULL);
-		return error_say(&a->failure, EAGAIN, "the file changed while it was fetched");
+		return error_say(&a->failure, EAGAIN,
+				"the file changed on the server meanwhile: fetch it again");
 	}
 	a->part->is_continued = true;
 	return 0;
@@ -252,9 +253,10 @@ static int ask_compare(const char *from, const char *to, bool *out_same, struct 
 		return r;
 	r = http_url_parse(to, &b, err);
 	if (r < 0)
-		return error_wrap(err, "a redirect leads astray");
+		return error_wrap(err, "follow the server's redirect");
 	if (str_eq(a.scheme, "https") && !str_eq(b.scheme, "https"))
-		return error_say(err, EINVAL, "a redirect leads astray: '%s' is not encrypted", to);
+		return error_say(err, EINVAL,
+				"the server redirects to '%s', which is not encrypted", to);
 	*out_same = str_eq(a.scheme, b.scheme) && str_eq(a.host, b.host) && str_eq(a.port, b.port);
 	return 0;
 }
@@ -282,7 +284,7 @@ static int ask_follow(struct ask *a, struct fh_error *err)
 		free(url);
 		url = take_ptr(a->location);
 	}
-	return error_say(err, EIO, "more than %d redirects", REDIRECTS_MAX);
+	return error_say(err, EIO, "the server redirects more than %d times", REDIRECTS_MAX);
 }
 
 /* Sets the error for an HTTP status. */

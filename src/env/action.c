@@ -92,7 +92,7 @@ int action_check(const struct fh_action *action, struct fh_error *err)
 				"the timeout must be a number of seconds, %g or more, or 0 for the task's own",
 				FH_TIMEOUT_S_MIN);
 	if (action->beside_bytes < 0)
-		return error_say(err, EINVAL, "beside_bytes is 0 or more");
+		return error_say(err, EINVAL, "beside_bytes should be 0 or more");
 	return 0;
 }
 

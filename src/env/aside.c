@@ -124,7 +124,8 @@ int aside_begin_put(struct fh_env *env, const struct fh_file *file, struct fh_er
 		return error_say(err, EFBIG, "'%s' has more than %d bytes", file->path,
 				FH_FILE_BYTES_MAX);
 	if (file->mode & ~0777)
-		return error_say(err, EINVAL, "the mode of '%s' has more than permissions",
+		return error_say(err, EINVAL,
+				"the mode of '%s' should have only permission bits (0777)",
 				file->path);
 	turn_begin(env, TURN_ASIDE);
 	env->file.comes = false;

@@ -90,7 +90,8 @@ static int calls_answer_papers(const struct calls *c, const struct buf *body, st
 static int calls_begin_validate(struct calls *c, const char *text, struct fh_error *err)
 {
 	if (!c->validates)
-		return error_say(err, ENOSYS, "this episode scores a validate after the step");
+		return error_say(err, ENOSYS,
+				"this episode can't score while a command runs, only after it");
 	c->wants_validate = true;
 	return 0;
 }

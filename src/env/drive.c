@@ -221,7 +221,7 @@ int fh_env_wait(struct fh_env *env, int timeout_ms, struct fh_error *err)
 		return error_say(err, EPROTO, "nothing was started");
 	if (env->polled)
 		return error_say_kind(err, FH_ERROR_STATE, EPROTO,
-				"fh_gym_wait() waits for this environment, because it is polled");
+				"this environment is polled: wait for it by fh_gym_wait()");
 	if (timeout_ms >= 0)
 		deadline_ns = timeout_ms ? clock_now_ns() + timeout_ms * NS_PER_MS : 0;
 	return drive_drive(env, deadline_ns);

@@ -71,7 +71,8 @@ static int gym_open(struct fh_gym *gym, const struct fh_gym_options *options, st
 
 	gym->mark = fork_mark();
 	if (!gym->mark)
-		return error_say(err, ENOMEM, "no memory to tell this process from its forks");
+		return error_say(err, ENOMEM,
+				"out of memory for a page that tells a fork from its parent");
 	r = places_state_dir(options->state_dir, &gym->state_dir, err);
 	if (r < 0)
 		return r;

@@ -156,8 +156,8 @@ static int make_keep_file(struct sandbox *sb, const char *folder, const char *pa
 	from = answer.fd;
 	if (r == -EFBIG)
 		return error_say(err, EFBIG,
-				"its files have more than %lld bytes together, with '%s'",
-				(long long)limit_bytes, path);
+				"the files up to '%s' have more than %lld bytes together", path,
+				(long long)limit_bytes);
 	if (r < 0)
 		return error_wrap(err, "take over '%s'", path);
 	r = path_mkdirs(dir, 0755, err);

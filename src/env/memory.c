@@ -171,7 +171,9 @@ static int keeping_lock(const char *folder, struct fh_error *err)
 		return error_set(err, errno, "open '%s'", folder);
 	while (flock(fd, LOCK_EX | LOCK_NB) < 0 && (errno == EWOULDBLOCK || errno == EINTR)) {
 		if (clock_now_ns() >= end_ns)
-			return error_say(err, EBUSY, "another process keeps '%s' locked", folder);
+			return error_say(err, EBUSY,
+					"another process holds the lock of '%s': try again later",
+					folder);
 		usleep(LOCK_PAUSE_US);
 	}
 	return take_fd(&fd);

@@ -83,14 +83,16 @@ static int open_check_options(const struct fh_env_options *options, struct fh_er
 		return error_say(err, EINVAL,
 				"an environment needs a task, and max_steps and max_text_bytes of 0 or more");
 	if ((unsigned)options->reward > FH_REWARD_NONE)
-		return error_say(
-				err, EINVAL, "there is no kind of reward %d", (int)options->reward);
+		return error_say(err, EINVAL, "unknown kind of reward %d", (int)options->reward);
 	if (options->output_bytes < 0 || options->output_bytes > FH_OUTPUT_BYTES_MAX)
-		return error_say(err, EINVAL, "output_bytes is 0 to %d", FH_OUTPUT_BYTES_MAX);
+		return error_say(
+				err, EINVAL, "output_bytes should be 0 to %d", FH_OUTPUT_BYTES_MAX);
 	if (options->judge_salt > FH_JUDGE_SALT_MAX)
-		return error_say(err, EINVAL, "a judge's salt is at most %llu", FH_JUDGE_SALT_MAX);
+		return error_say(err, EINVAL, "a judge's salt should be at most %llu",
+				FH_JUDGE_SALT_MAX);
 	if (options->data_seed > FH_DATA_SEED_MAX)
-		return error_say(err, EINVAL, "a data seed is at most %llu", FH_DATA_SEED_MAX);
+		return error_say(err, EINVAL, "a data seed should be at most %llu",
+				FH_DATA_SEED_MAX);
 	return 0;
 }
 
@@ -105,7 +107,8 @@ static int open_open(struct fh_env *env, const struct fh_env_options *options, s
 		return r;
 	task = env->spec.task->task;
 	if (options->memory && !task->memory)
-		return error_say(err, EINVAL, "the task %s has no memory_path: a memory needs one",
+		return error_say(err, EINVAL,
+				"the task %s has no memory_path, which an agent's memory needs",
 				task->id);
 	r = variables_copy(&env->spec.arena, options->variables, options->n_variables, &variables,
 			err);

@@ -142,7 +142,8 @@ int reset_begin(struct fh_env *env, const struct fh_reset *reset, struct fh_erro
 	if (r < 0)
 		return r;
 	if (reset->judge_salt > FH_JUDGE_SALT_MAX)
-		return error_say(err, EINVAL, "a judge's salt is at most %llu", FH_JUDGE_SALT_MAX);
+		return error_say(err, EINVAL, "a judge's salt should be at most %llu",
+				FH_JUDGE_SALT_MAX);
 	r = reset_draw_salt(env, reset, &salt, err);
 	if (r < 0) {
 		turn_drop(env);

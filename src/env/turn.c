@@ -24,7 +24,7 @@ int turn_check_idle(const struct fh_env *env, struct fh_error *err)
 		return r;
 	if (env->turn.work != WORK_NONE)
 		return error_say(err, EBUSY,
-				"what was started in this environment has not ended yet");
+				"the call that was started in this environment has not ended yet");
 	if (!env->is_open)
 		return error_say(err, EPROTO, "the environment is not open");
 	return 0;

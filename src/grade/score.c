@@ -77,7 +77,9 @@ int score_add_real(struct score *s, const char *name, double value, struct fh_er
 	auto_json json_t *number = json_real(value);
 
 	if (score_find(s, name))
-		return error_say(err, EPROTO, "the grader gave a metric '%s' of its own", name);
+		return error_say(err, EPROTO,
+				"the grader gave the metric '%s', a name that Fumehood uses itself",
+				name);
 	return score_add_metric(s, name, number, err);
 }
 

@@ -92,7 +92,7 @@ static int answer_complain_no_json(const struct answer *a, struct fh_error *err)
 				"the server gave a web page, no reply of a model: --url should be the "
 				"base of its API, which often ends with /v1");
 	if (!*text)
-		return error_say(err, EBADMSG, "an empty reply");
+		return error_say(err, EBADMSG, "the server sent an empty reply");
 	return reply_broken(err, "it is not JSON");
 }
 

@@ -120,7 +120,9 @@ static int script_add_file(struct script *s, const struct task_file *file, struc
 		return r;
 	if (memchr(buf_str(&text), '\0', text.len) || strstr(buf_str(&text), FILE_END) ||
 			strchr(file->target, '\''))
-		return error_say(err, EINVAL, "'%s': no here-document can hold it", file->source);
+		return error_say(err, EINVAL,
+				"'%s' can't be played: a command can't write such a file",
+				file->source);
 	if (slash)
 		folder = arena_printf(&s->arena, "mkdir -p '%.*s' && ", (int)(slash - file->target),
 				file->target);

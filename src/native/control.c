@@ -113,7 +113,7 @@ static size_t control_count(const char *const *list)
 static int control_check_run(const struct run_request *request, struct fh_error *err)
 {
 	if (!control_count(request->argv))
-		return error_say(err, EINVAL, "a program without a name");
+		return error_say(err, EINVAL, "the program to start has no name");
 	if (control_count(request->argv) > GUEST_ARGS_MAX)
 		return error_say(err, E2BIG, "more than %d arguments", GUEST_ARGS_MAX);
 	if (control_count(request->env) > GUEST_ENV_MAX)

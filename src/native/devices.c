@@ -153,12 +153,12 @@ static int devices_too_few(const struct devices *d, size_t wanted, size_t there,
 	if (!there)
 		return error_say(err, ENOENT, "there is no GPU on this machine: no /dev/nvidia0");
 	if (there < wanted)
-		return error_say(err, ENOENT, "%zu GPUs are wanted, and there are %zu", wanted,
-				there);
+		return error_say(err, ENOENT, "%zu GPUs are wanted, but this machine has %zu",
+				wanted, there);
 	if (there == 1)
 		return error_say(err, EBUSY, "%s", why->message);
-	return error_say(err, EBUSY, "of %zu GPUs %zu are free, and %zu wanted: %s", there, d->n,
-			wanted, why->message);
+	return error_say(err, EBUSY, "not enough GPUs are free (needed: %zu, free: %zu of %zu): %s",
+			wanted, d->n, there, why->message);
 }
 
 /*

@@ -150,7 +150,8 @@ static int idmap_run_helper(const char *program, const char *file, pid_t pid, id
 	if (r && r != ENOENT)
 		return error_set(err, r, "start '%s'", program);
 	if (r)
-		return error_say(err, r, "%s is not there: install the package uidmap", program);
+		return error_say(
+				err, r, "%s is not installed: install the package uidmap", program);
 	process = child_open(child);
 	child_await(process, -1);
 	end = child_reap(process, NULL);
@@ -188,7 +189,8 @@ int idmap_check(struct fh_error *err)
 	if (r < 0)
 		return r;
 	if (geteuid() != 0 && access("/usr/bin/newuidmap", X_OK) < 0)
-		return error_say(err, ENOENT, "newuidmap is not there: install the package uidmap");
+		return error_say(err, ENOENT,
+				"newuidmap is not installed: install the package uidmap");
 	return 0;
 }
 

@@ -83,7 +83,7 @@ static int layers_make(
 	int r = 0;
 
 	if (layers_find(o, layer->name))
-		return error_say(err, EEXIST, "the layer '%s' is there already", layer->name);
+		return error_say(err, EEXIST, "the layer '%s' already exists", layer->name);
 	for (int i = 0; i < SANDBOX_STARTS_MAX; i++) {
 		r = layers_try_make(o, layer, err);
 		if (!nursery_is_lost(r))

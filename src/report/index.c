@@ -298,7 +298,7 @@ int run_index_kept(struct run_index *ix, const char *path, struct buf *out, stru
 	}
 	if (sqlite3_finalize(q) != SQLITE_OK)
 		return index_fail(ix, "read", err);
-	return found ? 0 : error_say(err, ENOENT, "nothing is kept for '%s'", path);
+	return found ? 0 : error_say(err, ENOENT, "the index has no entry for '%s'", path);
 }
 
 /* --- keeping it up to date -------------------------------------------------------------------- */

@@ -292,7 +292,8 @@ int foreign_check(const struct foreign_options *options, const struct run_agent 
 					"--agent-command needs a language model as --model, not %s",
 					agents[i].model);
 		if (!str_eq(agents[i].spec, "default"))
-			return error_say(err, EINVAL, "--agent-command takes the place of --agent");
+			return error_say(err, EINVAL,
+					"--agent-command replaces --agent: give one of them");
 	}
 	return 0;
 }

@@ -38,8 +38,8 @@ static int past_find_messages(struct run_past *p, struct fh_error *err)
 	}
 	if (replies < p->n_steps)
 		return error_say(err, EINVAL,
-				"'%s' has %zu steps, but replies for only %zu of them", p->dir,
-				p->n_steps, replies);
+				"'%s' has %zu steps, but replies for only %zu: it can't be resumed",
+				p->dir, p->n_steps, replies);
 	if (!replies)
 		p->messages.n = 0;
 	return 0;
@@ -53,7 +53,7 @@ static int past_check(const struct run_past *p, double cost_limit, struct fh_err
 
 	if (!chat_is_spec(past_opened(p, "model")))
 		return error_say(err, EINVAL,
-				"only runs of language models are resumed: '%s' was played by %s",
+				"only runs of language models can be resumed, and '%s' was played by %s",
 				p->dir, past_opened(p, "model"));
 	if (p->recorded.over && !(by_cost && may_cost_more))
 		return error_say(err, EINVAL, "'%s' needs no resuming, because it ended as '%s'%s",

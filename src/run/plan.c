@@ -369,7 +369,7 @@ static int plan_take_past(struct planning *p)
 	own = realpath(plan->out, NULL);
 	if (o->out && !(given && str_eq(given, own)))
 		return error_say(p->err, EINVAL,
-				"--resume goes on in the run's own folder: leave --out out");
+				"--resume continues in the run's own folder: remove --out");
 	return run_past_apply(&plan->past, o, p->err);
 }
 

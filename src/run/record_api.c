@@ -147,8 +147,10 @@ int fh_recorder_open(const struct fh_recorder_options *options, struct fh_record
 	r->env = read.env;
 	r->seed = read.seed;
 	r->base.mark = fork_mark();
-	n = r->base.mark ? record_api_start(r, &read, &info, folder, err)
-			 : error_say(err, ENOMEM, "no memory to tell this process from its forks");
+	n = r->base.mark
+			? record_api_start(r, &read, &info, folder, err)
+			: error_say(err, ENOMEM,
+					  "out of memory for a page that tells a fork from its parent");
 	if (n < 0) {
 		run_record_release(&r->record);
 		free(r);

@@ -307,9 +307,11 @@ int run_sweep_apply(struct arena *a, const struct task_places *places, struct ru
 	if (r < 0)
 		return r;
 	if (!s.tasks.n)
-		return node_complain(node_get(q.root, "tasks"), err, "'tasks' names none");
+		return node_complain(
+				node_get(q.root, "tasks"), err, "'tasks' is empty: name a task");
 	if (!s.models.n)
-		return node_complain(node_get(q.root, "models"), err, "'models' names none");
+		return node_complain(
+				node_get(q.root, "models"), err, "'models' is empty: name a model");
 	r = o->agent.given.temperature ? 0 : sweep_take_temperatures(&q, &s);
 	if (r < 0)
 		return r;

@@ -91,7 +91,7 @@ static int attempt_compare(struct attempt *a, const struct score *before)
 			continue;
 		if (!then || *then != now->value)
 			return error_say(&a->err, EDOM,
-					"the same submission was graded twice, and %s was %.9g and %.9g",
+					"two gradings of the same submission differ: %s was %.9g, then %.9g",
 					now->name, then ? *then : NAN, now->value);
 	}
 	return 0;

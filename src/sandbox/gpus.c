@@ -72,7 +72,7 @@ int gpu_lease_new(struct gpus *g, size_t n, struct gpu_lease **out, struct fh_er
 	size_t n_free;
 
 	if (n > (g ? g->n : 0))
-		return error_say(err, EINVAL, "%zu GPUs are wanted, and the gym has %zu", n,
+		return error_say(err, EINVAL, "%zu GPUs are wanted, but the gym has %zu", n,
 				g ? g->n : 0);
 	if (!n) {
 		*out = NULL;
@@ -83,8 +83,9 @@ int gpu_lease_new(struct gpus *g, size_t n, struct gpu_lease **out, struct fh_er
 	n_free = gpus_fill(g, n, lease);
 	if (lease->n < n) {
 		free(lease);
-		return error_say(err, EBUSY, "%zu GPUs are wanted, and %zu of the gym's are free",
-				n, n_free);
+		return error_say(err, EBUSY,
+				"%zu GPUs are wanted, but only %zu of the gym's are free", n,
+				n_free);
 	}
 	*out = lease;
 	return 0;

@@ -95,8 +95,8 @@ static int python_show(struct python_finding *f, const char *place)
 		return 0;
 	if (!real)
 		return error_say(f->err, ENOENT,
-				"--python %s: its interpreter's folder '%s' is not there", env->dir,
-				place);
+				"--python %s: its interpreter's folder '%s' does not exist",
+				env->dir, place);
 	if (!python_has_packages(real) || python_is_too_much(real))
 		return error_say(f->err, EINVAL,
 				"--python %s: sandboxes would see all of '%s', which holds more "

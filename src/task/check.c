@@ -191,8 +191,8 @@ static void check_grader(struct task_check *check, const struct task *task)
 	if (strcasecmp(metric, task->metric) != 0 &&
 			!(str_eq(metric, "r2") && strcasecmp(task->metric, "rmse") == 0))
 		check_problem_at(check, task, "metric.name",
-				"the grader gives '%s', and the task goes by '%s'", metric,
-				task->metric);
+				"the grader gives the metric '%s', but the task's metric is '%s'",
+				metric, task->metric);
 }
 
 /* --- the rest --------------------------------------------------------------------------------- */

@@ -247,7 +247,7 @@ static int load_check_data_seed(const struct task_loading *l)
 	if (!task->data_seed)
 		return 0;
 	return error_say(l->err, EINVAL,
-			"task '%s%s%s' has no generated data, so it takes no data seed but 0",
+			"task '%s%s%s' has no generated data, so its data seed can only be 0",
 			task->id, *task->variant ? ":" : "", task->variant);
 }
 

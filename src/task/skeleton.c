@@ -60,6 +60,6 @@ int task_skeleton(const char *dir, const char *id, enum grader_kind kind, struct
 	if (!task_name_is_valid(id))
 		return error_say(err, EINVAL, "'%s' can't be the name of a task", id);
 	if (path_exists(to))
-		return error_say(err, EEXIST, "'%s' is there already", to);
+		return error_say(err, EEXIST, "'%s' already exists", to);
 	return skeleton_copy_tree(from, to, err);
 }

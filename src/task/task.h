@@ -132,7 +132,7 @@ struct task {
 	/* Shell command that makes the baseline's submission in a new episode. If it is NULL, or
 	 * if baseline_is_published, the baseline is the scores in `published`. */
 	const char *baseline_command;
-	bool baseline_is_published;
+	bool baseline_is_published; /* `published` is the baseline, although a command is given */
 	/* Files that baseline_command needs in the workspace. Agents don't get them. */
 	const struct task_file *baseline_files;
 	size_t n_baseline_files;

@@ -96,7 +96,7 @@ int event_log_resume(const char *path, struct event_log **out, struct fh_error *
 	take_fd(&fd);
 	end = event_log_whole_end(log->file.fd);
 	if (end < 0 || ftruncate(log->file.fd, end) < 0) {
-		r = error_set(err, errno, "go on with '%s'", path);
+		r = error_set(err, errno, "continue '%s'", path);
 		event_log_close(log);
 		return r;
 	}

@@ -88,7 +88,8 @@ int run_dir_make(const char *out, const struct run_name *name, char **out_path, 
 		if (errno != EEXIST)
 			return error_set(err, errno, "create folder '%s'", path);
 	}
-	return error_say(err, EEXIST, "'%s' holds %d runs of '%s'", out, RUNS_MAX, base);
+	return error_say(err, EEXIST, "'%s' holds %d runs of '%s', the most: choose another folder",
+			out, RUNS_MAX, base);
 }
 
 static int run_dir_compare_numbers(const void *a, const void *b)

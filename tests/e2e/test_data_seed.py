@@ -121,7 +121,7 @@ def test_data_that_is_not_generated_takes_no_seed(machine, command, task):
             (place / f"{name}.csv").write_text("PassengerId,Survived\n1,0\n")
     done = machine(*command.split(), task, "--data-seed", 1, status=2, stdin=subprocess.DEVNULL)
     said = done.stdout if command == "task check" else done.stderr
-    assert said.count("has no generated data, so it takes no data seed but 0") == 1
+    assert said.count("has no generated data, so its data seed can only be 0") == 1
 
 
 @pytest.mark.parametrize("seed", ["-1", "x", "9007199254740992"])

@@ -401,7 +401,7 @@ def test_nothing_is_left_behind(serve, fumehood, number):  # noqa: F811
     ("words", "why"),
     [
         (["--model", "baseline"], "needs a language model"),
-        (["--model", "openai:m", "--agent", "memory"], "takes the place of --agent"),
+        (["--model", "openai:m", "--agent", "memory"], "--agent-command replaces --agent"),
     ],
 )
 def test_wrong_usage(fumehood, words, why):

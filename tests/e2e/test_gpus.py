@@ -147,7 +147,7 @@ def test_a_gpu_is_one_run_s_until_it_ends_however_it_ends(machine):
     first = machine.start(*words, stdout=subprocess.PIPE, text=True)
     assert first.stdout.readline() == "stands\n"
     refused = machine("sandbox", "exec", "--gpus", "0,1", "--", "true", status=125)
-    assert "of 2 GPUs 1 are free, and 2 wanted" in refused.stderr
+    assert "not enough GPUs are free (needed: 2, free: 1 of 2)" in refused.stderr
     assert f"GPU 1 is in use by process {first.pid}\n" in refused.stderr
     assert numbers_in(machine("sandbox", "exec", "--gpus", "0", "--", "ls", "/dev").stdout) == [0]
     first.kill()

@@ -190,7 +190,7 @@ def test_keys_that_nobody_knows(fumehood, copy):
     said = [line for line in lines if "unknown key" in line]
     last = len(path.read_text().splitlines())
     assert said == [
-        f"fumehood: {path}:21:1: key 'some_new_key': unknown key of task, without effect",
+        f"fumehood: {path}:21:1: key 'some_new_key': unknown key of task, ignored",
         f"fumehood: {path}:{last}:1: key 'trainig_timeout': unknown key; "
         "did you mean 'training_timeout'?",
     ]

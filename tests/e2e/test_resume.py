@@ -47,7 +47,7 @@ def stop_in_step_3(fumehood, server, agent: str, how: int) -> Path:
     busy = fumehood.run("--resume", folder, "--url", server.url, status=1)
     assert "being written by another process" in busy.stderr
     away = fumehood("run", "--resume", folder, "--out", "zz", status=2)
-    assert "leave --out out" in away.stderr and not (fumehood.folder / "zz").exists()
+    assert "remove --out" in away.stderr and not (fumehood.folder / "zz").exists()
     assert len(list(folder.glob("run-*.log"))) == 1
     child.send_signal(how)
     child.communicate(timeout=300)

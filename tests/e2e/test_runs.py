@@ -349,7 +349,7 @@ def test_a_file_of_many(fumehood, serve):  # noqa: F811
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("tasks: []", "'tasks' names none"),
+        ("tasks: []", "'tasks' is empty"),
         ("models: [demo]", "tasks"),
         ("tasks: [rows, nosuch]", "sweep.yaml:1:15: no task 'nosuch'"),
         ("tasks: ['rows:x']", "sweep.yaml:1:9: task 'rows' has no variant 'x'"),
@@ -362,7 +362,7 @@ def test_a_file_of_many(fumehood, serve):  # noqa: F811
         ),
         ("tasks: [rows]\ntemperatures: [hot]", "'hot' is not a temperature"),
         ("tasks: [rows]\nmodel: [demo]", "models"),
-        ("tasks: [rows]\nmodels: []", "2:9: 'models' names none"),
+        ("tasks: [rows]\nmodels: []", "2:9: 'models' is empty"),
         ("tasks: [rows, words, rows]", "sweep.yaml:1:22: 'rows' would be played twice"),
         ("tasks: [rows]\nmodels: [demo, demo]", "2:16: 'demo' would be played twice"),
         ("tasks: [rows]\nagents: [a, b, a]", "2:16: 'a' would be played twice"),

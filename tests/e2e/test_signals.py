@@ -158,11 +158,11 @@ def test_export_replaces_no_fuller_trajectory(fumehood):
     lines = log.read_text().splitlines(keepends=True)
     log.write_text("".join(lines[:3]))
     refused = fumehood("export", folder, status=2).stderr
-    assert f"'{path}' has 2 steps, and the events have 1: move it away" in refused
+    assert f"'{path}' has 2 steps, but events.jsonl has only 1: move the file" in refused
     assert path.read_bytes() == whole
     path.unlink()
     told = fumehood("export", folder).stderr
-    assert f"the episode of '{folder}' has no end" in told and "after step 1" in told
+    assert f"the record in '{folder}' ends with step 1: the episode still runs, or" in told
 
 
 def test_export_names_what_it_was_given(fumehood):

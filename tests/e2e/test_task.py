@@ -142,7 +142,7 @@ def test_a_new_task_plays(fumehood, grader):
     scores = report["played"]
     (metric,) = scores["solution"].keys() & scores["baseline"].keys()
     assert scores["solution"][metric] != scores["baseline"][metric] and "problem" not in scores
-    assert "is there already" in fumehood("task", "new", "mine", status=2).stderr
+    assert "already exists" in fumehood("task", "new", "mine", status=2).stderr
 
 
 def test_new_goes_where_it_is_told(fumehood):
@@ -164,7 +164,7 @@ FAULTS = [
     ("[starter/]", "[starter/, solution/]", "the agent would see ", 1),
     ("target: y", "target: z", "answers.csv has no column 'z'", 1),
     ("  id: id", "  id: no", "answers.csv has no column 'no'", 1),
-    ("name: accuracy", "name: Score", "the grader gives 'accuracy', and the task goes by", 1),
+    ("name: accuracy", "name: Score", "but the task's metric is 'Score'", 1),
     ("[baseline.py]", "[other.py]", "other.py is in neither starter_code nor", 1),
     ("name: Sums", "default_variant: nosuch\nname: Sums", "there is no variant 'nosuch'", 2),
     ("[starter/]", "[/etc/passwd]", "leads out of", 2),

@@ -167,7 +167,9 @@ def test_a_grader_that_gives_another_score_is_found(fumehood):
         'return {"Score": right / (GAMES * ROUNDS) + __import__("random").random() / 100}',
     )
     problem = played(fumehood, "moody", status=1)["problem"]
-    assert problem.startswith("the solution: the same submission was graded twice, and Score was ")
+    assert problem.startswith(
+        "the solution: two gradings of the same submission differ: Score was "
+    )
 
 
 def test_another_submission_each_time_is_a_note(fumehood):

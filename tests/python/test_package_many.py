@@ -42,7 +42,7 @@ def test_a_pool_limits_output(gym):
         assert steps[1].outcome == "output_limit"
     with pytest.raises(fumehood.InputError, match="num_envs is -3"):
         fumehood.EnvPool(TASK, -3, gym=gym)
-    with pytest.raises(fumehood.InputError, match="output_bytes is 0 to"):
+    with pytest.raises(fumehood.InputError, match="output_bytes should be 0 to"):
         fumehood.EnvPool(TASK, 2, gym=gym, output_bytes=-1)
 
 

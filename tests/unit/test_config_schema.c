@@ -235,7 +235,7 @@ static void test_lenient(void **state)
 	assert_string_equal(warnings.items[0],
 			"c.yaml:1:1: key 'coutn': unknown key; did you mean 'count'?");
 	assert_string_equal(warnings.items[1],
-			"c.yaml:3:18: key 'more': unknown key of wheel, without effect");
+			"c.yaml:3:18: key 'more': unknown key of wheel, ignored");
 	/* A wrong value is an error even where an unknown key is only a warning. */
 	assert_int_equal(read_cart(&a, "count: x\n", &warnings, &c, NULL), -EINVAL);
 }

@@ -66,7 +66,7 @@ static void test_kinds(void **state)
 	assert_kind(open_task(NULL), EINVAL, FH_ERROR_INPUT);
 	assert_kind(fh_env_open(gym, &FH_ENV_OPTIONS(.task = "rows", .reward = 77), &env, &error),
 			EINVAL, FH_ERROR_INPUT);
-	assert_string_equal(error.message, "there is no kind of reward 77");
+	assert_string_equal(error.message, "unknown kind of reward 77");
 	assert_kind(fh_env_open(gym, NULL, &env, &error), EINVAL, FH_ERROR_INPUT);
 	assert_kind(fh_env_validate(env, &step, &error), EPROTO, FH_ERROR_STATE);
 	assert_kind(fh_env_end(env, &step, &error), EPROTO, FH_ERROR_STATE);
@@ -137,7 +137,7 @@ static void test_output_bytes(void **state)
 								 .output_bytes = bytes),
 						 &env, &error),
 				-EINVAL);
-		assert_string_equal(error.message, "output_bytes is 0 to 1073741824");
+		assert_string_equal(error.message, "output_bytes should be 0 to 1073741824");
 	}
 }
 

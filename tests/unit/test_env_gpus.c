@@ -57,7 +57,7 @@ static void test_a_lease_is_one_gym_s(void **state)
 	assert_done(open_with(1, NULL, 0, &second));
 	assert_int_equal(open_with(1, NULL, 0, &gym), -EBUSY);
 	assert_has(error.message,
-			"of 3 GPUs 0 are free, and 1 wanted: GPU 2 is in use by process ");
+			"not enough GPUs are free (needed: 1, free: 0 of 3): GPU 2 is in use by process ");
 	assert_int_equal(open_with(4, NULL, 0, &gym), -ENOENT);
 	fh_gym_close(first);
 	assert_int_equal(open_with(1, (int[]){ 0 }, 1, &gym), -EBUSY);
@@ -76,7 +76,7 @@ static void test_environments_share_those_of_their_gym(void **state)
 	assert_done(open_with(3, NULL, 0, &gym));
 	assert_done(fh_env_open(gym, &two, &a, &error));
 	assert_int_equal(fh_env_open(gym, &two, &b, &error), -EBUSY);
-	assert_has(error.message, "2 GPUs are wanted, and 1 of the gym's are free");
+	assert_has(error.message, "2 GPUs are wanted, but only 1 of the gym's are free");
 	assert_done(fh_env_open(gym, &FH_ENV_OPTIONS(.task = "rows", .n_gpus = 1), &b, &error));
 	fh_env_close(a);
 	assert_done(fh_env_open(gym, &two, &a, &error));

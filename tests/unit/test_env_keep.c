@@ -339,7 +339,8 @@ static void test_a_folder_that_stays_locked(void **state)
 	assert_done(fh_env_step_start(env, &FH_ACTION(.text = "exit_forfeit"), &error));
 	assert_neighbour_steps(env, neighbour);
 	assert_done(fh_env_end(env, &step, &error));
-	assert_has(step.observation, "(The memory was not kept: another process keeps '");
+	assert_has(step.observation,
+			"(The memory was not kept: another process holds the lock of '");
 	close(lock);
 	fh_env_close(env);
 	fh_env_close(neighbour);

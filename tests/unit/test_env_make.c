@@ -228,7 +228,7 @@ static void test_failures(void **state)
 		{ "import os\nos.mkdir('more')\n"
 		  "for path in ('seen.txt', 'more/answer.txt'):\n"
 		  "    open(path, 'w').truncate(1500 << 20)\n",
-				"more than 2147483648 bytes together, with 'more/answer.txt'" },
+				"up to 'more/answer.txt' have more than 2147483648 bytes" },
 	};
 	const char *limit = strstr(dataset_yaml, "90s");
 	struct fh_env_options options = FH_ENV_OPTIONS(.task = "made");

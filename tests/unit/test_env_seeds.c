@@ -67,7 +67,7 @@ static void test_salts_that_are_none(void **state)
 	struct fh_env *env = NULL;
 
 	assert_int_equal(fh_env_open(gym, &options, &env, &error), -EINVAL);
-	assert_string_equal(error.message, "a judge's salt is at most 9007199254740991");
+	assert_string_equal(error.message, "a judge's salt should be at most 9007199254740991");
 }
 
 static void look_at_data(uint64_t data_seed, char out[128])
@@ -111,7 +111,7 @@ static void test_data_seeds_that_are_none(void **state)
 	struct fh_env *env = NULL;
 
 	assert_int_equal(fh_env_open(gym, &options, &env, &error), -EINVAL);
-	assert_string_equal(error.message, "a data seed is at most 9007199254740991");
+	assert_string_equal(error.message, "a data seed should be at most 9007199254740991");
 	options.data_seed = 1;
 	assert_int_equal(fh_env_open(gym, &options, &env, &error), -EINVAL);
 	assert_non_null(strstr(error.message, "'guess' has no generated data"));

@@ -349,7 +349,8 @@ static void test_a_single_row_has_no_halves(void **state)
 						  .answers_bytes = strlen(theirs) },
 					&values, &err),
 			-EBADMSG);
-	assert_string_equal(err.message, "a single row can't be halved");
+	assert_string_equal(err.message,
+			"a single row can't be split into a part to validate and a final part");
 }
 
 int main(void)

@@ -46,7 +46,8 @@ static void test_scores(void **state)
 	assert_int_equal(score_add_real(&r.score, "Time", 0.5, &err), 0);
 	assert_true(*score_find(&r.score, "Time") == 0.5);
 	assert_int_equal(score_add_real(&r.score, "n", 0.5, &err), -EPROTO);
-	assert_string_equal(err.message, "the grader gave a metric 'n' of its own");
+	assert_string_equal(err.message,
+			"the grader gave the metric 'n', a name that Fumehood uses itself");
 	score_release(&copy);
 	score_release(&r.score);
 }

@@ -139,7 +139,7 @@ static void test_data_seeds(void **state)
 
 	put_task(HEAD SCRIPT BASE);
 	refuse(&own, "t", -EINVAL,
-			"task 't' has no generated data, so it takes no data seed but 0");
+			"task 't' has no generated data, so its data seed can only be 0");
 }
 
 /* A task loads before its data is generated. The folder's name depends on all that the data is made

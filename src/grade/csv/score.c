@@ -67,8 +67,7 @@ static int matching_init(struct matching *m, const struct csv *answers, struct f
 		size_t slot = matching_find_slot(m, &answers->rows[i].id);
 
 		if (m->slots[slot])
-			return error_say(err, EBADMSG,
-					"line %zu: an id that an earlier line has too",
+			return error_say(err, EBADMSG, "line %zu: an earlier line has the same id",
 					answers->rows[i].line);
 		m->slots[slot] = (uint32_t)i + 1;
 	}
@@ -243,7 +242,8 @@ static int score_rows(const struct score_request *request, struct scored_row *ro
 		return 0;
 	}
 	if (n < 2)
-		return error_say(err, EBADMSG, "a single row can't be halved");
+		return error_say(err, EBADMSG,
+				"a single row can't be split into a part to validate and a final part");
 	scored.n = score_keep_part(rows, n, request->part, seed);
 	return request->metric->score(&scored, out, err);
 }
