@@ -71,8 +71,8 @@ static int template_complain(const struct template *t, const char *at, struct fh
 	va_end(ap);
 	if (!t->at)
 		return error_say(err, EINVAL, "%s", what);
-	/* add the text's lines before the error, if the text is a YAML block, whose lines are the
-	 * file's */
+	/* Count the lines before the error. Only a YAML block has the same lines as its file: other
+	 * texts get the number of their first line. */
 	line = t->at->line + t->at->block;
 	for (const char *s = t->text; s < at && t->at->block; s++)
 		line += *s == '\n';

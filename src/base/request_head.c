@@ -54,7 +54,8 @@ int request_head_next(struct request_head *h, const char **out_name, const char 
 		return 0;
 	line = request_head_line(h);
 	colon = line ? strchr(line, ':') : NULL;
-	/* Space in or after a name is how requests are smuggled; a folded line begins with it. */
+	/* Refuse space in or after a name: request smuggling uses it, and folded lines begin
+	 * with it. */
 	if (!colon || colon == line || strcspn(line, " \t") < (size_t)(colon - line))
 		return BAD_REQUEST;
 	*colon = '\0';

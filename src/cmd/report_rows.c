@@ -10,7 +10,7 @@
 
 /* The runs that `fumehood report` and `fumehood export` take. */
 
-#define WARNED_MAX 10 /* records of each kind that are named */
+#define WARNED_MAX 10 /* most records that warnings of a kind name; others are counted */
 
 static int report_rows_compare(const void *a, const void *b)
 {

@@ -81,7 +81,7 @@ void transcript_add_result(
 	bool told;
 
 	transcript_add_styled(out, style, "", step->output, "", "");
-	/* The observation mostly has the reason too. A long observation is shown in part. */
+	/* The reason is often in the observation too, but a cut observation may lack it. */
 	told = step->refused && strstr(buf_str(out) + before, step->refused);
 	if (step->duration_s >= 0)
 		buf_printf(&how, ", %.3g s", step->duration_s);

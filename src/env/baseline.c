@@ -16,7 +16,7 @@
 /*
  * A baseline is played like any episode: its command is the only action, and it is scored the same
  * way. The seed is always the same. The score is kept in <state>/baselines. The file's name has the
- * task's hash and the machine's fingerprint, and the file appears whole.
+ * task's hash and the machine's fingerprint. The file gets its name when it is complete.
  */
 
 #define SEED 0

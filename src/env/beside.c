@@ -45,7 +45,7 @@ static void beside_on_validate(struct fh_env *env)
 	}
 	env->episode.n_validated++;
 	env->agent.asked_ns = clock_now_ns();
-	/* Another validate of the same command gets other random numbers. */
+	/* Give each validate of a command different random numbers. */
 	sha256_add_str(&env->episode.history, REASON_VALIDATE);
 	if (scoring_begin(&env->scoring, REASON_VALIDATE, &err) < 0)
 		beside_answer(env,

@@ -86,7 +86,7 @@ static int calls_answer_papers(const struct calls *c, const struct buf *body, st
 	return papers_add_lines(out, buf_str(body), body->len, c->most, err);
 }
 
-/* Begins a `validate`. The environment answers it by calls_answer_validate(). */
+/* Begins the service `validate`. The environment scores, then calls calls_answer_validate(). */
 static int calls_begin_validate(struct calls *c, const char *text, struct fh_error *err)
 {
 	if (!c->validates)
@@ -319,7 +319,7 @@ void calls_answer_validate(
 	struct fh_error why;
 
 	if (!c->service || c->service->begin != calls_begin_validate)
-		return; /* the tool was killed, and another call came */
+		return; /* the tool that asked was killed, and another call is served now */
 	error_say(&why, EACCES, "%s", buf_str(text));
 	calls_say(c, sb, is_scored ? 0 : why.code, text, &why);
 	calls_end(c);

@@ -19,7 +19,7 @@ struct gateway {
 	uint32_t program;   /* id of the program */
 	int port;           /* port in the sandbox; 0: not known yet */
 	struct buf calls;   /* bytes from the program that were not handled yet */
-	size_t n_given;     /* bytes of `calls` that gateway_next() gave last */
+	size_t n_given;     /* length of the call in `calls` that gateway_next() returned last */
 	struct buf answers; /* bytes for the program that were not sent yet */
 	bool is_hungry;     /* the program's pipe has room */
 	/* the program has sent something malformed, and was killed */

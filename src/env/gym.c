@@ -315,8 +315,8 @@ void gym_task_leave(struct fh_gym *gym, struct gym_task *t)
 	pthread_mutex_unlock(&gym->lock);
 }
 
-/* Takes the task of another data seed out of the list that was unused for longest. NULL: the gym
- * keeps all that it has. */
+/* Takes from the list the task with a data seed that was unused for longest. NULL: there are few
+ * such tasks, and all stay. */
 static struct gym_task *gym_take_unused(struct fh_gym *gym)
 {
 	auto_unlock pthread_mutex_t *held = scope_lock(&gym->lock);

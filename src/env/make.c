@@ -238,7 +238,8 @@ static int make_play(const struct make_job *job, const char *folder, struct fh_e
 	return r;
 }
 
-/* Shows a Python environment to the job's program. `binds` has room for it behind the job's. */
+/* Binds a Python environment into the sandbox of the job's program. `binds` has room for its binds
+ * after the job's own. */
 static void make_use_python(struct make_job *job, struct arena *a, const struct python_env *python,
 		struct sandbox_bind *binds)
 {

@@ -141,7 +141,7 @@ struct keeping {
 	 * not the link
 	 */
 	char *path;
-	const struct buf *began; /* memory.began, which does not change while the job runs */
+	const struct buf *began; /* memory at the episode's start; stays as it is meanwhile */
 	struct buf ours;
 };
 

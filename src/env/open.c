@@ -187,7 +187,7 @@ int fh_env_open(struct fh_gym *gym, const struct fh_env_options *options, struct
 struct open_work {
 	struct fh_env *env;
 	struct fh_env_options options;
-	struct arena arena; /* has copies of all that the options point to */
+	struct arena arena; /* holds copies of the texts and lists in `options` */
 };
 
 static void open_work_free(struct open_work *w)
@@ -196,7 +196,7 @@ static void open_work_free(struct open_work *w)
 	free(w);
 }
 
-/* A job_work. Touches no member of the environment that says what is under way. */
+/* Runs in a job's thread. So it must not touch env->turn, which the caller's thread reads. */
 static int open_work_run(void *work, struct fh_error *err)
 {
 	struct open_work *w = work;

@@ -13,8 +13,8 @@ struct scores {
 	double value;      /* value of the task's metric in the last score */
 	struct score best; /* best score that counts; empty: none yet */
 	/*
-	 * If the task's grader has `final`, the episode's end moves `best` here. So validates don't
-	 * count in `best` then.
+	 * Best score of all validates, moved here from `best` at the episode's end. Only if the
+	 * task's grader has `final`, because `best` is then the score of the end alone.
 	 */
 	struct score validated;
 	bool ended; /* scores_end() moved `best` to `validated` */

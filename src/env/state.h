@@ -78,7 +78,7 @@ struct fh_env {
 	} start;
 	/* command of a step that plays as the agent */
 	struct {
-		char *script; /* without the gateway's address */
+		char *script; /* text of the command; the gateway's address is added later */
 		double timeout_s;
 		env_call_fn *on_call;       /* receiver of the command's calls */
 		env_request_fn *on_request; /* told about its `validate` and `submit` */

@@ -86,7 +86,7 @@ struct native_session {
 	int64_t began_ns, deadline_ns;
 	int64_t pump_ns; /* time at which to ask the porter to forward the command's output */
 	bool awaited;    /* shell_await_quick() was called for this command */
-	/* the session's first command was awaited: it is slow, so it is not polled for */
+	/* False until the first command, which is slow: its answer is not polled for. */
 	bool warm;
 	/* number of commands to run without polling for answers, and how many have run */
 	unsigned leave_out, left_out;

@@ -46,7 +46,7 @@ static struct dump_usage dump_usage_at(const struct pyjson *spent)
 		.calls = dump_number(stats, "api_calls") };
 }
 
-/* Usage between two events `spent`. Before the first nothing was spent. */
+/* Returns the usage between two events `spent`. `from` is NULL before the first event. */
 static struct dump_usage dump_usage_between(const struct pyjson *from, const struct pyjson *to)
 {
 	struct dump_usage a = from ? dump_usage_at(from) : (struct dump_usage){ 0 };

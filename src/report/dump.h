@@ -18,7 +18,7 @@ struct dump_step {
 	const struct traj_step *texts;
 	const struct pyjson *event;  /* event of the step, or a turn; NULL: a record of MLGym's */
 	const struct pyjson *scores; /* metrics of a scored step, or its score; NULL: not scored */
-	double score, best;          /* by the metric that decides; `best` so far */
+	double score, best;          /* in the deciding metric: of this step; best so far */
 	double begin_s, end_s;       /* seconds since 1970 */
 	double duration_s;
 	double model_s; /* seconds from the last observation to the model's reply */
@@ -34,8 +34,8 @@ struct dump_run {
 	const struct pyjson *turns; /* turns of a policy's episode; NULL: another record */
 	struct dump_step *steps;
 	size_t n_steps;
-	struct exported events; /* owns the values of our records */
-	struct traj *file;      /* owns the values of others */
+	struct exported events; /* owns the values, if the record is an events.jsonl */
+	struct traj *file;      /* owns the values, if the record is a .traj */
 	struct arena arena;
 };
 

@@ -190,7 +190,7 @@ static size_t effort_index(struct arena *a, struct texts *names, const char *nam
 	return names->n++;
 }
 
-#define STATUSES_MAX 40 /* different exit statuses that are told apart */
+#define STATUSES_MAX 40 /* most exit statuses that have a row of their own */
 
 static void effort_statuses(const struct report *r)
 {

@@ -24,7 +24,7 @@
 
 struct inspect_log {
 	const struct inspect_group *group;
-	const struct run_row *first; /* the run that stands for what all of them share */
+	const struct run_row *first; /* any run of the log, for values that all have in common */
 	char id[INSPECT_ID_BYTES];
 	char *model;
 	double begin_s, end_s;

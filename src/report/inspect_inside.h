@@ -34,8 +34,8 @@ const char *inspect_date(char text[64], double seconds, char separator);
 void inspect_put_time(struct pyjson_writer *w, const char *key, double seconds);
 void inspect_put_number(struct pyjson_writer *w, const char *key, double value);
 
-/* Writes tool calls of our records, the members of such a call, and tools on offer. Inspect has
- * objects where OpenAI has JSON as a text. NULL: nothing, or an empty list of tools. */
+/* Write tool calls, the members of a call, and the list of tools, in Inspect's form. Records have a
+ * call's arguments as a JSON text, Inspect as an object. NULL: writes nothing, or an empty list. */
 void inspect_put_calls(struct pyjson_writer *w, const char *key, const struct pyjson *calls);
 void inspect_put_call(struct pyjson_writer *w, const struct pyjson *call);
 void inspect_put_tools(struct pyjson_writer *w, const char *key, const struct pyjson *tools);

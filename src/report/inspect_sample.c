@@ -69,7 +69,7 @@ static void sample_put_messages(
 	pyjson_end_array(w);
 }
 
-/* The text of the task: the first message that is neither an order nor a demonstration. */
+/* Returns the text of the task: the first message that is no system prompt and no demonstration. */
 static const struct pyjson *sample_input(const struct inspect_sample *s)
 {
 	const struct traj *t = s->run->traj;

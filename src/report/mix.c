@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define MIX_VALUES_MAX 4   /* values of a cell that are named */
+#define MIX_VALUES_MAX 4   /* most values that a cell names; it counts the others */
 #define MIX_HASH_LETTERS 8 /* letters of a hash that are shown */
 
 /* --- what a score depends on ------------------------------------------------------------------ */

@@ -24,7 +24,7 @@ struct run_row {
 	const char *judge;   /* format of the judge's keys, seed of the data */
 	const char *metric;  /* metric that decides */
 	int64_t maximize;    /* 1: more is better; 0: less is */
-	int64_t guessed;     /* 1: no record or task names the metric */
+	int64_t guessed;     /* 1: `metric` is a guess, because no record or task names it */
 	const char *model, *agent, *agent_hash;
 	int64_t number;      /* number of the run's folder */
 	int64_t policy_step; /* step of the training of the policy */
@@ -81,12 +81,12 @@ struct action_letter {
 	char letter;
 	const char *name;
 };
-extern const struct action_letter action_letters[]; /* ended by the letter 0 */
+extern const struct action_letter action_letters[]; /* ends with the letter NUL */
 
-/* The letter of an action's kind. It goes by the first word, after any `cd ... &&`. */
+/* Returns the letter of an action's kind. The first word after any `cd ... &&` decides. */
 char action_letter_of(const char *action);
 
-/* True if a person is the model of a run, and not one who takes over a model's run. */
+/* Returns true if a person plays as the model. A person who takes over a run does not count. */
 bool run_row_is_human(const struct run_row *row);
 
 /* Adds an empty row. The pointer is valid until the next call. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define GRID 20                /* most points of a curve over steps or cost */
-#define SPREAD_NAMES_BYTES 400 /* most bytes of the tasks that a note names */
+#define SPREAD_NAMES_BYTES 400 /* most bytes of the list of tasks in a note */
 
 /* --- normalised scores ------------------------------------------------------------------------ */
 
@@ -265,8 +265,8 @@ static size_t spread_count_unknown_costs(const struct report *r)
 	return n;
 }
 
-/* Points on an axis at which curves are known: at equal distances up to `reach`. If runs that are
- * outliers go on, there is one more at the end of the longest. */
+/* Points on an axis at which the curves are computed: at equal distances up to `reach`. If an
+ * outlier is longer, the end of the longest run is another point. */
 struct spread_grid {
 	double *at;
 	size_t n;

@@ -4,7 +4,7 @@
 
 #include "report/gather.h"
 
-/* Tables of the spread of runs: of each cell, IQM over tasks, scores over steps and cost. */
+/* Adds the tables that show how much runs differ: by cell, by task, and by steps and cost. */
 void spread_tables(const struct report *r);
 
 #endif

@@ -225,7 +225,7 @@ double stats_permutation(const double *differences, size_t n)
 		/* Sums of the same numbers in another order differ in the last digit. */
 		extreme += fabs(sum) >= fabs(seen) - 1e-12 * (1 + fabs(seen));
 	}
-	/* The data itself counts as a try if not all were tried. */
+	/* If only random signs were tried, count the data's own signs as another try. */
 	return n <= EXACT_MAX ? (double)extreme / (double)tries
 			      : ((double)extreme + 1) / ((double)tries + 1);
 }

@@ -50,8 +50,8 @@ struct chart {
 	const char *x_title, *y_title;
 	const struct chart_line *lines;
 	size_t n_lines;
-	const double *shades; /* CHART_HEAT: for each cell after the row's name; NAN: none */
-	size_t bar_column;    /* CHART_BARS: column of the lengths */
+	const double *shades; /* CHART_HEAT: shade of each cell but the row's name; NAN: none */
+	size_t bar_column;    /* CHART_BARS: column with the bars' lengths */
 	double x_high; /* end of the x axis, so that outliers lie outside; 0: the highest x */
 };
 
@@ -75,7 +75,7 @@ struct chart_ticks {
  * `low` is less than `high`. */
 struct chart_ticks chart_ticks_of(double low, double high, int most);
 
-/* Says how many values lie outside the axes, and how far. NULL: none does. */
+/* Returns a sentence: how many values lie outside the axes, and how far. NULL: none does. */
 const char *chart_outside(struct arena *a, const struct chart *f);
 
 struct report_doc {
@@ -104,7 +104,8 @@ struct cell cell_count(struct report_doc *doc, double value);
 /* A number with so many digits after the point, at least one, rounded half to even as numpy does.
  * NAN becomes an empty cell. */
 struct cell cell_number(struct report_doc *doc, double value, int digits);
-/* A number with at least so many digits after the point. A small number has three that matter. */
+/* A number with at least so many digits after the point. A small number gets more, so that three of
+ * its digits are significant. */
 struct cell cell_small(struct report_doc *doc, double value, int digits);
 /* A number with so many digits after the point, rounded as Python's round() does. */
 struct cell cell_rounded(struct report_doc *doc, double value, int digits);

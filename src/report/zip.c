@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define ZIP_32_MAX 0xffffffffU /* means: the number is in the Zip64 record */
+#define ZIP_32_MAX 0xffffffffU /* says that the Zip64 record has the number */
 #define ZIP_VERSION 45         /* first version of the format that has Zip64 */
 #define ZIP_UTF8 0x800         /* flag: the name is UTF-8 */
 #define ZIP_DAY 0x21           /* 1980-01-01 */

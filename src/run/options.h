@@ -30,7 +30,7 @@ struct run_options {
 	const char *resume; /* value of --resume: folder of the run to go on with */
 	int retry;          /* number of times that an episode is started again after a failure */
 	struct run_agent_options agent;
-	struct foreign_options foreign; /* command NULL: agents are configurations */
+	struct foreign_options foreign; /* for a program as the agent; command NULL: none */
 	struct {
 		bool models, runs, memory, gpus_per_agent;
 	} given;

@@ -58,7 +58,7 @@ struct run {
 	const char *warned;
 	struct run_play play;
 	int64_t look_ns; /* time of the next look at the running steps */
-	size_t looked;   /* number of looks so far */
+	size_t looked;   /* how often the running steps were looked at */
 };
 
 /* Prepares an empty run. The options stay valid until run_close(). */

@@ -22,7 +22,7 @@ struct sim_wiring *wiring_new(const struct sim_kind *kind, uint64_t number);
 
 void wiring_free(struct sim_wiring *wiring); /* `wiring` may be NULL */
 
-/* Reads n plain observations by the sensors. */
+/* Computes what the sensors show for n plain observations. */
 void wiring_sense(const struct sim_wiring *wiring, const void *plain, size_t n, float *sensors);
 
 /* Turns n actions of a policy into those of the environment. They are in range. */

@@ -19,7 +19,7 @@
 
 enum grader_kind { GRADER_CSV, GRADER_SCRIPT, GRADER_DUEL, GRADER_MLGYM };
 
-/* How an MLGym task's evaluator is called, by MLGym's task classes. */
+/* Ways to call the evaluator of an MLGym task: one for each of MLGym's task classes. */
 enum mlgym_call { MLGYM_CSV, MLGYM_PYTHON, MLGYM_MODEL, MLGYM_LM };
 
 /* Names of the values of enum mlgym_call, for imports.py and mlgym.py of src/grade/python. */
@@ -45,8 +45,8 @@ struct task_grader {
 	int64_t timeout_ms;
 	/* how often the agent may request a `validate` in an episode; 0: unlimited */
 	int validations;
-	/* True: other hidden answers score the end of an episode than a `validate`. Only the end's
-	 * score counts. */
+	/* True: a `validate` is scored by a part of the hidden answers, the end of the episode by
+	 * the others. Only the score of the end counts. */
 	bool final;
 	/* The members from here to `most` are for graders of the kind csv only. */
 	const char *answers; /* absolute path of the hidden file with the answers */
@@ -57,35 +57,34 @@ struct task_grader {
 	const char *csv_metric;
 	/* smallest and largest prediction, as text; NULL: any */
 	const char *least, *most;
-	/* Members for graders of the kinds script and duel. `program` is the absolute path of the
-	 * judge, which runs as `python3 PROGRAM ARGS` in the grader's sandbox. The path may also be
-	 * among task.hidden. */
+	/* For graders of the kinds script and duel: absolute path of the judge's program. The
+	 * grader's sandbox runs `python3 PROGRAM ARGS`. The file may also be in task.hidden. */
 	const char *program;
 	const char *const *args; /* arguments of the judge, NULL-terminated */
-	/* only for kind duel: the program that runs the submission. It is called as `python3
-	 * PLAYER SUBMISSION FUNCTION...` in the player's sandbox. NULL:
-	 * src/grade/python/player.py. A program of the task can import that file */
+	/* Only for kind duel: absolute path of the program that runs the submission. The player's
+	 * sandbox runs `python3 PLAYER SUBMISSION FUNCTION...`. NULL: src/grade/python/player.py,
+	 * which a task's own program can import too. */
 	const char *player;
 	/* functions of the submission that the judge may call; NULL-terminated */
 	const char *const *functions;
-	/* Only for kind duel: number of players. Each runs in a sandbox of its own, after the one
-	 * before it has ended. */
+	/* Only for kind duel: number of players. They run one after another, each in a sandbox of
+	 * its own. */
 	int players;
 	/* Only for kind duel: bytes of memory that the judge shares with each player; 0: none. */
 	int64_t shared_bytes;
-	/* Only for kind duel: name of a metric that is added to the score. It is the CPU time in
-	 * seconds of judge and players together. NULL: none. */
+	/* Only for kind duel: name of a metric that is added to the score. It is the CPU time of
+	 * judge and players in seconds. NULL: none. */
 	const char *cpu_metric;
-	/* only for kind mlgym: how to call the first evaluator, and all files of the evaluator. A
-	 * file's target is its path in the workspace. `submission` may be "" for the whole
-	 * workspace. */
+	/* Only for kind mlgym: way to call the evaluator's program, the first of `evaluators`. If
+	 * `submission` is "", the whole workspace is scored. */
 	enum mlgym_call call;
+	/* only for kind mlgym: all files of the evaluator; their targets are in the workspace */
 	const struct task_file *evaluators;
 	size_t n_evaluators;
 };
 
-/* Score of the baseline or solution by the task's metric, as task.yaml states it. The score differs
- * with the seed. */
+/* Score that task.yaml expects of the baseline or solution, in the task's metric. The seed changes
+ * the score, so it is a mean and a deviation. */
 struct task_expect {
 	bool given;
 	double mean, sd; /* mean and standard deviation of the score over seeds */
@@ -104,7 +103,7 @@ struct task {
 	/* absolute path of the task's folder; for an MLGym task, of the checkout */
 	const char *dir;
 	const char *file; /* absolute path of the task's YAML file */
-	/* The task is from an MLGym checkout, and its observations have MLGym's form. */
+	/* True: the task is from an MLGym checkout, and its observations have MLGym's format. */
 	bool mlgym;
 	/* Warnings for the user about unknown keys, and about data that is downloaded. */
 	const char *const *warnings;
@@ -129,8 +128,8 @@ struct task {
 	size_t n_data;
 	const struct task_file *hidden; /* files to put into the grader's sandbox only */
 	size_t n_hidden;
-	/* Shell command that makes the baseline's submission in a new episode. If it is NULL, or
-	 * if baseline_is_published, the baseline is the scores in `published`. */
+	/* Shell command that makes the baseline's submission in a new episode. NULL: `published`
+	 * is the baseline. */
 	const char *baseline_command;
 	bool baseline_is_published; /* `published` is the baseline, although a command is given */
 	/* Files that baseline_command needs in the workspace. Agents don't get them. */
@@ -166,8 +165,8 @@ struct task {
 	const struct node *keys;
 	const struct dataset *datasets; /* data sets that the task names */
 	size_t n_datasets;
-	/* Number that selects generated data: the generator makes other files for each number. 0 if
-	 * no data set is generated. */
+	/* Seed of the program that generates data sets: each seed gives different files. 0 if no
+	 * data set is generated. */
 	uint64_t data_seed;
 	struct arena arena;
 };
@@ -182,15 +181,15 @@ static inline void scope_task(struct task *const *task)
 #define auto_task __attribute__((cleanup(scope_task)))
 
 /*
- * Computes a hash of all inputs of a baseline's score: task.yaml, the variant, and files. The files
- * are the starter's, the data's, the grader's, and those of the task's own binds. For files above
- * 16 MiB only size and time are hashed.
+ * Computes a hash of all that decides the baseline's score. This is task.yaml, the variant, and the
+ * files of starter, data, grader and the task's own binds. Files above 16 MiB count only with their
+ * size and time.
  */
 int task_hash(const struct task *task, char hex[SHA256_HEX_BYTES], struct fh_error *err);
 
-/* Checks a path of this machine that the user wants to show to agents. `source` is a real path.
- * -EPERM: the bind would show the agent hidden files: of grader, solution, baseline, data, demo or
- * state. `state_dir` is as in struct task_places. */
+/* Checks a path of this machine that the user wants to show to agents. `source` has no symbolic
+ * links. `state_dir` is as in struct task_places. -EPERM: the path has hidden files in it, of
+ * grader, solution, baseline, data, demo or state. */
 int task_check_bind(const struct task *task, const char *state_dir, const char *source,
 		struct fh_error *err);
 

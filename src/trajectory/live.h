@@ -49,8 +49,8 @@ struct live;
 /* Makes no file yet. `dir` is the run's folder. */
 struct live *live_new(const char *dir);
 
-/* Notes a look at the run. Returns true if the phase is that of the last look, and the file does
- * not show it yet. Then call live_write(). */
+/* Stores the run's phase. Returns true if the phase has not changed since the last call, but the
+ * file shows another. Call live_write() then. */
 bool live_look(struct live *l, const struct live_now *now);
 
 /* Writes the file. `output`: last lines of UTF-8 that the command printed. NULL: unchanged. After a

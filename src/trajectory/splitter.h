@@ -25,7 +25,7 @@ struct splitter {
 	int64_t at;    /* offset of the next byte */
 	int64_t begin; /* offset where the current part began; -1: none */
 	enum record_part part;
-	unsigned depth, part_depth; /* braces around the next byte, and around the part */
+	unsigned depth, part_depth; /* open braces at the next byte, and at the part */
 	bool in_string, escaped, in_key, has_value;
 	char key[16]; /* name of the member of the outer object; "" if it is long */
 	size_t key_len;

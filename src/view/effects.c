@@ -32,7 +32,7 @@ struct effects {
 	void *user;
 };
 
-/* Reads a word after blanks. NULL: none is here, or the shell would make something else of it. */
+/* Reads a word after blanks. NULL: there is none, or the shell would expand it. */
 static const char *effects_word(struct effects *e, bool *out_quoted)
 {
 	auto_buf struct buf word = BUF_INIT((size_t)(e->end - e->at) + 1);

@@ -19,7 +19,8 @@
 /* The page asks for this many steps and messages at a time. */
 #define AT_A_TIME 20
 
-/* A page that is being written. Answers are elements that no browser runs, named by the request. */
+/* A page that is being written. The answer to each request is a <script> element of a type that
+ * browsers don't run. */
 struct held {
 	struct library library;
 	struct buf page;
@@ -61,7 +62,7 @@ static void held_add(struct held *h, const char *name, const struct buf *text)
 	buf_add_str(&h->page, "</script>\n");
 }
 
-/* Asks what the page may ask, and adds the answer. A refusal is left out. */
+/* Asks the viewer for a path, as the page does, and adds the answer. Leaves out a refusal. */
 __attribute__((format(printf, 3, 4))) static void held_ask(
 		struct held *h, const char *path, const char *format, ...)
 {

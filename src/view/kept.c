@@ -20,7 +20,7 @@
  * one by one, so that reading takes little memory.
  */
 
-#define KEPT_FORMAT 2 /* raise it when a step is read in another way: old texts are left out */
+#define KEPT_FORMAT 2 /* raise it when steps are read differently; older kept texts are ignored */
 #define KEPT_TAIL_BYTES 4096
 #define STEP_VALUES 10
 #define PLACE_VALUES 2

@@ -45,7 +45,7 @@ struct library {
 	/* Version of the list that the page was told. It begins with the time, so that no version
 	 * of an earlier viewer is taken for one of this. */
 	int64_t version;
-	int64_t whole; /* first version from which no run has gone since */
+	int64_t whole; /* oldest version since which no run was removed */
 };
 
 /* Lists the runs anew if the list is old. Places that can't be read are skipped. */

@@ -90,7 +90,7 @@ static void rebuild_show(struct rebuilding *g, const char *path, struct window b
 	same = rebuild_overlay(lines, before.n, w, &news);
 	if (now)
 		rebuild_count(g, same, doubt);
-	/* The rest of a file that changed out of sight is unknown. */
+	/* The file changed by a command that is not shown. So its other lines are unknown. */
 	for (size_t i = 0; i < w->total && !same; i++)
 		if (i < w->first || i >= w->first + w->n)
 			lines[i] = (struct rebuilt_line){ 0 };

@@ -34,7 +34,7 @@ void record_free(struct record *r)
 	free(r);
 }
 
-/* Begins again, after the file was replaced. */
+/* Starts to read from the beginning, because the file was replaced. */
 static void record_restart(struct record *r)
 {
 	struct record fresh = {

@@ -402,7 +402,7 @@ void run_take(struct record *r, const struct run_part *p)
 	struct arena arena = ARENA_INIT;
 	const struct pyjson *v = NULL;
 
-	/* The metric is needed for the first score. */
+	/* Look up the metric before the first score is read. */
 	if (!r->events && !r->task) {
 		run_take_names(r);
 		run_find_metric(r);

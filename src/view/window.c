@@ -35,7 +35,7 @@ static bool window_word(struct run_text action, const char *word)
 			(action.n == n || strchr(" \t\n", action.text[n]));
 }
 
-/* Finds the lines between the first line and the one that ends them. */
+/* Finds the lines of an `edit` after its first line and before the line `last`. */
 static bool window_edit_text(struct run_text action, const char *last, struct run_text *out)
 {
 	const char *end = action.text + action.n;

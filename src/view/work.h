@@ -28,7 +28,7 @@ struct view_work {
 int work_start(struct view_work *w, void (*run)(struct view_work *w),
 		void (*release)(struct view_work *w), struct fh_error *err);
 
-/* Called in the thread: adds an event. */
+/* Sends an event to the page. Only the work's own thread calls it. */
 void work_tell(struct view_work *w, const char *name, const struct buf *json);
 
 /* Called in the thread: true if nobody wants the result any more. */

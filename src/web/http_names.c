@@ -155,6 +155,6 @@ void http_name_leave(struct http_name *n)
 	n->is_left = true;
 	libcurl.easy_setopt(n->easy, CURLOPT_TIMEOUT_MS, 0L);
 	libcurl.easy_setopt(n->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)INT_MAX);
-	/* Clear the headers of a call that goes on without its owner, who frees them. */
+	/* Clear the headers: the call outlives its owner, and the owner frees them. */
 	libcurl.easy_setopt(n->easy, CURLOPT_HTTPHEADER, NULL);
 }
