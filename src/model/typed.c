@@ -76,6 +76,14 @@ static const char *const typed_full_screens[] = { "btop", "emacs", "htop", "less
 	"more", "most", "nano", "nvim", "nvtop", "pico", "screen", "tmux", "top", "vi", "view",
 	"vim", "watch" };
 
+/* Options with which a full-screen program only prints, or beginnings of them: "-b" is for `top
+ * -bn1` too. A name of NULL stands for all programs. */
+static const struct {
+	const char *name, *option;
+} typed_printing[] = { { NULL, "--help" }, { NULL, "--version" }, { "emacs", "--batch" },
+	{ "nvim", "--headless" }, { "nvim", "-es" }, { "top", "-b" }, { "vi", "-es" },
+	{ "view", "-es" }, { "vim", "-Es" }, { "vim", "-es" } };
+
 /* Returns true for a word that may stand before a program's name in a command. Examples are an
  * assignment, `sudo` and its options. */
 static bool typed_is_prefix(const char *word)
@@ -109,21 +117,42 @@ static const char *typed_unquoted(struct arena *a, const char *word, size_t n)
 	return out;
 }
 
-/* Returns true if the arguments of a full-screen program make it only print, like `top -b`, `emacs
- * --batch` or `vim -es`. */
-static bool typed_prints(const char *rest)
+/* Returns true if a word of the arguments `rest` begins with an option. */
+static bool typed_has_option(const char *rest, const char *option)
 {
-	static const char *const options[] = { " -b", " --batch", " -e", " -Es", " --help",
-		" --version" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
-		if (strstr(rest, options[i]))
+	for (size_t n; *(rest += strspn(rest, " \t")); rest += n) {
+		n = strcspn(rest, " \t");
+		if (str_starts(rest, option))
 			return true;
+	}
 	return false;
 }
 
-/* Returns true for programs that read commands from their input if they get no arguments. Ignores
- * the version at the end of a name: python3.11. */
+/* Returns true if a program draws on the whole screen when it gets the arguments `rest`. */
+static bool typed_fills_screen(const char *word, const char *rest)
+{
+	bool fills = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(typed_full_screens); i++)
+		fills = fills || str_eq(word, typed_full_screens[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(typed_printing); i++)
+		if ((!typed_printing[i].name || str_eq(word, typed_printing[i].name)) &&
+				typed_has_option(rest, typed_printing[i].option))
+			return false;
+	return fills;
+}
+
+/* Returns true if the arguments of an interpreter name no program: it then reads its input. Options
+ * such as `-i`, `-l`, `-q`, `-s` and `-u` don't change that, and neither does "-". */
+static bool typed_names_no_program(const char *rest)
+{
+	for (rest += strspn(rest, " \t)}"); *rest == '-'; rest += strspn(rest, " \t)}"))
+		rest += 1 + strspn(rest + 1, "ilqsu");
+	return !*rest;
+}
+
+/* Returns true for programs that read commands from their input if they get no program to run.
+ * Ignores the version at the end of a name: python3.11. */
 static bool typed_is_interpreter(const char *word)
 {
 	static const char *const names[] = { "bash", "dash", "ipython", "julia", "node", "python",
@@ -141,14 +170,13 @@ static bool typed_is_interpreter(const char *word)
 /* Returns the sentence about the program `word` with the arguments `rest`. NULL: it may run. */
 static const char *typed_judge(struct arena *a, const char *word, const char *rest, bool redirects)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(typed_full_screens); i++)
-		if (str_eq(word, typed_full_screens[i]) && !typed_prints(rest))
-			return arena_printf(a,
-					"%s needs a whole screen, and a command has none here: "
-					"look at files with cat, head or open; change them with "
-					"edit, sed or cat >FILE <<'EOF'.",
-					word);
-	if (redirects || rest[strspn(rest, " \t)}")] || !typed_is_interpreter(word))
+	if (typed_fills_screen(word, rest))
+		return arena_printf(a,
+				"%s needs a whole screen, and a command has none here: look at "
+				"files with cat, head or open; change them with edit, sed or cat "
+				">FILE <<'EOF'.",
+				word);
+	if (redirects || !typed_names_no_program(rest) || !typed_is_interpreter(word))
 		return NULL;
 	return arena_printf(a,
 			"%s would end at once, because a command has no typed input here: run a script "
