@@ -25,7 +25,7 @@ struct serve_command {
 	struct net_options net;
 	struct log_choice log;
 	const char *listen, *token_file;
-	bool no_token, stdio;
+	bool no_token, stdio, drawn_token;
 	int port;
 };
 
@@ -78,8 +78,8 @@ static int serve_read_token(
 	if (!given) {
 		token = arena_alloc(ctx->arena, SEAT_ID_BYTES);
 		seat_draw_id(token);
-		fprintf(stderr, "fumehood: the token of this server is %s\n", token);
 		c->net.guard.token = token;
+		c->drawn_token = true;
 		return 0;
 	}
 	token = arena_strdup(ctx->arena, given);
@@ -96,6 +96,8 @@ static void serve_listening(void *user, int port)
 	const struct serve_command *c = user;
 	bool v6 = strchr(c->net.address, ':') != NULL;
 
+	if (c->drawn_token)
+		fprintf(stderr, "fumehood: the token of this server is %s\n", c->net.guard.token);
 	printf("listening on http://%s%s%s:%d\n", v6 ? "[" : "", c->net.address, v6 ? "]" : "",
 			port);
 	fflush(stdout);

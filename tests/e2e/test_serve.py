@@ -484,4 +484,5 @@ def test_wrong_options(fumehood, words):
     base = ["serve", "--tasks-dir", TASKS]
     if "--task" not in words:
         base += ["--task", "rows"]
-    assert fumehood(*base, *words, status=2).stderr
+    said = fumehood(*base, *words, status=2).stderr
+    assert said and "the token of this server" not in said
