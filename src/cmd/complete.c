@@ -15,11 +15,14 @@
 
 #include <string.h>
 
+#define PHRASE_BYTES_MAX 60
+
 /*
  * Lists candidates for the last word of a command line, for the completions of shells. They come
  * from the tables of the commands, and from the folders of tasks and agents. An output line is
- * "CANDIDATE\tEXPLANATION". The lines ":files\tPREFIX" and ":folders\tPREFIX" ask the shell to
- * complete a path after PREFIX, because the shell quotes paths itself.
+ * "CANDIDATE\tPHRASE", and the phrase explains the candidate. The lines ":files\tPREFIX" and
+ * ":folders\tPREFIX" ask the shell to complete a path after PREFIX, because the shell quotes paths
+ * itself.
  */
 
 struct completion_line {
@@ -38,11 +41,32 @@ struct completion_line {
 	const char *rest; /* rest of the word to complete; candidates replace it */
 };
 
+/* Returns the length of the first clause of a help text. Cuts it to PHRASE_BYTES_MAX, at a comma if
+ * there is one. */
+static size_t complete_phrase(const char *text)
+{
+	static const char *const ends[] = { "\n", ". ", "; ", " (" };
+	size_t n = strlen(text), cut = PHRASE_BYTES_MAX;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		const char *end = strstr(text, ends[i]);
+
+		n = end && (size_t)(end - text) < n ? (size_t)(end - text) : n;
+	}
+	if (n <= PHRASE_BYTES_MAX)
+		return n;
+	while (cut && !(strchr(",:", text[cut]) && text[cut + 1] == ' '))
+		cut--;
+	for (n = PHRASE_BYTES_MAX; !cut && n && text[n] != ' ';)
+		n--;
+	return cut ? cut : n;
+}
+
 static void complete_add(const struct completion_line *l, const char *candidate, const char *what)
 {
 	if (str_starts(candidate, l->rest))
 		buf_printf(l->out, "%.*s%s\t%.*s\n", (int)l->n_kept, l->kept, candidate,
-				(int)strcspn(what, "\n"), what);
+				(int)complete_phrase(what), what);
 }
 
 static void complete_add_files(const struct completion_line *l)

@@ -18,6 +18,7 @@
 /* fumehood sandbox exec and shell: run a program in a sandbox of its own. */
 
 #define EXEC_FAILED 125 /* exit status if the program did not start, as of docker and env(1) */
+#define EXEC_NOT_FOUND 127
 
 struct sandbox_cli {
 	struct texts binds, gpus, env;
@@ -39,7 +40,7 @@ static const struct cmd_option exec_options[] = {
 			"end the program after this time: 10, 5m; 0: never" },
 	{ "bind", 'b', OPTION_REPEAT, FIELD(binds), "SRC[:DST[:rw]]",
 			"show a file or folder of this machine, read-only. With :rw the sandbox can write "
-			"to a folder; the changes end with the sandbox" },
+			"to a folder; the changes end with the sandbox. Only one folder can be :rw" },
 	{ "env", 'e', OPTION_REPEAT, FIELD(env), "K=V", "set an environment variable" },
 	PYTHON_OPTION(FIELD(python)),
 	{ "gpus", 0, OPTION_LIST, FIELD(gpus), "N,...",
@@ -132,7 +133,12 @@ static int exec_read_folder(
 		return error_say(err, ENOTDIR, "-C '%s': it is not a folder", cli->folder);
 	plan->program.cwd = arena_strdup(&plan->arena, real);
 	plan->binds[plan->n_binds] = (struct sandbox_bind){ plan->program.cwd, plan->program.cwd };
-	return sandbox_bind_check(&plan->binds[plan->n_binds++], err);
+	if (sandbox_bind_check(&plan->binds[plan->n_binds++], err) < 0)
+		return error_say(err, EINVAL,
+				"-C '%s': the sandbox has files of its own there; --workdir "
+				"starts in them",
+				cli->folder);
+	return 0;
 }
 
 static bool exec_is_variable(const char *text)
@@ -212,6 +218,15 @@ static void exec_tell_limits(const struct sandbox *sb, const struct sandbox_cli 
 				sandbox_count(sb, SANDBOX_WRITTEN_BYTES) + left);
 }
 
+/* Tells how to show a program that is on this machine, but not in the sandbox. */
+static void exec_tell_hidden(const char *program, const struct attach_end *end)
+{
+	if (end->status == EXEC_NOT_FOUND && strchr(program, '/') && path_exists(program))
+		cmd_warn("'%s' is not in the sandbox: -C here shows it the current folder, "
+			 "-C DIR another",
+				program);
+}
+
 /* Runs the program in a new sandbox, and closes the sandbox. */
 static int exec_run(struct owner *owner, const struct sandbox_cli *cli,
 		const struct exec_plan *plan, int *out_status, struct fh_error *err)
@@ -249,6 +264,8 @@ static int exec_run(struct owner *owner, const struct sandbox_cli *cli,
 		r = error_say(err, e.status ? e.status : EPIPE, "%s",
 				e.kind == SANDBOX_FAILED ? e.text : "the sandbox is gone");
 	exec_tell_limits(sb, cli, &end);
+	if (!cli->folder)
+		exec_tell_hidden(plan->program.argv[0], &end);
 	sandbox_close(sb);
 	*out_status = end.status;
 	return r;

@@ -68,6 +68,15 @@ def test_what_a_word_can_become(fumehood, words, expected):
     assert got == expected
 
 
+def test_descriptions_are_short_phrases(fumehood):
+    out = fumehood("help", "--complete", "--", "run", "--").stdout
+    phrases = dict(line.split("\t") for line in out.splitlines())
+    assert all(0 < len(phrase) <= 60 for phrase in phrases.values()), phrases
+    assert phrases["--bind"] == "show a file or folder of this machine in the sandbox"
+    assert phrases["--web-hosts"] == "hosts that literature_search and parse_pdf_url may ask"
+    assert phrases["--out"] == "folder for the runs' folders"
+
+
 class Terminal:
     """An interactive shell in a pseudo terminal."""
 

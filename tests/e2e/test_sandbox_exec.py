@@ -59,6 +59,7 @@ WRONG = [
     ("-w /nothere", "enter '/nothere': No such file or directory"),
     ("-C none", "-C 'none': No such file or directory"),
     ("-C file", "-C 'file': it is not a folder"),
+    ("-C /usr/lib", "-C '/usr/lib': the sandbox has files of its own there; --workdir starts in"),
     ("-C here --workdir /tmp", "--workdir and -C both say where to start"),
 ]
 
@@ -94,6 +95,15 @@ STATUSES = [
 def test_the_program_s_status_is_its_own(fumehood, script, status):
     done = fumehood("sandbox", "exec", "--", "sh", "-c", script, status=status)
     assert "fumehood:" not in done.stderr
+
+
+def test_a_program_of_this_machine_is_not_in_the_sandbox(fumehood, folder):
+    (folder / "a.sh").write_text("#!/bin/sh\necho ran\n")
+    (folder / "a.sh").chmod(0o755)
+    away = fumehood("sandbox", "exec", "--", "./a.sh", status=127)
+    assert "fumehood: './a.sh' is not in the sandbox: -C here shows it" in away.stderr
+    assert "-C here" not in fumehood("sandbox", "exec", "--", "./none", status=127).stderr
+    assert fumehood("sandbox", "exec", "-C", "here", "--", "./a.sh").stdout == "ran\n"
 
 
 def test_variables_and_folders(fumehood, folder):
