@@ -383,10 +383,11 @@ static int options_say_missing(const struct parser *p, struct fh_error *err)
 		const struct texts *list = (const struct texts *)((char *)p->values + o->offset);
 
 		if (o->kind == OPTION_LIST && o->min && list->n)
-			return error_say(err, EINVAL, "%s is missing: '%s' belongs to --%s %s",
-					what, list->items[list->n - 1], o->name, o->value);
+			return error_say(err, EINVAL,
+					"the argument %s is missing: '%s' belongs to --%s %s", what,
+					list->items[list->n - 1], o->name, o->value);
 	}
-	return error_say(err, EINVAL, "%s is missing", what);
+	return error_say(err, EINVAL, "the argument %s is missing", what);
 }
 
 static int options_check_arguments(

@@ -98,8 +98,8 @@ static void gather_set_unknown(
 			what, name, buf_str(&names), names.truncated ? "..." : "");
 }
 
-/* Finds the known names that chosen ones stand for. `added` begins what a report adds to a name. A
- * name that no run has is kept, and has no runs. */
+/* Replaces each chosen name that is not known by the known names that extend it. Their suffix
+ * begins with `added`: "M (default)" extends "M". Keeps a name that no run has. */
 static struct texts gather_choose(struct gathering *g, const char *what, const struct texts *chosen,
 		const struct texts *known, const char *added)
 {

@@ -11,7 +11,7 @@
 /* For the readers of the forms of records: what one record has told so far. */
 
 struct scan_step {
-	char kind; /* struct action_letter */
+	char kind; /* kind of the action: a letter of action_letters */
 	bool failed, timed_out, malformed, refused, tampered, scored, graded, by_person;
 	double score; /* NAN: no score by the metric */
 	double cost;  /* cost of the run after this step; NAN: not known */

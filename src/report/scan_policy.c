@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define POLICY_DEPTH 2              /* braces around a turn, and around a number of the run */
-#define POLICY_MORE_BYTES (1 << 20) /* bytes that mending may add */
+#define POLICY_MORE_BYTES (1 << 20) /* most bytes that are added to mend a cut file */
 
 /* Reads <task>_pi<N>_<time>.json, which a trainer of a policy writes for each episode. */
 

@@ -17,8 +17,8 @@
 #define SVG_LETTER 7.2  /* width of a character */
 #define SVG_LEGEND 62   /* from the axes to the names */
 #define SVG_MARK 13     /* least distance of letters that do not overlap */
-#define SVG_APART 40    /* distance of letters on lines that is far enough */
-#define SVG_CLEAR 12    /* distance of a letter from other lines that is far enough */
+#define SVG_APART 40    /* enough distance between two letters on lines */
+#define SVG_CLEAR 12    /* enough distance between a letter and other lines */
 #define SVG_TRIES 64    /* places of a line that are tried for its letter */
 #define SVG_RINGS 12    /* rings of places around a point that are tried for its letter */
 

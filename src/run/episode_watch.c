@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Functions for those who watch an episode. */
+/* Shows an episode to a person at the terminal, and to viewers of the run's folder. */
 
 #define WATCHED_BYTES_MAX (8 << 20)
 

@@ -14,10 +14,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Most orders that wait at a desk. */
+/* Most orders that wait for an episode. */
 #define ORDERS_MAX 64
 #define WATCHED_NS (3 * NS_PER_S)
 
+/* Orders of persons for one episode, and what pages show of it. */
 struct desk {
 	struct takeover *mailbox;
 	struct desk *next;

@@ -53,7 +53,7 @@ int sandbox_bind_check(const struct sandbox_bind *bind, struct fh_error *err)
 	if (sandbox_bind_hides_needed(target))
 		return error_say(err, EINVAL,
 				"bind '%s': at '%s' it would hide what a sandbox needs; choose "
-				"another place, as SRC:/data",
+				"another place, such as SRC:/data",
 				bind->source, target);
 	return 0;
 }

@@ -56,7 +56,10 @@ static int export_no_single_traj(
 
 	if (!n)
 		return error_say(err, ENOENT,
-				"there is neither '" EXPORT_EVENTS "' nor a .traj in '%s'", dir);
+				"there is neither '" EXPORT_EVENTS
+				"' nor a .traj in '%s': name the "
+				"folder of a single run",
+				dir);
 	for (int i = 0; i < n; i++)
 		buf_printf(&names, "%s%s", i ? ", " : "", found[i]->d_name);
 	return error_say(err, EINVAL, "there are several .traj in '%s': %s%s", dir, buf_str(&names),

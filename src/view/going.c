@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-/* The same for a run that goes on, and for one that was cut. %lld is the number of the step. */
+/* Sentences for a run that goes on, and for a run that was cut. %lld is the number of the step. */
 static const struct {
 	const char *now, *cut;
 } going_sentences[] = {

@@ -27,7 +27,7 @@ enum record_mark {
 	RECORD_LEFT = 1024,  /* the action is a word that ends the episode, such as exit_cost */
 };
 
-/* Amounts that a model used so far. */
+/* Cost and tokens of a model so far. */
 struct record_spent {
 	double cost;
 	int64_t sent, received; /* tokens */

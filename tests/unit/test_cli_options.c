@@ -217,7 +217,7 @@ static void test_refused(void **state)
 		{ &plain, "--loud=maybe", "--loud wants no value, or true or false, not 'maybe'" },
 		{ &plain, "--gone", "--gone is not there any more" },
 		{ &plain, "word", "unexpected argument 'word'" },
-		{ &takes_two, "", "FROM TO is missing" },
+		{ &takes_two, "", "the argument FROM TO is missing" },
 		{ &takes_two, "a b c", "unexpected argument 'c'" },
 	};
 
