@@ -252,14 +252,6 @@ static void runner_set_options(struct command_context *ctx)
 	c->run.human_out = ctx->json ? STDERR_FILENO : STDOUT_FILENO;
 }
 
-/* Prints the table of a run that was played, and gives the exit status. */
-static int runner_end(struct runner *run)
-{
-	if (!run->ctx->json)
-		runner_print_table(run);
-	return runner_status(run);
-}
-
 static int runner_play(struct runner *run)
 {
 	struct run_play play = { .on = runner_on_event,
@@ -279,7 +271,13 @@ static int runner_play(struct runner *run)
 	run->log.write = NULL;
 	log_setup(&run->log);
 	run_view_release(&run->view);
-	status = r < 0 ? cmd_fail(&err) : runner_end(run);
+	if (r < 0) {
+		status = cmd_fail(&err);
+	} else {
+		if (!run->ctx->json)
+			runner_print_table(run);
+		status = runner_status(run);
+	}
 	live_server_linger(&run->web, interrupt_fd());
 	if (run_is_opening(&run->run))
 		interrupt_leave(status);
