@@ -66,29 +66,26 @@ static int attach_open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Passes a signal on that asks the program to end. The program may ignore it, so a later one kills
+/* Passes signals on that ask the program to end. The program may ignore them, so a later one kills
  * the program. */
-static void attach_pass_signal(struct attached *program, int number)
-{
-	int64_t now = clock_now_ns();
-
-	if (!program->told_ns)
-		program->told_ns = now;
-	if (now - program->told_ns >= INSIST_AFTER_MS * NS_PER_MS)
-		number = SIGKILL;
-	sandbox_signal(program->sb, program->id, number, NULL);
-	program->leave = program->ended;
-}
-
 static void attach_pass_signals(struct attached *program)
 {
 	struct signalfd_siginfo info;
 
 	while (read(program->signals, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGWINCH)
+		int64_t now = clock_now_ns();
+		bool insist;
+
+		if (info.ssi_signo == SIGWINCH) {
 			terminal_relay_resize(program->relay);
-		else
-			attach_pass_signal(program, (int)info.ssi_signo);
+			continue;
+		}
+		if (!program->told_ns)
+			program->told_ns = now;
+		insist = now - program->told_ns >= INSIST_AFTER_MS * NS_PER_MS;
+		sandbox_signal(program->sb, program->id, insist ? SIGKILL : (int)info.ssi_signo,
+				NULL);
+		program->leave = program->ended;
 	}
 }
 
@@ -141,23 +138,18 @@ static bool attach_is_over(const struct attached *program)
 static_assert(SANDBOX_FDS + 1 + TERMINAL_RELAY_FDS + PIPE_RELAY_FDS <= WAITS_MAX,
 		"too much to wait for");
 
-static void attach_wait_once(struct attached *program)
-{
-	struct waits w = WAITS_INIT;
-
-	if (!program->drained)
-		sandbox_waits(program->sb, &w);
-	waits_add(&w, program->signals, POLLIN);
-	terminal_relay_waits(program->relay, &w);
-	pipe_relay_waits(program->pipes, &w);
-	waits_until(&w, program->deadline_ns);
-	waits_poll(&w);
-}
-
 static void attach_wait(struct attached *program)
 {
 	while (attach_take_events(program), !attach_is_over(program)) {
-		attach_wait_once(program);
+		struct waits w = WAITS_INIT;
+
+		if (!program->drained)
+			sandbox_waits(program->sb, &w);
+		waits_add(&w, program->signals, POLLIN);
+		terminal_relay_waits(program->relay, &w);
+		pipe_relay_waits(program->pipes, &w);
+		waits_until(&w, program->deadline_ns);
+		waits_poll(&w);
 		attach_pass_signals(program);
 		terminal_relay_advance(program->relay);
 		pipe_relay_advance(program->pipes);

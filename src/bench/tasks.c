@@ -95,19 +95,6 @@ static int tasks_put_data(const char *root, struct fh_error *err)
 	return tasks_put(root, "datasets/data.yaml", data_yaml, err);
 }
 
-/* Makes a folder of tasks in `root`. */
-static int tasks_make(const char *root, struct fh_error *err)
-{
-	int r = tasks_put_task(root, SMALL, "", err);
-
-	if (r < 0)
-		return r;
-	r = tasks_put_task(root, LARGE, "dataset_configs: [data]\n", err);
-	if (r < 0)
-		return r;
-	return tasks_put_data(root, err);
-}
-
 static void tasks_remove(const char *root)
 {
 	auto_walk FTS *walk = walk_open(root, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -244,11 +231,18 @@ static int entrants_measure(struct bench *b, struct entrants *e, struct fh_error
 	return entrants_idle(e, LARGE, large, err);
 }
 
+/* Makes a folder of tasks in `root`, and measures them. */
 static int tasks_measure(
 		const char *root, struct bench *b, struct entrants *e, struct fh_error *err)
 {
-	int r = tasks_make(root, err);
+	int r = tasks_put_task(root, SMALL, "", err);
 
+	if (r < 0)
+		return r;
+	r = tasks_put_task(root, LARGE, "dataset_configs: [data]\n", err);
+	if (r < 0)
+		return r;
+	r = tasks_put_data(root, err);
 	if (r < 0)
 		return r;
 	return entrants_measure(b, e, err);

@@ -79,14 +79,6 @@ static void complete_add_folders(const struct completion_line *l)
 	buf_printf(l->out, ":folders\t%.*s\n", (int)l->n_kept, l->kept);
 }
 
-static void complete_add_variant(
-		const struct completion_line *l, const char *task, const char *variant)
-{
-	auto_free char *spec = xasprintf("%s:%s", task, variant);
-
-	complete_add(l, spec, "a variant");
-}
-
 static void complete_add_variants(
 		const struct completion_line *l, const struct task_places *places, const char *task)
 {
@@ -94,8 +86,11 @@ static void complete_add_variants(
 
 	if (task_variants(places, task, &variants, NULL) < 0)
 		return;
-	for (char **v = variants; variants[1] && *v; v++)
-		complete_add_variant(l, task, *v);
+	for (char **v = variants; variants[1] && *v; v++) {
+		auto_free char *spec = xasprintf("%s:%s", task, *v);
+
+		complete_add(l, spec, "a variant");
+	}
 	xfree_strings(variants);
 }
 

@@ -20,15 +20,6 @@ static const char *const titles[N_DATA_COLUMNS] = { "data", "kind", "here", "nam
 
 #define DATA_LIST_CELL_COLUMNS 60
 
-/*
- * Returns true if all files of a data set exist. Generated data counts as ready too: it can be
- * generated at any time.
- */
-static bool data_list_is_ready(const struct dataset *set)
-{
-	return set->make || !dataset_missing(set);
-}
-
 /* False if all files are hidden and the data set has no folder in <state>/data. Such a set has
  * programs of one task that another task uses, and no user looks for it. */
 static bool data_list_is_data(const struct dataset *set)
@@ -41,7 +32,8 @@ static bool data_list_is_data(const struct dataset *set)
 
 static void data_list_print_json(const struct dataset *set)
 {
-	bool ready = data_list_is_ready(set);
+	/* generated data counts as ready too: it can be generated at any time */
+	bool ready = set->make || !dataset_missing(set);
 	auto_json json_t *line = json_pack("{s:o, s:o, s:s, s:b, s:o, s:o}", "data",
 			json_text(set->id), "name", json_text(set->name), "kind", data_kind(set),
 			"ready", ready, "folder", json_text(set->dir), "how_to_get",

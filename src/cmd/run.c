@@ -36,45 +36,45 @@ struct runner {
 /* --- options ---------------------------------------------------------------------------------- */
 
 /* Refuses options that can't be changed for a resumed run. */
-static int runner_check_resume(struct runner *run)
+static int runner_check_resume(struct runner *runner)
 {
 	static const char *const fixed[] = { "task", "task_config_path", "sweep", "model",
 		"replay_path", "variant", "seed", "data-seed", "judge-salt", "max-steps", "reward",
 		"runs", "num_agents", "skip-existing", "retry-failed", "suffix" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
-		if (cmd_given(run->ctx, fixed[i]))
-			return cmd_misuse(run->ctx,
+		if (cmd_given(runner->ctx, fixed[i]))
+			return cmd_misuse(runner->ctx,
 					"--resume takes the options of the recorded run: leave --%s out",
 					fixed[i]);
 	return CMD_OK;
 }
 
-static int runner_check_repeats(struct runner *run, const char *option, const struct texts *list)
+static int runner_check_repeats(struct runner *runner, const char *option, const struct texts *list)
 {
 	size_t at;
 
 	if (!str_find_repeat(list->items, list->n, &at))
 		return CMD_OK;
-	return cmd_misuse(run->ctx, "%s: '%s' would be played twice", option, list->items[at]);
+	return cmd_misuse(runner->ctx, "%s: '%s' would be played twice", option, list->items[at]);
 }
 
 /* Refuses an empty command that plays as the agent, and options of such a command without one. */
-static int runner_check_foreign(struct runner *run)
+static int runner_check_foreign(struct runner *runner)
 {
 	static const char *const needy[] = { "agent-timeout", "agent-calls", "agent-tokens" };
-	const struct run_options *o = &run->command->run;
+	const struct run_options *o = &runner->command->run;
 
 	for (size_t i = 0; i < ARRAY_SIZE(needy) && !o->foreign.command && !o->resume; i++)
-		if (cmd_given(run->ctx, needy[i]))
-			return cmd_misuse(run->ctx, "--%s needs --agent-command", needy[i]);
+		if (cmd_given(runner->ctx, needy[i]))
+			return cmd_misuse(runner->ctx, "--%s needs --agent-command", needy[i]);
 	if (o->foreign.command && !*o->foreign.command)
-		return cmd_misuse(run->ctx, "--agent-command is empty");
+		return cmd_misuse(runner->ctx, "--agent-command is empty");
 	return CMD_OK;
 }
 
 /* Warns of options for requests to models if no language model plays. */
-static void runner_warn_of_model_options(struct runner *run)
+static void runner_warn_of_model_options(struct runner *runner)
 {
 	static const char *const options[] = { "temperature", "top-p", "max-tokens", "stop",
 		"stream", "url", "api-key", "api-version", "completion-kwargs",
@@ -82,40 +82,40 @@ static void runner_warn_of_model_options(struct runner *run)
 		"retries" };
 	auto_buf struct buf text = BUF_INIT(1024);
 
-	for (size_t i = 0; i < ARRAY_SIZE(options) && !run->run.plan.chat; i++)
-		if (cmd_given(run->ctx, options[i]))
+	for (size_t i = 0; i < ARRAY_SIZE(options) && !runner->run.plan.chat; i++)
+		if (cmd_given(runner->ctx, options[i]))
 			buf_printf(&text, "%s--%s", text.len ? ", " : "", options[i]);
 	if (text.len)
 		cmd_warn("no effect without a language model as --model: %s", buf_str(&text));
 }
 
-static int runner_check_options(struct runner *run)
+static int runner_check_options(struct runner *runner)
 {
-	const struct run_options *o = &run->command->run;
-	int r = o->resume ? runner_check_resume(run) : CMD_OK;
+	const struct run_options *o = &runner->command->run;
+	int r = o->resume ? runner_check_resume(runner) : CMD_OK;
 
 	if (r != CMD_OK)
 		return r;
 	if (!o->tasks.n && !o->task_config && !o->sweep && !o->resume)
-		return cmd_misuse(run->ctx,
+		return cmd_misuse(runner->ctx,
 				"--task is missing; `fumehood task list` shows what there is");
 	if (o->tasks.n && o->task_config)
-		return cmd_misuse(run->ctx, "--task_config_path is --task: give one of them");
-	r = runner_check_foreign(run);
+		return cmd_misuse(runner->ctx, "--task_config_path is --task: give one of them");
+	r = runner_check_foreign(runner);
 	if (r != CMD_OK)
 		return r;
-	r = runner_check_repeats(run, "--task", &o->tasks);
-	return r == CMD_OK ? runner_check_repeats(run, "--model", &o->models) : r;
+	r = runner_check_repeats(runner, "--task", &o->tasks);
+	return r == CMD_OK ? runner_check_repeats(runner, "--model", &o->models) : r;
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
 
 /* Prints the JSON lines of episodes. They are in the episodes' order, so a line waits for earlier
  * episodes. */
-static void runner_print_json(struct runner *run)
+static void runner_print_json(struct runner *runner)
 {
-	while (run->ctx->json && run->printed < run->run.plan.n) {
-		const struct episode *e = &run->run.plan.episodes[run->printed];
+	while (runner->ctx->json && runner->printed < runner->run.plan.n) {
+		const struct episode *e = &runner->run.plan.episodes[runner->printed];
 		auto_buf struct buf line = BUF_INIT(RUN_REPORT_BYTES_MAX);
 
 		if (!episode_is_settled(e))
@@ -123,107 +123,107 @@ static void runner_print_json(struct runner *run)
 		run_report_json(&line, e);
 		fputs(buf_str(&line), stdout);
 		fflush(stdout);
-		run->printed++;
+		runner->printed++;
 	}
 }
 
 static void runner_on_event(void *user, enum run_event event, const struct episode *e)
 {
-	struct runner *r = user;
+	struct runner *runner = user;
 	auto_buf struct buf line = BUF_INIT(4 * FH_ERROR_MESSAGE_MAX);
 	auto_free char *task = NULL;
 
 	switch (event) {
 	case RUN_BEGAN:
-		run_view_began(&r->view, e);
+		run_view_began(&runner->view, e);
 		return;
 	case RUN_STEPPED:
 		interrupt_take_soft(); /* forget a Ctrl-C that came before this step */
-		run_view_stepped(&r->view, e);
+		run_view_stepped(&runner->view, e);
 		return;
 	case RUN_AGAIN:
 		task = run_report_task(e);
 		buf_printf(&line, "%s #%d: once more: %s", task, e->number, e->error.message);
-		run_view_say(&r->view, buf_str(&line));
+		run_view_say(&runner->view, buf_str(&line));
 		return;
 	case RUN_FOUND:
-		run_view_found(&r->view, e);
-		runner_print_json(r);
+		run_view_found(&runner->view, e);
+		runner_print_json(runner);
 		return;
 	case RUN_ENDED:
-		run_view_ended(&r->view, e);
-		runner_print_json(r);
+		run_view_ended(&runner->view, e);
+		runner_print_json(runner);
 		return;
 	case RUN_STOPPING:
-		run_view_say(&r->view, "stopping; press Ctrl-C again to stop at once");
+		run_view_say(&runner->view, "stopping; press Ctrl-C again to stop at once");
 		return;
 	case RUN_WAITS:
-		run_person_serve(&r->run);
-		run_view_draw(&r->view, false);
+		run_person_serve(&runner->run);
+		run_view_draw(&runner->view, false);
 	}
 }
 
 static void runner_on_played(void *user, const struct episode *e, const struct fh_step *step)
 {
-	struct runner *r = user;
+	struct runner *runner = user;
 
-	run_view_played(&r->view, e, step);
+	run_view_played(&runner->view, e, step);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static void runner_start_view(struct runner *run)
+static void runner_start_view(struct runner *runner)
 {
-	const struct run_command *o = run->command;
-	const struct run_plan *plan = &run->run.plan;
+	const struct run_command *o = runner->command;
+	const struct run_plan *plan = &runner->run.plan;
 	enum run_verbosity verbosity = o->quiet ? RUN_QUIET : o->verbose ? RUN_VERBOSE : RUN_NORMAL;
 	bool live = term_redraws(STDERR_FILENO) && !plan->interactive;
 
-	run_view_init(&run->view, verbosity, live, plan->episodes, plan->n);
-	if (!run->view.live)
+	run_view_init(&runner->view, verbosity, live, plan->episodes, plan->n);
+	if (!runner->view.live)
 		return;
 	/* While lines of progress are redrawn at the bottom, print log lines above them. */
-	run->log.write = run_view_log;
-	run->log.context = &run->view;
-	log_setup(&run->log);
+	runner->log.write = run_view_log;
+	runner->log.context = &runner->view;
+	log_setup(&runner->log);
 }
 
-static void runner_say_found(struct runner *run)
+static void runner_say_found(struct runner *runner)
 {
-	size_t found = run->run.plan.n_found, n = run->run.plan.n;
+	size_t found = runner->run.plan.n_found, n = runner->run.plan.n;
 	auto_free char *sentence = found < n ? xasprintf("%zu of %zu runs %s there already", found,
 							       n, found == 1 ? "is" : "are")
 			: n == 1             ? xstrdup("the run is there already")
 					     : xasprintf("all %zu runs are there already", n);
 
 	if (found)
-		run_view_say(&run->view, sentence);
+		run_view_say(&runner->view, sentence);
 }
 
-static void runner_print_table(struct runner *run)
+static void runner_print_table(struct runner *runner)
 {
 	auto_buf struct buf table = BUF_INIT(RUN_REPORT_BYTES_MAX);
 
-	const struct episode *episodes = run->run.plan.episodes;
+	const struct episode *episodes = runner->run.plan.episodes;
 	bool colours = term_colours(STDOUT_FILENO);
 
-	run_report_table(&table, episodes, run->run.begun, colours);
-	run_spread_table(&table, episodes, run->run.begun, colours);
-	run_report_paths(&table, episodes, run->run.begun);
+	run_report_table(&table, episodes, runner->run.begun, colours);
+	run_spread_table(&table, episodes, runner->run.begun, colours);
+	run_report_paths(&table, episodes, runner->run.begun);
 	if (table.len)
-		printf("%s%s", run->command->quiet ? "" : "\n", buf_str(&table));
+		printf("%s%s", runner->command->quiet ? "" : "\n", buf_str(&table));
 }
 
 /* Exit status of the run: that of a signal if one came, else the highest one of its episodes.
  * Only an episode that never opened can give CMD_USAGE. */
-static int runner_status(const struct runner *run)
+static int runner_status(const struct runner *runner)
 {
 	int worst = CMD_OK;
 
 	if (interrupt_wanted())
 		return interrupt_status();
-	for (size_t i = 0; i < run->run.plan.n; i++) {
-		const struct episode *e = &run->run.plan.episodes[i];
+	for (size_t i = 0; i < runner->run.plan.n; i++) {
+		const struct episode *e = &runner->run.plan.episodes[i];
 		bool opened = e->traj || e->phase == EPISODE_GIVEN_UP;
 		int status = !e->failed ? CMD_OK : opened ? CMD_FAILED : cmd_status_of(&e->error);
 
@@ -232,10 +232,10 @@ static int runner_status(const struct runner *run)
 	return worst;
 }
 
-static void runner_release(struct runner *run)
+static void runner_release(struct runner *runner)
 {
-	live_server_release(&run->web);
-	run_close(&run->run);
+	live_server_release(&runner->web);
+	run_close(&runner->run);
 }
 
 /* Sets options that MLGym's options imply: --num_agents N means --runs N --jobs N. */
@@ -252,83 +252,82 @@ static void runner_set_options(struct command_context *ctx)
 	c->run.human_out = ctx->json ? STDERR_FILENO : STDOUT_FILENO;
 }
 
-/* Prints the table of a run that was played, and gives the exit status. */
-static int runner_end(struct runner *run)
-{
-	if (!run->ctx->json)
-		runner_print_table(run);
-	return runner_status(run);
-}
-
-static int runner_play(struct runner *run)
+static int runner_play(struct runner *runner)
 {
 	struct run_play play = { .on = runner_on_event,
-		.user = run,
+		.user = runner,
 		.stop_fd = interrupt_fd(),
 		.wake_fd = interrupt_soft_fd(),
-		.takeover = run->web.takeover };
+		.takeover = runner->web.takeover };
 	struct fh_error err;
 	int r, status;
 
-	runner_start_view(run);
-	runner_say_found(run);
-	if (run->command->verbose && !run->run.plan.interactive)
+	runner_start_view(runner);
+	runner_say_found(runner);
+	if (runner->command->verbose && !runner->run.plan.interactive)
 		play.played = runner_on_played;
-	play.interval_ms = run->view.live ? RUN_VIEW_INTERVAL_MS : -1;
-	r = run_play(&run->run, &play, &err);
-	run->log.write = NULL;
-	log_setup(&run->log);
-	run_view_release(&run->view);
-	status = r < 0 ? cmd_fail(&err) : runner_end(run);
-	live_server_linger(&run->web, interrupt_fd());
-	if (run_is_opening(&run->run))
+	play.interval_ms = runner->view.live ? RUN_VIEW_INTERVAL_MS : -1;
+	r = run_play(&runner->run, &play, &err);
+	runner->log.write = NULL;
+	log_setup(&runner->log);
+	run_view_release(&runner->view);
+	if (r < 0) {
+		status = cmd_fail(&err);
+	} else {
+		if (!runner->ctx->json)
+			runner_print_table(runner);
+		status = runner_status(runner);
+	}
+	live_server_linger(&runner->web, interrupt_fd());
+	if (run_is_opening(&runner->run))
 		interrupt_leave(status);
 	return status;
 }
 
-static int runner_start_web(struct runner *run, struct fh_error *err)
+static int runner_start_web(struct runner *runner, struct fh_error *err)
 {
 	const char *token;
-	int r = view_token(run->ctx->arena, &token, err);
+	int r = view_token(runner->ctx->arena, &token, err);
 
 	if (r < 0)
 		return r;
-	r = live_server_start(&run->web, run->run.plan.out, run->command->web_port, token, err);
+	r = live_server_start(
+			&runner->web, runner->run.plan.out, runner->command->web_port, token, err);
 	if (r < 0)
 		return r;
-	fprintf(stderr, "%s#/live\n", run->web.address);
+	fprintf(stderr, "%s#/live\n", runner->web.address);
 	return 0;
 }
 
 static int runner_main(struct command_context *ctx)
 {
-	__attribute__((cleanup(runner_release))) struct runner run = { .ctx = ctx,
+	__attribute__((cleanup(runner_release))) struct runner runner = { .ctx = ctx,
 		.command = ctx->options };
 	struct fh_error err;
 	int r;
 
 	runner_set_options(ctx);
-	run_init(&run.run, &run.command->run);
-	live_server_init(&run.web);
-	r = runner_check_options(&run);
+	run_init(&runner.run, &runner.command->run);
+	live_server_init(&runner.web);
+	r = runner_check_options(&runner);
 	if (r != CMD_OK)
 		return r;
-	if (log_options_read(ctx, &run.command->log, run.command->quiet ? LOG_ERROR : LOG_WARN,
-			    &run.log, &err) < 0)
+	if (log_options_read(ctx, &runner.command->log,
+			    runner.command->quiet ? LOG_ERROR : LOG_WARN, &runner.log, &err) < 0)
 		return cmd_refuse(&err);
-	log_setup(&run.log);
-	if (run_prepare(&run.run, &err) < 0)
+	log_setup(&runner.log);
+	if (run_prepare(&runner.run, &err) < 0)
 		return cmd_refuse(&err);
-	if (!run.command->quiet)
-		runner_warn_of_model_options(&run);
+	if (!runner.command->quiet)
+		runner_warn_of_model_options(&runner);
 	if (interrupt_setup(&err) < 0)
 		return cmd_fail(&err);
-	if (run_open(&run.run, &err) < 0)
+	if (run_open(&runner.run, &err) < 0)
 		return cmd_refuse(&err);
-	r = run.command->web ? runner_start_web(&run, &err) : 0;
+	r = runner.command->web ? runner_start_web(&runner, &err) : 0;
 	if (r < 0)
 		return r == -EINVAL ? cmd_refuse(&err) : cmd_fail(&err);
-	return runner_play(&run);
+	return runner_play(&runner);
 }
 
 const struct command command_run = {

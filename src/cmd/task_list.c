@@ -19,14 +19,10 @@ static const char *const titles[N_LIST_COLUMNS] = { "task", "variants", "metric"
 
 #define TASK_LIST_CELL_COLUMNS 60
 
-static const char *task_list_default_variant(const struct fh_task_info *task)
-{
-	return task->n_variants ? task->variants[0].name : TASK_FULL;
-}
-
 static void task_list_print_json(const struct fh_task_info *task)
 {
 	const char *direction = task->maximize ? "maximize" : "minimize";
+	const char *preset = task->n_variants ? task->variants[0].name : TASK_FULL;
 	json_t *variants = json_array();
 	auto_json json_t *line = NULL;
 
@@ -34,9 +30,9 @@ static void task_list_print_json(const struct fh_task_info *task)
 		json_array_append_new(variants, json_text(task->variants[i].name));
 	line = json_pack("{s:o, s:o, s:o, s:o, s:o, s:s?, s:b, s:o}", "task", json_text(task->id),
 			"name", json_text(task->name), "variants", variants, "default_variant",
-			json_text(task->name ? task_list_default_variant(task) : NULL), "metric",
-			json_text(task->metric), "direction", task->name ? direction : NULL,
-			"ready", !task->problem, "problem", json_text(task->problem));
+			json_text(task->name ? preset : NULL), "metric", json_text(task->metric),
+			"direction", task->name ? direction : NULL, "ready", !task->problem,
+			"problem", json_text(task->problem));
 	cmd_print_json(line);
 }
 

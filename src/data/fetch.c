@@ -310,20 +310,6 @@ static int fetching_record_files(const struct fetching *f, struct fh_error *err)
 	return 0;
 }
 
-static int fetching_lay_out(struct fetching *f, struct owner *owner,
-		const struct python_env *python, struct fh_error *err)
-{
-	const struct data_fetch_options *o = f->options;
-	int r;
-
-	if (o->layout)
-		o->layout(o->user, true);
-	r = make_layout(owner, f->dataset, python, err);
-	if (o->layout)
-		o->layout(o->user, false);
-	return r;
-}
-
 static int fetching_files(struct fetching *f, struct fh_error *err)
 {
 	for (size_t i = 0; i < f->dataset->n_sources; i++) {
@@ -340,6 +326,7 @@ static int fetching_files(struct fetching *f, struct fh_error *err)
 static int fetching_for_layout(struct fetching *f, struct owner *owner,
 		const struct python_env *python, struct fh_error *err)
 {
+	const struct data_fetch_options *o = f->options;
 	int r = packages_check(owner, python, f->dataset->packages, err);
 
 	if (r < 0)
@@ -347,7 +334,12 @@ static int fetching_for_layout(struct fetching *f, struct owner *owner,
 	r = fetching_files(f, err);
 	if (r < 0)
 		return r;
-	return fetching_lay_out(f, owner, python, err);
+	if (o->layout)
+		o->layout(o->user, true);
+	r = make_layout(owner, f->dataset, python, err);
+	if (o->layout)
+		o->layout(o->user, false);
+	return r;
 }
 
 static int fetching_with_layout(struct fetching *f, struct fh_error *err)

@@ -159,7 +159,7 @@ static int duel_start_player(struct grade *g, struct duel_ends *ends, int i, str
 	grade_bind_episode(g, &b);
 	plan = (struct program_plan){
 		.sandbox = {
-			.role = SANDBOX_PLAYER,
+			.role = SANDBOX_JUDGED,
 			.layer = g->request.layer,
 			.binds = b.binds,
 			.n_binds = b.n,

@@ -303,12 +303,6 @@ static int cgroup_open_files(struct cgroups *pool, struct cgroup *group, struct 
 	return 0;
 }
 
-static bool cgroup_has_limits(const struct cgroup *group, const struct sandbox_limits *l)
-{
-	return group->limited && group->limits.memory_bytes == l->memory_bytes &&
-			group->limits.pids == l->pids && group->limits.cpus == l->cpus;
-}
-
 static int cgroup_set_limits(
 		struct cgroup *group, const struct sandbox_limits *limits, struct fh_error *err)
 {
@@ -352,8 +346,11 @@ int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err
 
 int cgroups_limit(struct cgroup *group, const struct sandbox_limits *limits, struct fh_error *err)
 {
+	const struct sandbox_limits *has = &group->limits;
+	bool same = group->limited && has->memory_bytes == limits->memory_bytes &&
+			has->pids == limits->pids && has->cpus == limits->cpus;
 	int64_t cpu_ns;
-	int r = cgroup_has_limits(group, limits) ? 0 : cgroup_set_limits(group, limits, err);
+	int r = same ? 0 : cgroup_set_limits(group, limits, err);
 
 	if (r < 0)
 		return r;

@@ -192,13 +192,6 @@ static const struct {
 			"apt-get install --reinstall uidmap" },
 };
 
-static void machine_explain(struct machine_finding *f)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(refusals) && !f->fix[0]; i++)
-		if (strstr(f->detail, refusals[i].says))
-			machine_fix(f, "%s", refusals[i].fix);
-}
-
 static int machine_command(struct session *session, struct fh_error *err)
 {
 	int r = session_command(session, "touch a && rm a", 10000, false, err);
@@ -261,7 +254,9 @@ static void machine_check_sandbox(struct machine_finding *f)
 	else
 		machine_detail(f, "%s", err.message);
 	owner_close(owner);
-	machine_explain(f);
+	for (size_t i = 0; i < ARRAY_SIZE(refusals) && !f->fix[0]; i++)
+		if (strstr(f->detail, refusals[i].says))
+			machine_fix(f, "%s", refusals[i].fix);
 }
 
 static void machine_check_overlay(struct machine_finding *f)

@@ -164,7 +164,7 @@ static uint32_t start_flags(const struct sandbox_options *o)
 	static const uint32_t roles[] = {
 		[SANDBOX_PLAIN] = 0,
 		[SANDBOX_GRADER] = PLAN_OWN_PROC,
-		[SANDBOX_PLAYER] = PLAN_OWN_PROC | PLAN_JUDGED,
+		[SANDBOX_JUDGED] = PLAN_OWN_PROC | PLAN_JUDGED,
 		[SANDBOX_PROGRAM] = PLAN_OWN_PROC | PLAN_BARE,
 	};
 

@@ -220,21 +220,12 @@ static bool trial_try_solution(struct trying *t, struct attempt *a, bool first, 
 	return true;
 }
 
-/* Looks for hidden files in an episode that has just begun. */
-static int trial_look_for_hidden(struct attempt *a)
-{
-	auto_buf struct buf command = BUF_INIT(FH_ACTION_BYTES_MAX);
-	auto_trial_hidden struct trial_hidden *hidden = trial_hidden_new(a->task, &command);
-	int r = attempt_step(a, buf_str(&command), SEARCH_TIMEOUT_S);
-
-	if (r < 0)
-		return r;
-	return trial_hidden_compare(hidden, a->step.observation, &a->err);
-}
-
 /* Reports the environment's warning, and looks for hidden files before anything is played. */
 static bool trial_look_around(struct trying *t, struct attempt *a)
 {
+	auto_buf struct buf command = BUF_INIT(FH_ACTION_BYTES_MAX);
+	auto_trial_hidden struct trial_hidden *hidden = NULL;
+
 	if (fh_env_warning(a->env))
 		json_object_set_new(t->played, "note", json_text(fh_env_warning(a->env)));
 	/* Skip the search for hidden files: tasks of MLGym show the agent the program that scores
@@ -243,7 +234,9 @@ static bool trial_look_around(struct trying *t, struct attempt *a)
 		return true;
 	if (fh_env_reset(a->env, NULL, &a->step, &a->err) < 0)
 		return trial_failed(t->played, "the starter", &a->err);
-	if (trial_look_for_hidden(a) < 0)
+	hidden = trial_hidden_new(a->task, &command);
+	if (attempt_step(a, buf_str(&command), SEARCH_TIMEOUT_S) < 0 ||
+			trial_hidden_compare(hidden, a->step.observation, &a->err) < 0)
 		return trial_failed(t->played, "an episode", &a->err);
 	return true;
 }

@@ -155,26 +155,6 @@ static json_t *trials_report(const struct trials_item *item, int status)
 	return report;
 }
 
-static json_t *trials_left_out_report(const struct trials_item *item)
-{
-	return json_pack("{s:s, s:b, s:[], s:[], s:s}", "task", item->spec, "ok", 1, "problems",
-			"notes", "left_out", item->left_out);
-}
-
-static void trials_end_item(struct trials_item *item)
-{
-	double seconds = (double)(clock_now_ns() - item->begun_ns) / 1e9;
-	int status = 0;
-
-	TEMP_FAILURE_RETRY(waitpid(item->pid, &status, 0));
-	close(item->fd);
-	item->pid = 0;
-	item->fd = -1;
-	item->status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
-	item->report = trials_report(item, status);
-	json_object_set_new(item->report, "duration_s", json_real(round(seconds * 10) / 10));
-}
-
 /* Ends all checks. Their sandboxes end with them. */
 static void trials_stop(struct trials *trials)
 {
@@ -199,7 +179,8 @@ static int trials_begin(
 		int r;
 
 		if (item->left_out) {
-			item->report = trials_left_out_report(item);
+			item->report = json_pack("{s:s, s:b, s:[], s:[], s:s}", "task", item->spec,
+					"ok", 1, "problems", "notes", "left_out", item->left_out);
 			trials->n_done++;
 			continue;
 		}
@@ -210,17 +191,26 @@ static int trials_begin(
 	return 0;
 }
 
+/* Reads output of a check. At its end, takes the status of the process and makes the report. */
 static void trials_read(struct trials *trials, struct trials_item *item)
 {
+	double seconds = (double)(clock_now_ns() - item->begun_ns) / 1e9;
 	char chunk[TRIALS_READ_BYTES];
 	ssize_t n = read(item->fd, chunk, sizeof(chunk));
+	int status = 0;
 
 	if (n > 0)
 		buf_add(&item->out, chunk, (size_t)n);
-	if (n == 0) {
-		trials_end_item(item);
-		trials->n_done++;
-	}
+	if (n != 0)
+		return;
+	TEMP_FAILURE_RETRY(waitpid(item->pid, &status, 0));
+	close(item->fd);
+	item->pid = 0;
+	item->fd = -1;
+	item->status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
+	item->report = trials_report(item, status);
+	json_object_set_new(item->report, "duration_s", json_real(round(seconds * 10) / 10));
+	trials->n_done++;
 }
 
 /* Waits for output of the checks, and reads it. Returns false if stop_fd is readable. */

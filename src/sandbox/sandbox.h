@@ -110,7 +110,7 @@ enum sandbox_role {
 	SANDBOX_PLAIN,
 	SANDBOX_GRADER, /* runs a grader: can't see counters that tell what other sandboxes do */
 	/* runs an agent's code for a grader: can't signal anything to other sandboxes */
-	SANDBOX_PLAYER,
+	SANDBOX_JUDGED,
 	/* runs one static program of Fumehood for a grader: has no files but its binds */
 	SANDBOX_PROGRAM,
 };

@@ -202,13 +202,6 @@ static bool sim_actions_are_valid(const struct fh_sim *sim, const void *actions)
 	return !wrong;
 }
 
-/* Begins the next episode of a copy, and keeps the last observation of the old one. */
-static void sim_end_episode(struct fh_sim *sim, size_t i, char *final_observations)
-{
-	sim_observe(sim, i, 1, final_observations + i * sim->observation_bytes);
-	sim_begin(sim, i);
-}
-
 PUBLIC int fh_sim_step(
 		struct fh_sim *sim, const void *actions, const struct fh_sim_results *results)
 {
@@ -228,7 +221,11 @@ PUBLIC int fh_sim_step(
 
 		results->truncated[i] = truncated;
 		if (terminated || truncated) {
-			sim_end_episode(sim, i, results->final_observations);
+			/* keep the last observation of the old episode, and begin the next */
+			sim_observe(sim, i, 1,
+					(char *)results->final_observations +
+							i * sim->observation_bytes);
+			sim_begin(sim, i);
 			n_ended++;
 		}
 	}

@@ -23,18 +23,6 @@ static double wiring_draw(struct sim_random *random, double most)
 	return most * (2 * sim_uniform(random) - 1);
 }
 
-static void wiring_draw_order(struct sim_wiring *wiring, struct sim_random *random)
-{
-	int32_t *order = wiring->order;
-
-	for (int i = 0; i < wiring->kind->shape.n_actions; i++) {
-		int j = sim_below(random, i + 1);
-
-		order[i] = order[j];
-		order[j] = i;
-	}
-}
-
 /* Draws by how much each sensor sees an input. As many inputs as there are sensors are at right
  * angles to each other, so that none hides another. */
 static void wiring_draw_row(struct sim_wiring *wiring, size_t i, struct sim_random *random)
@@ -63,12 +51,18 @@ static void wiring_draw_row(struct sim_wiring *wiring, size_t i, struct sim_rand
 static void wiring_draw_all(struct sim_wiring *wiring, uint64_t number)
 {
 	struct sim_random random = { .state = number };
+	int32_t *order = wiring->order;
 
 	for (size_t i = 0; i < wiring->n_inputs; i++)
 		wiring_draw_row(wiring, i, &random);
 	for (size_t k = 0; k < wiring->n_sensors; k++)
 		wiring->zeros[k] = (float)wiring_draw(&random, SHIFT);
-	wiring_draw_order(wiring, &random);
+	for (int i = 0; i < wiring->kind->shape.n_actions; i++) {
+		int j = sim_below(&random, i + 1);
+
+		order[i] = order[j];
+		order[j] = i;
+	}
 	wiring->direction = sim_below(&random, 2) ? 1 : -1;
 }
 

@@ -45,14 +45,6 @@ static int library_compare(const void *a, const void *b)
 	return strverscmp(x->path, y->path);
 }
 
-/* Finds the run of a path among the first n, which are sorted. */
-static struct library_run *library_find_path(const struct library *l, size_t n, char *path)
-{
-	const struct library_run key = { .path = path };
-
-	return n ? bsearch(&key, l->runs, n, sizeof(*l->runs), library_compare) : NULL;
-}
-
 /* Gives a run the name by which people know it: its folder, from the place that was named. */
 static char *library_name(const char *place, const char *path)
 {
@@ -79,28 +71,25 @@ void library_id(const char *path, char out[LIBRARY_ID_BYTES])
 	snprintf(out, LIBRARY_ID_BYTES, "%.*s", LIBRARY_ID_BYTES - 1, hash);
 }
 
-static struct library_run *library_make(struct library *l, const char *place, const char *path)
-{
-	struct library_run *r;
-
-	l->runs = xgrow(l->runs, l->n, sizeof(*l->runs));
-	r = &l->runs[l->n++];
-	*r = (struct library_run){ .path = xstrdup(path), .name = library_name(place, path) };
-	library_id(path, r->id);
-	return r;
-}
-
+/* Adds the run of a file, unless the sorted first `known` runs have it. Marks it as seen. */
 static void library_add(struct library *l, size_t known, size_t place, const FTSENT *file)
 {
-	const struct stat *st = file->fts_statp;
-	struct library_run *r = library_find_path(l, known, file->fts_path);
+	const struct library_run key = { .path = file->fts_path };
+	struct library_run *r = known
+			? bsearch(&key, l->runs, known, sizeof(*l->runs), library_compare)
+			: NULL;
 
-	if (!r)
-		r = library_make(l, l->places->items[place], file->fts_path);
+	if (!r) {
+		l->runs = xgrow(l->runs, l->n, sizeof(*l->runs));
+		r = &l->runs[l->n++];
+		*r = (struct library_run){ .path = xstrdup(file->fts_path),
+			.name = library_name(l->places->items[place], file->fts_path) };
+		library_id(file->fts_path, r->id);
+	}
 	r->seen = true;
 	r->place = place;
-	r->size = st->st_size;
-	r->mtime_ns = record_mtime_ns(st);
+	r->size = file->fts_statp->st_size;
+	r->mtime_ns = record_mtime_ns(file->fts_statp);
 }
 
 /* True for the file of a run. The .traj beside the events of a run has nothing that they lack. */

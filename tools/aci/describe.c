@@ -184,14 +184,14 @@ static void column_tell_numbers(const struct column *c)
 	free(values);
 }
 
-struct run_of {
+struct frequent {
 	const char *text;
 	size_t n;
 };
 
 static int describe_by_count(const void *a, const void *b)
 {
-	const struct run_of *x = a, *y = b;
+	const struct frequent *x = a, *y = b;
 
 	if (x->n != y->n)
 		return x->n < y->n ? 1 : -1;
@@ -218,23 +218,23 @@ static void describe_print_cut(const char *text, size_t most)
 
 static void column_tell_texts(struct column *c)
 {
-	struct run_of *runs = xcalloc(c->n_sample, sizeof(*runs));
+	struct frequent *texts = xcalloc(c->n_sample, sizeof(*texts));
 	size_t n = 0;
 
 	qsort(c->sample, c->n_sample, sizeof(*c->sample), describe_by_text);
 	for (size_t i = 0; i < c->n_sample; i++) {
-		if (!n || !str_eq(runs[n - 1].text, c->sample[i]))
-			runs[n++].text = c->sample[i];
-		runs[n - 1].n++;
+		if (!n || !str_eq(texts[n - 1].text, c->sample[i]))
+			texts[n++].text = c->sample[i];
+		texts[n - 1].n++;
 	}
-	qsort(runs, n, sizeof(*runs), describe_by_count);
+	qsort(texts, n, sizeof(*texts), describe_by_count);
 	printf("%zu different%s:", n, c->n_sample < c->seen ? " in a sample" : "");
 	for (size_t i = 0; i < n && i < SHOWN_VALUES; i++) {
 		printf("%s '", i ? "," : "");
-		describe_print_cut(runs[i].text, DESCRIBE_SHOWN_BYTES);
-		printf("' x%zu", runs[i].n);
+		describe_print_cut(texts[i].text, DESCRIBE_SHOWN_BYTES);
+		printf("' x%zu", texts[i].n);
 	}
-	free(runs);
+	free(texts);
 }
 
 static void column_tell(const char *name, struct column *c)

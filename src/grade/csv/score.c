@@ -179,23 +179,6 @@ static uint64_t score_draw(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-/*
- * Draws half of the n answers at random. Predictions for them are scored at a `validate`, the
- * others at the end of the episode. The seed is a hash of the answers, so all machines draw the
- * same halves. Knowing the halves reveals no answer, so a cryptographic generator is not needed.
- */
-static bool *score_draw_half(uint64_t seed, size_t n)
-{
-	bool *drawn = xcalloc(n, sizeof(*drawn));
-	size_t wanted = n / 2;
-
-	for (size_t i = 0; i < n; i++) {
-		drawn[i] = score_draw(&seed) % (n - i) < wanted;
-		wanted -= drawn[i];
-	}
-	return drawn;
-}
-
 /* Hash of the file of answers. Compute it before csv_read() changes their text. */
 static uint64_t score_seed(const struct score_request *request)
 {
@@ -210,13 +193,22 @@ static uint64_t score_seed(const struct score_request *request)
 	return seed;
 }
 
-/* Keeps only the rows of the half to score, in their order. Returns their number. */
+/*
+ * Keeps only the rows of the half to score, in their order. Returns their number. Half of the n
+ * answers are drawn at random. Predictions for them are scored at a `validate`, the others at the
+ * end of the episode. The seed is a hash of the answers, so all machines draw the same halves.
+ * Knowing the halves reveals no answer, so a cryptographic generator is not needed.
+ */
 static size_t score_keep_part(
 		struct scored_row *rows, size_t n, enum score_part part, uint64_t seed)
 {
-	auto_free bool *drawn = score_draw_half(seed, n);
-	size_t kept = 0;
+	auto_free bool *drawn = xcalloc(n, sizeof(*drawn));
+	size_t wanted = n / 2, kept = 0;
 
+	for (size_t i = 0; i < n; i++) {
+		drawn[i] = score_draw(&seed) % (n - i) < wanted;
+		wanted -= drawn[i];
+	}
 	for (size_t i = 0; i < n; i++)
 		if (drawn[rows[i].answer] == (part == PART_VALIDATE))
 			rows[kept++] = rows[i];
