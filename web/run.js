@@ -8,7 +8,7 @@ import { StepSearch } from "./find.js";
 import { taskAddress } from "./list.js";
 import { elapsed, MARK, markSigns, number, RunningStep, seconds, stepView } from "./step.js";
 import { Controls } from "./takeover.js";
-import { size, textBlock } from "./text.js";
+import { findText, size, textBlock } from "./text.js";
 
 const ROW_HEIGHT = 30;
 const LIVE_MS = 1000;
@@ -289,7 +289,8 @@ export class RunView {
 		history.replaceState(null, "", `#/run/${this.id}/${this.step}${place}`);
 	}
 
-	async go(step, remember = true) {
+	// Goes to a step. A text that was searched for is shown in it.
+	async go(step, remember = true, text = "") {
 		const wanted = Math.max(1, Math.min(this.last, step));
 		if (!this.last) {
 			this.showTask();
@@ -317,6 +318,7 @@ export class RunView {
 			if (this.asked !== asked || this.closed) return;
 			this.detail.replaceChildren(stepView(this.id, this.rows[wanted - 1], found));
 			this.detail.scrollTop = 0;
+			if (text) await findText(this.detail, text);
 		} catch (error) {
 			if (!(error instanceof Refusal)) throw error;
 			this.detail.replaceChildren(el("p", {}, `This step can't be shown: ${error.message}`));
@@ -361,7 +363,10 @@ export class RunView {
 		if (this.closed) return;
 		const next = direction > 0 ? found?.find((step) => step > this.step) : found?.findLast((step) => step < this.step);
 		const step = next ?? found?.at(direction > 0 ? 0 : -1);
-		if (step) this.go(step);
+		if (step) {
+			this.showsFiles = false;
+			this.go(step, true, text);
+		}
 		if (!found) say(hasSteps ? "The server can't search for this text." : "This page was exported without steps.");
 		else say(step ? `${found.indexOf(step) + 1} of ${found.length} steps with this text` : "No step has this text.");
 	}
