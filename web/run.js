@@ -278,7 +278,7 @@ export class RunView {
 	visit(step, [show, ...place]) {
 		this.showsFiles = show === "files";
 		if (this.showsFiles) this.files.setPlace(place);
-		this.go(step, false);
+		this.go(step, step > this.last); // the last step gets its own address
 		if (show === "conversation") this.showMessages(place[0] > 0 ? Number(place[0]) - 1 : undefined);
 		if (show === "task") this.showTask();
 		if (show && !["files", "conversation", "task"].includes(show)) say(`There is no view "${show}" of a step.`);

@@ -422,6 +422,10 @@ test("wrong addresses say so", async () => {
 	await page.locator(".step").waitFor();
 	await page.evaluate(() => (location.hash += "/2/nope"));
 	await page.getByText('There is no view "nope" of a step.').waitFor();
+	await page.evaluate(() => (location.hash = location.hash.replace(/2.nope$/, "999")));
+	await atStep(9);
+	await page.evaluate(() => (location.hash = location.hash.replace(/9$/, "2.5")));
+	await page.locator(".step h2", { hasText: "Step 2 " }).waitFor();
 	await page.goto(`${address}#/nope/1`);
 	await page.getByText('There is no view "nope" of the runs.').waitFor();
 	await page.getByRole("link", { name: "All runs" }).click();
