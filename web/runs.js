@@ -357,14 +357,15 @@ export class RunsView {
 	}
 
 	makeRow(run) {
+		const warned = this.columns.includes("exit_status") ? "exit_status" : "name"; // the column with the sign of damage
 		const cell = ([name, , , format]) => {
 			const value = run[name] ?? null;
 			const plain = value === null ? "\u2013" : format ? format(value, this.decimals) : value;
-			const damaged = name === "exit_status" && run.damage;
-			const text = damaged ? `\u26a0 ${plain}` : plain;
+			const damaged = name === warned && run.damage;
+			const sign = damaged ? "\u26a0 " : "";
 			const ended = value === null ? "" : `${plain}. `;
 			const title = damaged ? `${ended}Not all of the record can be read: ${run.damage}` : this.titleOf(run, name, value, plain);
-			return el("span", { class: cellClass(name, format), dir: "ltr", title }, name === "name" ? nameParts(text) : text);
+			return el("span", { class: cellClass(name, format), dir: "ltr", title }, ...(name === "name" ? [sign, nameParts(plain)] : [sign + plain]));
 		};
 		return el("div", { class: run.id === this.marked ? "row row-run row-marked" : "row row-run" }, this.used().map(cell));
 	}
