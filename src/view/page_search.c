@@ -89,7 +89,7 @@ static size_t search_read(int fd, struct buf *out, size_t most, int64_t at)
 /* True if a step that lies in this place of the record has the text. */
 static bool search_place(struct search_record *q, bool is_event, int64_t begin, int64_t end)
 {
-	/* The page shows the whole reply, `response` or `completion`, of steps without a thought. */
+	/* The page shows the whole reply of a step that has no thought. */
 	static const char *const parts[] = { "action", "observation", "thought", "completion",
 		"response" };
 	struct pyjson_source source = { .name = "record" };
