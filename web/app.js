@@ -48,7 +48,7 @@ class LostView {
 async function show() {
 	const [, path, query] = (location.hash || start).match(/^#?([^?]*)[?]?(.*)$/);
 	const words = path.split("/").filter(Boolean);
-	const step = Number(words[2]) || 0;
+	const step = Math.floor(Number(words[2])) || 0;
 	const View = words.length ? VIEWS[words[0]] : RunsView;
 
 	if (words[0] === "run" && view instanceof RunView && view.id === words[1] && view.run) {

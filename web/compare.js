@@ -3,9 +3,9 @@
 import { getJson, Steps } from "./api.js";
 import { breakable, el, plainTable, say, VirtualList } from "./dom.js";
 import { Plot, sample } from "./plot.js";
-import { rowOf } from "./run.js";
 import { markSigns, number, seconds, stepView } from "./step.js";
 import { bestSoFar } from "./task.js";
+import { rowOf } from "./timeline.js";
 
 const ROW_HEIGHT = 30;
 

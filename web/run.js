@@ -2,63 +2,20 @@
 
 import { getJson, hasSteps, isExport, Refusal, Steps } from "./api.js";
 import { scoreChart } from "./chart.js";
+import { conversation } from "./conversation.js";
 import { breakable, el, say, VirtualList } from "./dom.js";
+import { runFacts } from "./facts.js";
 import { FilesPane } from "./files.js";
 import { StepSearch } from "./find.js";
-import { taskAddress } from "./list.js";
-import { elapsed, MARK, markSigns, number, RunningStep, seconds, stepView } from "./step.js";
+import { elapsed, MARK, RunningStep, stepView } from "./step.js";
 import { Controls } from "./takeover.js";
-import { size, textBlock } from "./text.js";
+import { findText, textBlock } from "./text.js";
+import { rowOf, runningRow, stepRow } from "./timeline.js";
 
 const ROW_HEIGHT = 30;
 const LIVE_MS = 1000;
 const CONTROLLED_MS = 250;
 const PLAY_MS = 1200;
-const MESSAGES_PAGE = 20;
-
-export function rowOf([head, marks, duration, score, exit, sent, received, cost], before) {
-	return {
-		head,
-		marks,
-		duration,
-		score,
-		exit,
-		sent: sent - (before?.sentAll ?? 0),
-		received: received - (before?.receivedAll ?? 0),
-		cost: cost - (before?.costAll ?? 0),
-		sentAll: sent,
-		receivedAll: received,
-		costAll: cost,
-	};
-}
-
-function processorNote(n, processor, assumed, cut) {
-	if (!n) return "";
-	if (!processor) return "The record does not tell how the history processor shortened them.";
-	const where = assumed ? "today's configuration of this agent has" : "the run used";
-	const left = cut ? ` It left out parts of ${cut} of these messages.` : "";
-	return `As the model saw them: ${where} ${processor}.${left}`;
-}
-
-// A message as the model saw it. Parts that the history processor left out are folded.
-function messageView(message) {
-	const kind = message.is_demo ? ", demonstration" : message.is_hint ? ", a person's hint" : "";
-	const title = `${message.role.text}${kind}`;
-	return el(
-		"section",
-		{ class: "part part-message" },
-		el("h3", {}, message.shown ? `${title}, shortened` : title),
-		textBlock(message.shown ?? message.content),
-		message.shown
-			? el(
-					"details",
-					{ class: "left-out" },
-					el("summary", {}, `What the model did not see: the whole message, ${size(message.content.bytes)}`),
-					textBlock(message.content),
-				)
-			: null,
-	);
-}
 
 export class RunView {
 	// `place` is the rest of the address, for visit().
@@ -130,7 +87,7 @@ export class RunView {
 		this.list = new VirtualList({
 			label: "Steps",
 			height: ROW_HEIGHT,
-			make: (index) => this.makeRow(index),
+			make: (index) => (index < this.rows.length ? stepRow(this.rows[index], index) : runningRow(this.running, index, this.run.is_written)),
 			choose: (index) => this.go(index + 1),
 		});
 		this.search = el("input", {
@@ -181,61 +138,9 @@ export class RunView {
 		];
 	}
 
-	makeRunning(index) {
-		const { action, seconds: took } = this.running;
-		const [sign, title] = this.run.is_written ? ["\u25b8", "running"] : ["\u2702", "cut off"];
-		return el(
-			"div",
-			{ class: "row row-running" },
-			el("span", { class: "row-number" }, String(index + 1)),
-			el("span", { class: "row-marks" }, el("span", { class: "mark", title, "aria-label": title, role: "img" }, sign)),
-			el("span", { class: "row-head", dir: "ltr" }, action.text.trim().split("\n")[0] || "\u2026"),
-			el("span", { class: "row-score" }),
-			el("span", { class: "row-time" }, took === undefined ? "" : elapsed(took)),
-		);
-	}
-
-	makeRow(index) {
-		if (index === this.rows.length) return this.makeRunning(index);
-		const row = this.rows[index];
-		return el(
-			"div",
-			{ class: "row" },
-			el("span", { class: "row-number" }, String(index + 1)),
-			el("span", { class: "row-marks" }, markSigns(row.marks)),
-			el("span", { class: "row-head", dir: "ltr" }, row.head || "\u2026"),
-			el("span", { class: "row-score" }, number(row.score)),
-			el("span", { class: "row-time" }, seconds(row.duration)),
-		);
-	}
-
 	update(fresh) {
 		const run = this.run;
-		const time = this.rows.reduce((sum, row) => sum + (row.duration ?? 0), 0);
-		const best = this.bestStep();
-		const list = [
-			["model", run.model],
-			["task", run.task && el("a", { href: taskAddress(run.task) }, run.variant ? `${run.task}:${run.variant}` : run.task)],
-			["ended", run.exit_status ?? (run.whole || run.going ? null : "cut off")],
-			[run.is_written ? "now" : "ended", run.going ? this.now : null],
-			["error", run.error],
-			["damage", run.damage],
-			["steps", `${this.rows.length}${run.max_steps ? ` of ${run.max_steps}` : ""}`],
-			["best", best ? `${number(this.rows[best - 1].score)} (step ${best})` : "none"],
-			["baseline", run.baseline === null ? null : number(run.baseline)],
-			["metric", run.metric ? `${run.metric}, ${run.minimize ? "less" : "more"} is better` : null],
-			["time in steps", seconds(time)],
-			["tokens", run.sent ? `${run.sent} sent, ${run.received} received` : null],
-			["cost", run.cost ? `$${number(run.cost)}` : null],
-			["size", size(run.bytes)],
-		].filter(([, value]) => value);
-		this.facts.replaceChildren(
-			el(
-				"dl",
-				{ class: "facts" },
-				list.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
-			),
-		);
+		this.facts.replaceChildren(runFacts(run, this.rows, this.bestStep(), this.now));
 		this.draw();
 		this.list.setCount(this.last, fresh);
 		this.assignment = run.assignment ?? this.assignment;
@@ -278,7 +183,7 @@ export class RunView {
 	visit(step, [show, ...place]) {
 		this.showsFiles = show === "files";
 		if (this.showsFiles) this.files.setPlace(place);
-		this.go(step, false);
+		this.go(step, step > this.last); // the last step gets its own address
 		if (show === "conversation") this.showMessages(place[0] > 0 ? Number(place[0]) - 1 : undefined);
 		if (show === "task") this.showTask();
 		if (show && !["files", "conversation", "task"].includes(show)) say(`There is no view "${show}" of a step.`);
@@ -289,7 +194,8 @@ export class RunView {
 		history.replaceState(null, "", `#/run/${this.id}/${this.step}${place}`);
 	}
 
-	async go(step, remember = true) {
+	// Goes to a step. A text that was searched for is shown in it.
+	async go(step, remember = true, text = "") {
 		const wanted = Math.max(1, Math.min(this.last, step));
 		if (!this.last) {
 			this.showTask();
@@ -317,6 +223,7 @@ export class RunView {
 			if (this.asked !== asked || this.closed) return;
 			this.detail.replaceChildren(stepView(this.id, this.rows[wanted - 1], found));
 			this.detail.scrollTop = 0;
+			if (text) await findText(this.detail, text);
 		} catch (error) {
 			if (!(error instanceof Refusal)) throw error;
 			this.detail.replaceChildren(el("p", {}, `This step can't be shown: ${error.message}`));
@@ -361,7 +268,10 @@ export class RunView {
 		if (this.closed) return;
 		const next = direction > 0 ? found?.find((step) => step > this.step) : found?.findLast((step) => step < this.step);
 		const step = next ?? found?.at(direction > 0 ? 0 : -1);
-		if (step) this.go(step);
+		if (step) {
+			this.showsFiles = false;
+			this.go(step, true, text);
+		}
 		if (!found) say(hasSteps ? "The server can't search for this text." : "This page was exported without steps.");
 		else say(step ? `${found.indexOf(step) + 1} of ${found.length} steps with this text` : "No step has this text.");
 	}
@@ -469,32 +379,18 @@ export class RunView {
 	}
 
 	// Shows the messages that the model had before its reply of the step. `from` counts from 0; the
-	// last page is shown without it. An exported page only has the messages of the whole run.
+	// last page is shown without it.
 	async showMessages(from) {
-		const step = this.step;
 		const asked = ++this.asked;
 		this.setReading("conversation");
 		this.remember(`/conversation${from === undefined ? "" : `/${from + 1}`}`);
-		const get = (at) => getJson("messages", isExport ? { run: this.id, from: at } : { run: this.id, step, from: at });
-		const first = from ?? (isExport ? 0 : Math.max(0, (await get(Number.MAX_SAFE_INTEGER)).n - 1));
-		const at = first - (first % MESSAGES_PAGE);
-		const { n, messages, processor, assumed } = await get(at);
+		const shown = await conversation(this.id, this.step, from, (to) => this.showMessages(to));
 		if (this.closed || this.asked !== asked) return;
-		if (n && at >= n) return this.showMessages();
-		const end = at + messages.length;
-		const page = (text, to) => el("button", { type: "button", click: () => this.showMessages(to) }, text);
-		const cut = messages.filter((message) => message.shown).length;
-		this.detail.replaceChildren(
-			el("h2", {}, n ? `Messages ${at + 1} to ${end} of ${n}${isExport ? "" : ` before step ${step}`}` : "No messages were recorded"),
-			el("p", { class: "note" }, processorNote(n, processor, assumed, cut)),
-			...messages.map(messageView),
-			el(
-				"p",
-				{ class: "jumps" },
-				at > 0 ? page("Earlier messages", at - MESSAGES_PAGE) : null,
-				end < n ? page("Later messages", end) : null,
-			),
-		);
+		if (!shown) {
+			this.showMessages();
+			return;
+		}
+		this.detail.replaceChildren(...shown);
 		this.detail.scrollTop = 0;
 	}
 

@@ -97,7 +97,7 @@ export function textBlock(t, { more = null, open = false, kind = "" } = {}) {
 		if (!rest && !next) button.remove();
 		else button.textContent = rest ? `Show all of ${size(t.bytes)}` : "Show more";
 	};
-	button.addEventListener("click", async () => {
+	const showMore = async () => {
 		if (rest) {
 			box.append(textNodes(rest));
 			rest = "";
@@ -109,10 +109,49 @@ export function textBlock(t, { more = null, open = false, kind = "" } = {}) {
 			button.disabled = false;
 		}
 		update();
-	});
+	};
+	// Shows as much as has the text, and marks it. null: the text is not there.
+	whole.mark = async (wanted) => {
+		if (rest.length && t.text.toLowerCase().includes(wanted)) await showMore();
+		let mark = markIn(box, wanted);
+		while (!mark && (next || (rest && t.next)) && box.isConnected) {
+			await showMore();
+			mark = markIn(box, wanted);
+		}
+		return mark;
+	};
+	button.addEventListener("click", showMore);
 	if (rest || next) whole.append(button);
 	update();
 	return whole;
+}
+
+// Marks the first place that has a text, which is in lower case. null: there is none.
+function markIn(box, wanted) {
+	box.normalize(); // a text that was shown in pieces becomes one
+	const nodes = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
+	while (nodes.nextNode()) {
+		const text = nodes.currentNode.data;
+		const at = text.toLowerCase().indexOf(wanted);
+		if (at < 0 || at + wanted.length > text.length) continue;
+		const range = document.createRange();
+		range.setStart(nodes.currentNode, at);
+		range.setEnd(nodes.currentNode, at + wanted.length);
+		const mark = el("mark");
+		range.surroundContents(mark);
+		return mark;
+	}
+	return null;
+}
+
+// Unfolds the first of the texts in a pane that has the wanted one, and scrolls there.
+export async function findText(pane, wanted) {
+	for (const block of pane.querySelectorAll(".block")) {
+		const mark = await block.mark?.(wanted.toLowerCase());
+		if (!mark) continue;
+		mark.scrollIntoView({ block: "center" });
+		return;
+	}
 }
 
 export function textPieces(run, step, part) {

@@ -5,9 +5,12 @@
 #include "src/view/page-app.js.h"
 #include "src/view/page-chart.js.h"
 #include "src/view/page-compare.js.h"
+#include "src/view/page-conversation.js.h"
 #include "src/view/page-diff.js.h"
 #include "src/view/page-dom.js.h"
+#include "src/view/page-facts.js.h"
 #include "src/view/page-files.js.h"
+#include "src/view/page-filter.js.h"
 #include "src/view/page-find.js.h"
 #include "src/view/page-index.html.h"
 #include "src/view/page-list.js.h"
@@ -20,6 +23,7 @@
 #include "src/view/page-takeover.js.h"
 #include "src/view/page-task.js.h"
 #include "src/view/page-text.js.h"
+#include "src/view/page-timeline.js.h"
 #include "src/view/page-training.js.h"
 
 #include <stddef.h>
@@ -32,9 +36,12 @@ const struct page_file page_files[] = {
 	{ "app.js", SCRIPT, page_app_js },
 	{ "chart.js", SCRIPT, page_chart_js },
 	{ "compare.js", SCRIPT, page_compare_js },
+	{ "conversation.js", SCRIPT, page_conversation_js },
 	{ "diff.js", SCRIPT, page_diff_js },
 	{ "dom.js", SCRIPT, page_dom_js },
+	{ "facts.js", SCRIPT, page_facts_js },
 	{ "files.js", SCRIPT, page_files_js },
+	{ "filter.js", SCRIPT, page_filter_js },
 	{ "find.js", SCRIPT, page_find_js },
 	{ "list.js", SCRIPT, page_list_js },
 	{ "plot.js", SCRIPT, page_plot_js },
@@ -46,6 +53,7 @@ const struct page_file page_files[] = {
 	{ "takeover.js", SCRIPT, page_takeover_js },
 	{ "task.js", SCRIPT, page_task_js },
 	{ "text.js", SCRIPT, page_text_js },
+	{ "timeline.js", SCRIPT, page_timeline_js },
 	{ "training.js", SCRIPT, page_training_js },
 	{ NULL, NULL, NULL },
 };

@@ -143,6 +143,33 @@ static void library_index(struct library *l, size_t place)
 	}
 }
 
+static void library_release_single(struct library_single *s)
+{
+	arena_release(&s->arena);
+	scan_tasks_release(&s->tasks);
+	*s = (struct library_single){ 0 };
+}
+
+/* Gives the run of a place that is a record its row. */
+static void library_scan(struct library *l, size_t place)
+{
+	struct library_single *s = &l->singles[place];
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct library_run *r = &l->runs[i];
+
+		if (!str_eq(r->path, l->places->items[place]))
+			continue;
+		if (s->mtime_ns != r->mtime_ns || s->size != r->size) {
+			library_release_single(s);
+			scan_record(&s->arena, &s->tasks, r->path, &s->row);
+			s->size = r->size;
+			s->mtime_ns = r->mtime_ns;
+		}
+		r->row = &s->row;
+	}
+}
+
 /* Looks at each run that has no end by its row of the index. */
 static void library_look(struct library *l)
 {
@@ -214,10 +241,16 @@ void library_list(struct library *l)
 	library_drop_twins(l);
 	arena_release(&l->arena);
 	l->arena = (struct arena)ARENA_INIT;
-	if (!l->indexes)
+	if (!l->indexes) {
 		l->indexes = xcalloc(l->places->n, sizeof(struct run_index *));
-	for (size_t i = 0; i < l->places->n; i++)
-		library_index(l, i);
+		l->singles = xcalloc(l->places->n, sizeof(*l->singles));
+	}
+	for (size_t i = 0; i < l->places->n; i++) {
+		if (path_is_dir(l->places->items[i]))
+			library_index(l, i);
+		else
+			library_scan(l, i);
+	}
 	library_look(l);
 	l->next_ns = clock_now_ns();
 	l->next_ns += LIST_AGE_NS + LIST_REST * (l->next_ns - began_ns);
@@ -303,8 +336,11 @@ void library_release(struct library *l)
 	for (size_t i = 0; i < l->n; i++)
 		library_free_run(&l->runs[i]);
 	free(l->runs);
-	for (size_t i = 0; l->indexes && i < l->places->n; i++)
+	for (size_t i = 0; l->indexes && i < l->places->n; i++) {
 		run_index_close(l->indexes[i]);
+		library_release_single(&l->singles[i]);
+	}
 	free(l->indexes);
+	free(l->singles);
 	arena_release(&l->arena);
 }

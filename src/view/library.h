@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "report/index.h"
+#include "report/scan.h"
 #include "view/rebuild.h"
 #include "view/record.h"
 
@@ -29,6 +30,15 @@ struct library_run {
 	int64_t used_ns;           /* when the record was used last */
 };
 
+/* The row of a place that is a single record, which has no index. */
+struct library_single {
+	struct run_row row;
+	struct arena arena;
+	struct scan_tasks tasks;
+	/* size and time of the record when the row was made; 0: there is none yet */
+	int64_t size, mtime_ns;
+};
+
 /*
  * The recorded runs beneath some folders. Clients name a run by its id alone, so that no request
  * leads to another file.
@@ -39,9 +49,10 @@ struct library {
 	size_t n;
 	/* an index for each place that is a folder and can have one; else NULL */
 	struct run_index **indexes;
-	struct arena arena; /* memory of the index's rows */
-	int64_t next_ns;    /* when the folders are to be read again */
-	bool listed;        /* the folders were read since `version` was made */
+	struct library_single *singles; /* an entry for each place */
+	struct arena arena;             /* memory of the index's rows */
+	int64_t next_ns;                /* when the folders are to be read again */
+	bool listed;                    /* the folders were read since `version` was made */
 	/* Version of the list that the page was told. It begins with the time, so that no version
 	 * of an earlier viewer is taken for one of this. */
 	int64_t version;

@@ -89,10 +89,13 @@ static size_t search_read(int fd, struct buf *out, size_t most, int64_t at)
 /* True if a step that lies in this place of the record has the text. */
 static bool search_place(struct search_record *q, bool is_event, int64_t begin, int64_t end)
 {
-	static const char *const parts[] = { "action", "thought", "observation" };
+	/* The page shows the whole reply of a step that has no thought. */
+	static const char *const parts[] = { "action", "observation", "thought", "completion",
+		"response" };
 	struct pyjson_source source = { .name = "record" };
 	auto_arena struct arena arena = ARENA_INIT;
 	const struct pyjson *v;
+	size_t n = ARRAY_SIZE(parts);
 
 	buf_clear(&q->part);
 	while ((int64_t)q->part.len < end - begin)
@@ -106,7 +109,9 @@ static bool search_place(struct search_record *q, bool is_event, int64_t begin, 
 	if (pyjson_read(&arena, &source, &v, NULL) < 0 ||
 			(is_event && !str_eq(pyjson_text(pyjson_get(v, "event")), "step")))
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+	if (run_text_of(v, "thought").n)
+		n--;
+	for (size_t i = 0; i < n; i++) {
 		struct run_text t = run_text_of(v, parts[i]);
 
 		if (search_has(t.text, t.n, q->work->text))

@@ -291,6 +291,20 @@ def test_hostile_events(view, tmp_path):
         assert piece.get("next") == (at + n if at + n < 10_000_000 else None)
 
 
+def test_damage_of_a_single_record(view, tmp_path):
+    path = tmp_path / "events.jsonl"
+    write_events(path, OPEN, STEP)
+    viewer = view(path)
+    (row,) = viewer.listed(1)
+    assert (row["model"], row["steps"], row["damage"]) == ("m", 1, None)
+    with path.open("ab") as f:
+        f.write(b"{}}\n")
+    while not (row := viewer.listed(1)[0])["damage"]:
+        time.sleep(0.05)
+    assert row["damage"].startswith(f"{path}:3:3: ")
+    assert viewer.run()["damage"] == row["damage"]
+
+
 def test_links_are_not_followed(view, tmp_path):
     write_events(tmp_path / "other" / "events.jsonl", OPEN, STEP)
     write_events(tmp_path / "runs" / "b" / "events.jsonl", OPEN)

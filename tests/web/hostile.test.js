@@ -85,6 +85,12 @@ test("the table of runs names what can't be read", async () => {
 	await row.waitFor();
 	assert.match(await row.innerText(), /\u26a0 cut off[^]*:3:/);
 	assert.match(await row.locator(".cell").nth(1).getAttribute("title"), /Not all of the record can be read: .*:3:/);
+	await v.page.setViewportSize({ width: 400, height: 800 });
+	await v.go("#/?filter=damage:jsonl:3");
+	const name = v.page.locator(".row-run .cell-name", { hasText: /^\u26a0 .*broken/ });
+	await name.waitFor();
+	assert.match(await name.getAttribute("title"), /Not all of the record can be read: .*:3:/);
+	await v.page.setViewportSize({ width: 1280, height: 800 });
 	await v.go("#/?filter=name:deep&columns=name,exit_status,damage");
 	await v.page.locator(".row-run", { hasText: /\u26a0[^]*nested too deep/ }).waitFor();
 	await v.press("Enter");

@@ -66,7 +66,7 @@ export function writeKinds(top) {
 		step(5, { action: "validate", info: { score: { Score: 2.5 }, integrity: "a file was changed" } }),
 		step(6, { action: HOSTILE, thought: HOSTILE, observation: HOSTILE }),
 		step(7, { observation: Array.from({ length: 3000 }, (_, i) => `line ${i}`).join("\n") }),
-		step(8, { observation: "x".repeat(2_000_000) }),
+		step(8, { observation: `${"x".repeat(1_999_993)}the end` }),
 		step(9, { action: "submit", info: { score: { Score: 2 }, exit_status: "submitted" } }),
 	];
 	return writeRun(top, `${HOSTILE.slice(0, 8)}kinds`.replace(/[<>/]/g, "-"), [

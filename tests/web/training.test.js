@@ -79,6 +79,18 @@ test("the table tells policy steps, in their order", async () => {
 	assert.equal(await v.page.getByRole("button", { name: "Sort by Policy step" }).count(), 0);
 });
 
+test("the replies of episodes are searched", async () => {
+	await v.go("#/?filter=text:%22i%20TRY%22%20task:large");
+	await v.status(/^3 of \d+ runs$/);
+	await v.press("Enter");
+	await v.page.getByLabel("Search steps").fill("i try");
+	await v.press("Enter");
+	await v.status("2 of 2 steps with this text");
+	await v.page.getByLabel("Search steps").fill("validate");
+	await v.press("Enter");
+	await v.status("1 of 1 steps with this text");
+});
+
 test("an episode opens", async () => {
 	await v.go('#/?filter=policy_step%3D20');
 	await v.status(/^4 of /);

@@ -200,11 +200,15 @@ test("keys jump between steps", async () => {
 	await press("j", "/", "Enter"); // goes on at the first step
 	await atStep(4);
 	// The end of a long observation, a line of an action behind the first, and a thought.
-	for (const [text, number] of [["LINE 2999", 7], ["new line", 2], ["i THINK 9", 9]]) {
+	for (const [text, number] of [["LINE 2999", 7], ["new line", 2], ["The end", 8], ["i THINK 9", 9]]) {
 		await page.getByLabel("Search steps").fill(text);
 		await press("Enter");
 		await page.locator("#status", { hasText: "1 of 1 steps with this text" }).waitFor();
 		await atStep(number);
+		// A folded text that has it is unfolded, and the place is in sight.
+		const mark = page.locator(".step mark");
+		assert.equal((await mark.innerText()).toLowerCase(), text.toLowerCase());
+		assert.ok(await mark.evaluate((e) => e.getBoundingClientRect().bottom < innerHeight));
 	}
 	await page.getByLabel("Search steps").fill("duration_s");
 	await press("Enter");
@@ -418,6 +422,10 @@ test("wrong addresses say so", async () => {
 	await page.locator(".step").waitFor();
 	await page.evaluate(() => (location.hash += "/2/nope"));
 	await page.getByText('There is no view "nope" of a step.').waitFor();
+	await page.evaluate(() => (location.hash = location.hash.replace(/2.nope$/, "999")));
+	await atStep(9);
+	await page.evaluate(() => (location.hash = location.hash.replace(/9$/, "2.5")));
+	await page.locator(".step h2", { hasText: "Step 2 " }).waitFor();
 	await page.goto(`${address}#/nope/1`);
 	await page.getByText('There is no view "nope" of the runs.').waitFor();
 	await page.getByRole("link", { name: "All runs" }).click();
