@@ -135,6 +135,8 @@ int client_read_reset(const struct client *c, const struct pyjson *data, struct 
 	r = client_read_text(data, "episode_id", &out->episode_id, err);
 	if (r < 0)
 		return r;
+	if (out->episode_id && !*out->episode_id)
+		out->episode_id = NULL;
 	if (out->episode_id && strlen(out->episode_id) >= EPISODE_ID_BYTES)
 		return error_say(err, EINVAL, "'episode_id' is longer than %d bytes",
 				EPISODE_ID_BYTES - 1);

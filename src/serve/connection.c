@@ -1,31 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/connection.h"
 
-static const char *connection_header(
-		struct connection *c, enum lws_token_indexes token, char *text, size_t n)
-{
-	int copied = lws_api.hdr_copy(c->wsi, text, (int)n, token);
+#include <string.h>
+#include <sys/socket.h>
 
-	if (copied < 0) {
-		/* The header is too long to be valid. Give a text that no check accepts. */
-		text[0] = '?';
-		text[1] = '\0';
-	}
-	return copied ? text : NULL;
-}
-
-enum guard_verdict connection_guard(struct connection *c, struct guard_texts *t, bool with_token)
-{
-	const struct guard *g = &c->net->guard;
-	struct guard_request q = {
-		.host = connection_header(c, WSI_TOKEN_HOST, t->host, sizeof(t->host)),
-		.origin = connection_header(c, WSI_TOKEN_ORIGIN, t->origin, sizeof(t->origin)),
-		.authorization = connection_header(c, WSI_TOKEN_HTTP_AUTHORIZATION,
-				t->authorization, sizeof(t->authorization)),
-	};
-
-	return with_token ? guard_check(g, &q) : guard_check_place(g, &q);
-}
+#define LINGER_TIMEOUT_S 2
 
 void connection_begin(struct connection *c)
 {
@@ -39,7 +18,7 @@ void connection_begin(struct connection *c)
 	oldest = TAILQ_FIRST(&net->unproven);
 	connection_prove(oldest);
 	net->host->metrics.connections_dropped++;
-	lws_api.set_timeout(oldest->wsi, PENDING_TIMEOUT_ESTABLISH_WITH_SERVER, LWS_TO_KILL_ASYNC);
+	connection_set_timeout(oldest, LWS_TO_KILL_ASYNC);
 }
 
 void connection_prove(struct connection *c)
@@ -49,6 +28,12 @@ void connection_prove(struct connection *c)
 	c->unproven = false;
 	TAILQ_REMOVE(&c->net->unproven, c, link);
 	c->net->n_unproven--;
+}
+
+void connection_set_timeout(struct connection *c, int seconds)
+{
+	lws_api.set_timeout(c->wsi, seconds ? PENDING_TIMEOUT_HTTP_CONTENT : NO_PENDING_TIMEOUT,
+			seconds);
 }
 
 void connection_stop(struct connection *c)
@@ -63,4 +48,32 @@ void connection_go_on(struct connection *c)
 		return;
 	c->stopped = false;
 	lws_api.rx_flow_control(c->wsi, 1);
+}
+
+int connection_send(
+		struct connection *c, const char *head, size_t n_head, const char *data, size_t n)
+{
+	static unsigned char bytes[LWS_PRE + CONNECTION_HEAD_MAX + CONNECTION_CHUNK_BYTES];
+
+	memcpy(bytes + LWS_PRE, head, n_head);
+	if (n)
+		memcpy(bytes + LWS_PRE + n_head, data, n);
+	return lws_api.write(c->wsi, bytes + LWS_PRE, n_head + n, LWS_WRITE_RAW) < 0 ? -1 : 0;
+}
+
+void connection_end(struct connection *c)
+{
+	if (c->has_client)
+		client_release(&c->client);
+	c->has_client = c->sending = false;
+	c->ended = true;
+	connection_set_timeout(c, CONNECTION_SEND_TIMEOUT_S);
+	lws_api.callback_on_writable(c->wsi);
+}
+
+void connection_linger(struct connection *c)
+{
+	shutdown(lws_api.get_socket_fd(c->wsi), SHUT_WR);
+	connection_go_on(c);
+	connection_set_timeout(c, LINGER_TIMEOUT_S);
 }

@@ -2,17 +2,20 @@
 #ifndef SERVE_CONNECTION_H
 #define SERVE_CONNECTION_H
 
+#include "base/request_reader.h"
 #include "serve/client.h"
-#include "web/guard.h"
+#include "serve/frames.h"
 #include "serve/inbox.h"
+#include "web/guard.h"
 #include "web/lws.h"
 
 #include <sys/queue.h>
 
 struct net;
 
-/* room for "name=value" of a URL */
-#define URL_ARGUMENT_BYTES 512
+#define CONNECTION_CHUNK_BYTES (32L << 10) /* most bytes of an answer that are sent at a time */
+#define CONNECTION_HEAD_MAX 1024
+#define CONNECTION_SEND_TIMEOUT_S 30 /* a client that takes no data for this long is gone */
 
 enum connection_door {
 	DOOR_HTTP,
@@ -21,11 +24,12 @@ enum connection_door {
 };
 
 /*
- * A connection of the server, with the client that sends over it. libwebsockets owns the socket and
- * calls the functions below, from one thread.
+ * A connection of the server, with the client that sends over it. libwebsockets owns the socket,
+ * and gives the bytes that come. It calls the functions below, from one thread.
  *
- * A WebSocket's messages are answered one after the other. A message waits in the inbox until the
- * answer before it has been sent. When the inbox is full, the socket is not read.
+ * Requests of HTTP are answered one after the other. While one is under way, the socket is not
+ * read. Messages of a WebSocket are read meanwhile, and wait in the inbox. When the inbox is full,
+ * the socket is not read.
  */
 struct connection {
 	struct net *net;
@@ -34,36 +38,35 @@ struct connection {
 	bool unproven;
 	TAILQ_ENTRY(connection) link; /* link in the list net.unproven */
 	enum connection_door door;
-	struct client client;
+	struct client client; /* HTTP: of the request under way */
 	bool has_client;
-	struct buf in;    /* message or body that is being received */
-	size_t sent;      /* bytes of the client's answer that were sent */
-	bool sending;     /* an answer is being sent */
-	int close_status; /* WebSocket: status with which to close after the answer; 0: none */
-
+	size_t sent;  /* bytes of the client's answer that were sent */
+	bool sending; /* an answer is being sent */
 	bool stopped; /* the socket is not read */
+	bool ended;   /* all is written. Further bytes are dropped. */
 
 	/* a WebSocket */
+	struct frames frames;
 	struct inbox inbox;
-	bool timed; /* a timeout runs for bytes that are being sent */
+	int close_status; /* status with which to close after the answer; 0: none */
+	int64_t heard_ns; /* when the client sent something */
+	bool pinged;      /* a ping was sent since then */
+	bool timed;       /* a timeout runs for bytes that are being sent */
 	/* session to use; "" for a new one */
 	char session_id[SEAT_ID_BYTES];
 	bool attached; /* the session outlives the connection */
 
 	/* an HTTP request */
+	struct buf in; /* bytes that were not taken yet */
+	struct request_reader request;
+	bool begun;   /* a timeout runs for the request's head */
+	bool checked; /* the head was checked */
 	const struct route *route;
-	int refused;       /* status that refuses the request; 0: none */
-	bool taken;        /* the request is whole, and was answered or is under way */
-	const char *mime;  /* type of the answer */
-	bool headed;       /* the answer's headers were sent */
-	bool takes_events; /* the client can take the answer as an event of a stream */
-	bool streams;      /* the answer is an event of a stream */
-	bool ending;       /* close when the answer is sent */
+	const char *mime; /* type of the answer */
+	bool headed;      /* the answer's headers were sent */
+	bool streams;     /* the answer is an event of a stream */
+	bool closes;      /* close when the answer is sent */
 	int64_t asked_ns;
-	bool bodied;     /* libwebsockets reads the request as one with a body */
-	bool unsure;     /* more bytes may have come with the request */
-	int turns;       /* times that the socket was writable since the request or its answer */
-	int64_t more_ns; /* time when bytes were found behind the request; 0: there are none */
 	char opened_session[SEAT_ID_BYTES]; /* header Mcp-Session-Id of the answer; "": none */
 };
 
@@ -89,22 +92,32 @@ struct net {
 	struct fh_error error; /* if code is not 0: why the server ends */
 };
 
-/* Gives the headers that the guard checks. The texts live in `texts`. */
-struct guard_texts {
-	char host[256], origin[512], authorization[1024];
-};
-enum guard_verdict connection_guard(
-		struct connection *c, struct guard_texts *texts, bool with_token);
-
 /* Adds a new connection to net.unproven, and drops the oldest if there are too many. */
 void connection_begin(struct connection *c);
 
-/* Stop and go on reading the socket. While it is stopped, the library calls nothing for the
- * connection, not even when the socket is writable. */
+/* Removes a connection from net.unproven: it showed the token, or ends. */
+void connection_prove(struct connection *c);
+
+/* Closes the connection if it isn't used for this long. 0: it stays open. */
+void connection_set_timeout(struct connection *c, int seconds);
+
+/* Stop and go on reading the socket. */
 void connection_stop(struct connection *c);
 void connection_go_on(struct connection *c);
 
-/* Removes a connection from net.unproven: it showed the token, or ends. */
-void connection_prove(struct connection *c);
+/* Sends a head of at most CONNECTION_HEAD_MAX bytes, and at most CONNECTION_CHUNK_BYTES of data.
+ * Both are copied. Returns -1 if the connection is broken. */
+int connection_send(
+		struct connection *c, const char *head, size_t n_head, const char *data, size_t n);
+
+/*
+ * Ends a connection whose last bytes were written, and frees its client. The connection closes when
+ * the other end closes it, or after some seconds. Closing at once could lose the last bytes, if the
+ * client still sends.
+ */
+void connection_end(struct connection *c);
+
+/* Call it when an ended connection has sent its last bytes. */
+void connection_linger(struct connection *c);
 
 #endif

@@ -3,34 +3,30 @@
 
 #include "base/clock.h"
 #include "base/http_phrase.h"
+#include "base/query.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "serve/mcp.h"
 #include "serve/openenv.h"
+#include "serve/socket.h"
 
-#include <stdio.h>
+#include <inttypes.h>
 #include <string.h>
-#include <sys/socket.h>
 
-#define HTTP_CHUNK_BYTES (32L << 10)
-#define HTTP_HEAD_BYTES 1024
-#define SEND_TIMEOUT_S 30 /* a client that takes no data for this long is gone */
+#define HTTP_REQUEST_TIMEOUT_S 20 /* for the headers of a request, and between pieces of its body */
+#define KEEPALIVE_TIMEOUT_S 60
 /* A call that takes longer is answered as a stream of events. Comments in the stream keep clients
  * from giving up: many wait 5 s for data. */
 #define STREAM_AFTER_NS (2 * NS_PER_S)
-
-/* An answer is sent within this time if the client sent its next request too early. */
-#define MORE_TIMEOUT_NS (2 * NS_PER_S)
-#define MORE_BYTES 65536
 
 #define JSON "application/json"
 
 /* --- routes ----------------------------------------------------------------------------------- */
 
 struct route {
-	const char *path;
-	int method; /* WSI_TOKEN_GET_URI, ... */
-	bool open;  /* needs no token */
+	const char *path, *method;
+	enum connection_door door; /* DOOR_HTTP, or the WebSocket that is asked for */
+	bool open;                 /* needs no token */
 	void (*take)(struct connection *c, const char *body, size_t n);
 };
 
@@ -74,11 +70,11 @@ static void http_openapi(struct connection *c, const char *body, size_t n)
 
 static void http_state(struct connection *c, const char *body, size_t n)
 {
-	char argument[URL_ARGUMENT_BYTES];
-	const char *given = lws_api.get_urlarg_by_name(
-			c->wsi, "episode_id=", argument, sizeof(argument));
+	char id[EPISODE_ID_BYTES];
+	int r = query_argument(c->request.query, "episode_id=", id, sizeof(id));
 
-	openenv_get_state(&c->client, given);
+	/* No episode has an empty name. */
+	openenv_get_state(&c->client, r == 1 ? id : r < 0 ? "" : NULL);
 }
 
 static void http_reset(struct connection *c, const char *body, size_t n)
@@ -95,13 +91,10 @@ static void http_step(struct connection *c, const char *body, size_t n)
  * false if the request lacks the header. */
 static struct seat *http_find_session(const struct connection *c, bool *named)
 {
-	static const char header[] = "mcp-session-id:";
-	char id[SEAT_ID_BYTES + 1] = "";
+	const char *id = request_reader_header(&c->request, "mcp-session-id");
 
-	*named = lws_api.hdr_custom_length(c->wsi, header, sizeof(header) - 1) >= 0;
-	if (*named)
-		lws_api.hdr_custom_copy(c->wsi, id, sizeof(id), header, sizeof(header) - 1);
-	return *named ? seats_find(&c->net->seats, id) : NULL;
+	*named = id;
+	return id ? seats_find(&c->net->seats, id) : NULL;
 }
 
 /* Begins a conversation: its session outlives this request, and its later requests name it. */
@@ -153,102 +146,107 @@ static void http_end_mcp(struct connection *c, const char *body, size_t n)
 }
 
 static const struct route routes[] = {
-	{ "/health", WSI_TOKEN_GET_URI, true, http_health },
-	{ "/metrics", WSI_TOKEN_GET_URI, false, http_metrics },
-	{ "/metadata", WSI_TOKEN_GET_URI, false, http_metadata },
-	{ "/schema", WSI_TOKEN_GET_URI, false, http_schema },
-	{ "/openapi.json", WSI_TOKEN_GET_URI, false, http_openapi },
-	{ "/state", WSI_TOKEN_GET_URI, false, http_state },
-	{ "/reset", WSI_TOKEN_POST_URI, false, http_reset },
-	{ "/step", WSI_TOKEN_POST_URI, false, http_step },
-	{ "/mcp", WSI_TOKEN_POST_URI, false, http_mcp },
-	{ "/mcp", WSI_TOKEN_DELETE_URI, false, http_end_mcp },
+	{ "/health", "GET", DOOR_HTTP, true, http_health },
+	{ "/metrics", "GET", DOOR_HTTP, false, http_metrics },
+	{ "/metadata", "GET", DOOR_HTTP, false, http_metadata },
+	{ "/schema", "GET", DOOR_HTTP, false, http_schema },
+	{ "/openapi.json", "GET", DOOR_HTTP, false, http_openapi },
+	{ "/state", "GET", DOOR_HTTP, false, http_state },
+	{ "/reset", "POST", DOOR_HTTP, false, http_reset },
+	{ "/step", "POST", DOOR_HTTP, false, http_step },
+	{ "/ws", "GET", DOOR_OPENENV, false, NULL },
+	{ "/mcp", "GET", DOOR_MCP, false, NULL },
+	{ "/mcp", "POST", DOOR_HTTP, false, http_mcp },
+	{ "/mcp", "DELETE", DOOR_HTTP, false, http_end_mcp },
 };
 
-/* --- requests --------------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
-/* The library has a request's method as a header with the path. */
-static bool http_has_header(const struct connection *c, int header)
+static bool http_is_head(const struct connection *c)
 {
-	return lws_api.hdr_total_length(c->wsi, (enum lws_token_indexes)header) > 0;
+	return c->request.method && str_eq(c->request.method, "HEAD");
 }
 
-/* Finds the request's route, or the status that refuses it. */
-static void http_find_route(struct connection *c, const char *path)
+static bool http_upgrades(const struct connection *c)
 {
+	return str_eq(c->request.method, "GET") &&
+			request_reader_lists(&c->request, "connection", "upgrade") &&
+			request_reader_lists(&c->request, "upgrade", "websocket");
+}
+
+/* Finds the request's route. Returns 0, or the status that refuses the request. */
+static int http_find_route(struct connection *c)
+{
+	const char *method = http_is_head(c) ? "GET" : c->request.method;
+	int refused = 404;
+
 	c->route = NULL;
-	c->refused = 404;
 	for (size_t i = 0; i < ARRAY_SIZE(routes); i++) {
-		if (!str_eq(routes[i].path, path))
+		const struct route *r = &routes[i];
+
+		if (!str_eq(r->path, c->request.path))
 			continue;
-		c->refused = 405;
-		if (!http_has_header(c, routes[i].method))
-			continue;
-		c->route = &routes[i];
-		c->refused = 0;
-		return;
+		if (str_eq(r->method, method) && (!r->door || http_upgrades(c))) {
+			c->route = r;
+			return 0;
+		}
+		refused = r->door ? 426 : 405;
 	}
+	return refused;
 }
 
-static void http_check(struct connection *c)
+/* Returns 0, or the status that refuses the request. */
+static int http_guard(struct connection *c)
 {
-	struct guard_texts texts;
+	const struct guard_request q = {
+		.host = request_reader_header(&c->request, "host"),
+		.origin = request_reader_header(&c->request, "origin"),
+		.authorization = request_reader_header(&c->request, "authorization"),
+	};
+	bool open = c->route && c->route->open;
 
-	switch (connection_guard(c, &texts, !c->route || !c->route->open)) {
+	switch (open ? guard_check_place(&c->net->guard, &q) : guard_check(&c->net->guard, &q)) {
 	case GUARD_OK:
-		if (c->route && !c->route->open)
+		if (c->route && !open)
 			connection_prove(c);
-		return;
+		return 0;
 	case GUARD_WRONG_TOKEN:
-		c->refused = 401;
-		break;
+		return 401;
 	case GUARD_WRONG_HOST:
 	case GUARD_WRONG_ORIGIN:
-		c->refused = 403;
-		break;
+		return 403;
 	}
-	c->net->host->metrics.refusals++;
+	return 403;
 }
 
-/* Reads the length of the body. Returns -1 and sets `refused` if it is missing or wrong. */
-static int64_t http_body_length(struct connection *c)
+/* Checks the head of a request. Returns 0, or the status that refuses the request. */
+static int http_check(struct connection *c)
 {
-	char text[32];
-	int64_t n;
-	int copied = lws_api.hdr_copy(c->wsi, text, sizeof(text), WSI_TOKEN_HTTP_CONTENT_LENGTH);
+	static const char *const methods[] = { "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT",
+		"OPTIONS", "TRACE", "PATCH", NULL };
+	const struct request_reader *r = &c->request;
+	int refused = http_find_route(c), guarded = http_guard(c);
 
-	/* A proxy may take the body to end elsewhere. */
-	if (copied && http_has_header(c, WSI_TOKEN_HTTP_TRANSFER_ENCODING)) {
-		c->refused = 400;
-		return -1;
+	if (guarded) {
+		c->net->host->metrics.refusals++;
+		return guarded;
 	}
-	if (copied == 0 && !http_has_header(c, WSI_TOKEN_POST_URI))
-		return 0;
-	if (copied > 0 && str_to_i64(text, &n) && n >= 0) {
-		if (n <= CLIENT_MESSAGE_BYTES_MAX)
-			return n;
-		c->refused = 413;
-	} else {
-		c->refused = copied ? 400 : 411;
-	}
-	return -1;
+	if (str_index(r->method, methods) < 0)
+		return 501;
+	if (refused)
+		return refused;
+	if (str_eq(r->method, "POST") && !r->has_length && !r->is_chunked)
+		return 411;
+	return c->route->door ? socket_check(c) : 0;
 }
 
-static bool http_takes_events(struct connection *c)
-{
-	char accept[256] = "";
-
-	return lws_api.hdr_copy(c->wsi, accept, sizeof(accept), WSI_TOKEN_HTTP_ACCEPT) > 0 &&
-			strstr(accept, "text/event-stream");
-}
+/* --- requests --------------------------------------------------------------------------------- */
 
 static void http_answered(void *user)
 {
 	struct connection *c = user;
 
-	connection_go_on(c);
 	c->sent = 0;
-	c->turns = 0;
 	c->sending = true;
 	lws_api.callback_on_writable(c->wsi);
 }
@@ -260,174 +258,144 @@ static const char *http_detail(int status)
 		int status;
 		const char *detail;
 	} details[] = {
-		{ 400, "bad request" },
 		{ 401, "a token is needed: Authorization: Bearer TOKEN" },
 		{ 403, "this host or origin is not allowed" },
-		{ 404, "not found" },
-		{ 405, "method not allowed" },
 		{ 411, "Content-Length is missing" },
 		{ 413, "the body is too large" },
+		{ 414, "the path is too long" },
+		{ 426, "this path is for WebSockets of version 13" },
+		{ 431, "the headers are too long" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(details); i++)
 		if (details[i].status == status)
 			return details[i].detail;
-	return "refused";
+	return http_phrase(status);
 }
 
-static void http_answer_refusal(struct connection *c)
+static void http_begin(struct connection *c)
 {
-	client_begin(&c->client, CLIENT_HTTP);
-	buf_printf(&c->client.answer, "{\"detail\":\"%s\"}", http_detail(c->refused));
-	client_end(&c->client, c->refused);
-}
-
-int http_take_request(struct connection *c, const char *path)
-{
-	int64_t n;
-
-	if (c->has_client)
-		client_release(&c->client);
 	client_init(&c->client, &c->net->seats, http_answered, c);
 	c->has_client = true;
-	c->sending = c->headed = c->streams = c->ending = c->taken = false;
-	c->turns = 0;
-	c->more_ns = 0;
+	c->headed = c->streams = false;
+	c->closes = c->request.closes;
 	c->mime = JSON;
 	*c->opened_session = '\0';
 	c->asked_ns = clock_now_ns();
-	buf_clear(&c->in);
 	c->net->host->metrics.requests++;
-	http_find_route(c, path);
-	http_check(c);
-	c->takes_events = http_takes_events(c);
-	n = http_body_length(c);
-	c->bodied = n > 0 || http_has_header(c, WSI_TOKEN_POST_URI);
-	if (n >= 0 && c->bodied)
-		return 0; /* the body comes, also of a refused request and an empty one */
-	/* A body of unknown length can't be told from the next request: close the connection. */
-	c->ending = n < 0;
-	return http_body_end(c);
+	connection_stop(c);
+	/* The answer may take long. */
+	connection_set_timeout(c, 0);
 }
 
-int http_body(struct connection *c, const char *data, size_t n)
+/* is_whole: the next bytes are another request. */
+static void http_refuse(struct connection *c, int status, bool is_whole)
 {
-	if (!c->refused && !c->taken)
-		buf_add(&c->in, data, n);
-	return c->in.truncated ? -1 : 0;
+	http_begin(c);
+	c->closes = c->closes || !is_whole;
+	client_begin(&c->client, CLIENT_HTTP);
+	buf_printf(&c->client.answer, "{\"detail\":\"%s\"}", http_detail(status));
+	client_end(&c->client, status);
 }
 
-/*
- * Takes note that the client sent more before it got its answer. libwebsockets keeps these bytes,
- * and reports the end of the body again and again. So the connection ends with the answer. It ends
- * now if no answer is ready, or if the request itself came too early.
- */
-static int http_take_more(struct connection *c)
+static int http_take(struct connection *c)
 {
-	c->ending = true;
-	if (!c->more_ns)
-		c->more_ns = clock_now_ns();
-	return c->client.busy || c->unsure || clock_now_ns() - c->more_ns > MORE_TIMEOUT_NS ? -1
-											    : 0;
-}
-
-int http_body_end(struct connection *c)
-{
-	if (c->taken)
-		return http_take_more(c);
-	c->taken = true;
-	if (c->bodied && c->unsure)
-		lws_api.callback_on_writable(c->wsi); /* http_rest() stops the reading */
-	else if (c->bodied)
-		connection_stop(c);
-	/* The answer may take long: no timeout of the library's ends the connection. */
-	lws_api.set_timeout(c->wsi, NO_PENDING_TIMEOUT, 0);
-	if (c->refused)
-		http_answer_refusal(c);
-	else
-		c->route->take(c, buf_str(&c->in), c->in.len);
+	if (c->route->door) {
+		c->net->host->metrics.requests++;
+		return socket_open(c, c->route->door);
+	}
+	http_begin(c);
+	c->route->take(c, buf_str(&c->request.body), c->request.body.len);
 	return 0;
+}
+
+/* Waits for the rest of a request. */
+static int http_wait(struct connection *c)
+{
+	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+
+	if (c->request.has_head || !c->begun)
+		connection_set_timeout(c, HTTP_REQUEST_TIMEOUT_S);
+	c->begun = true;
+	if (!c->request.has_head || !c->request.expects)
+		return 0;
+	c->request.expects = false;
+	return connection_send(c, go_on, sizeof(go_on) - 1, NULL, 0);
+}
+
+static int http_go_on(struct connection *c)
+{
+	int status = request_reader_feed(&c->request, &c->in);
+	bool is_whole = status == 1;
+
+	if (c->request.has_head && !c->checked && status < 400) {
+		int refused = http_check(c);
+
+		c->checked = true;
+		status = refused ? refused : status;
+		is_whole = is_whole && refused != 411;
+	}
+	if (status == 0)
+		return http_wait(c);
+	if (status == 1)
+		return http_take(c);
+	http_refuse(c, status, is_whole);
+	return 0;
+}
+
+int http_received(struct connection *c, const char *data, size_t n)
+{
+	buf_add(&c->in, data, n);
+	if (c->in.truncated)
+		return -1;
+	return c->has_client ? 0 : http_go_on(c);
+}
+
+void http_prepare(struct connection *c)
+{
+	buf_init(&c->in, 2 * REQUEST_HEAD_MAX + CONNECTION_CHUNK_BYTES);
+	request_reader_init(&c->request, CLIENT_MESSAGE_BYTES_MAX);
+	c->begun = true;
+	connection_set_timeout(c, HTTP_REQUEST_TIMEOUT_S);
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-struct http_head {
-	struct connection *c;
-	unsigned char *p, *end;
-	bool failed;
-};
-
-/* name == NULL: the value is the whole line. */
-static void http_add(struct http_head *h, const char *name, const char *value)
+/* Writes the lines that a status needs. */
+static void http_put_status_lines(const struct connection *c, int status, struct buf *head)
 {
-	if (lws_api.add_http_header_by_name(h->c->wsi, (const unsigned char *)name,
-			    (const unsigned char *)value, (int)strlen(value), &h->p, h->end))
-		h->failed = true;
-}
+	const char *before = "allow: ";
 
-/* Sends the headers of an answer. length < 0: the answer ends with the connection. */
-static int http_send_head(struct connection *c, int status, const char *mime, int64_t length)
-{
-	unsigned char head[LWS_PRE + HTTP_HEAD_BYTES];
-	char line[64];
-	struct http_head h = { .c = c, .p = head + LWS_PRE, .end = head + sizeof(head) - 1 };
-
-	/* libwebsockets would refuse a handshake by HTTP/1.0, which clients don't take. */
-	snprintf(line, sizeof(line), "HTTP/1.1 %d %s", status, http_phrase(status));
-	http_add(&h, NULL, line);
-	http_add(&h, "content-type:", mime);
-	http_add(&h, "cache-control:", "no-store");
-	http_add(&h, "x-content-type-options:", "nosniff");
 	if (status == 401)
-		http_add(&h, "www-authenticate:", "Bearer");
+		buf_add_str(head, "www-authenticate: Bearer\r\n");
+	if (status == 426)
+		buf_add_str(head, "upgrade: websocket\r\nsec-websocket-version: 13\r\n");
+	if (status != 405)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(routes); i++) {
+		if (!str_eq(routes[i].path, c->request.path) || routes[i].door)
+			continue;
+		buf_printf(head, "%s%s", before, routes[i].method);
+		before = ", ";
+	}
+	buf_add_str(head, "\r\n");
+}
+
+/* Writes the head of an answer. length < 0: the answer ends with the connection. */
+static void http_put_head(const struct connection *c, int status, int64_t length, struct buf *head)
+{
+	buf_printf(head,
+			"HTTP/1.1 %d %s\r\ncontent-type: %s\r\ncache-control: no-store\r\n"
+			"x-content-type-options: nosniff\r\n",
+			status, http_phrase(status), c->mime);
+	http_put_status_lines(c, status, head);
 	if (*c->opened_session)
-		http_add(&h, "mcp-session-id:", c->opened_session);
-	if (length < 0 || c->ending)
-		http_add(&h, "connection:", "close");
-	if (length >= 0 &&
-			lws_api.add_http_header_content_length(
-					c->wsi, (lws_filepos_t)length, &h.p, h.end))
-		return -1;
-	if (h.failed || lws_api.finalize_http_header(c->wsi, &h.p, h.end))
-		return -1;
-	c->headed = true;
-	return lws_api.write(c->wsi, head + LWS_PRE, (size_t)(h.p - head - LWS_PRE),
-			       LWS_WRITE_HTTP_HEADERS) < 0
-			? -1
-			: 0;
-}
-
-/* Sends bytes of the body. They are copied. */
-static int http_send(struct connection *c, const char *data, size_t n, bool last)
-{
-	static unsigned char chunk[LWS_PRE + HTTP_CHUNK_BYTES];
-
-	memcpy(chunk + LWS_PRE, data, n);
-	return lws_api.write(c->wsi, chunk + LWS_PRE, n,
-			       last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) < 0
-			? -1
-			: 0;
-}
-
-/* Drops what the client sent too early. If it stayed unread, the answer could be lost. */
-static void http_drop_more(struct connection *c)
-{
-	static char dropped[MORE_BYTES];
-
-	(void)recv(lws_api.get_socket_fd(c->wsi), dropped, sizeof(dropped), MSG_DONTWAIT);
-}
-
-static int http_finished(struct connection *c)
-{
-	c->sending = false;
-	client_release(&c->client);
-	c->has_client = false;
-	if (c->more_ns)
-		http_drop_more(c);
-	if (c->streams || c->ending)
-		return -1;
-	c->unsure = !c->bodied;
-	return lws_api.http_transaction_completed(c->wsi) ? -1 : 0;
+		buf_printf(head, "mcp-session-id: %s\r\n", c->opened_session);
+	if (length < 0 || c->closes)
+		buf_add_str(head, "connection: close\r\n");
+	if (length >= 0)
+		buf_printf(head, "content-length: %" PRId64 "\r\n", length);
+	buf_add_str(head, "\r\n");
 }
 
 /* Rewrites the answer to the client as a server-sent event, because this reply is a stream. */
@@ -443,79 +411,72 @@ static void http_make_event(struct connection *c)
 	c->client.answer = event;
 }
 
-/*
- * Lets libwebsockets go through its buffer, so that it reports bytes behind the request. Without
- * such bytes the socket is not read until the answer is there. False: send the answer now.
- */
-static bool http_rest(struct connection *c)
+/* Sends the next bytes of the answer, with its head before the first. */
+static int http_send(struct connection *c)
 {
-	if (!c->has_client || !c->taken || c->stopped)
-		return true;
-	if (c->turns++ == 0)
-		lws_api.callback_on_writable(c->wsi);
-	else if (c->sending)
-		return false;
-	else
-		connection_stop(c);
-	return true;
+	auto_buf struct buf head = BUF_INIT(CONNECTION_HEAD_MAX);
+	const struct buf *answer = &c->client.answer;
+	size_t n;
+
+	if (c->streams && c->sent == 0)
+		http_make_event(c);
+	if (!c->headed)
+		http_put_head(c, c->client.status, (int64_t)answer->len, &head);
+	c->headed = true;
+	if (http_is_head(c))
+		c->sent = answer->len;
+	n = answer->len - c->sent;
+	n = n < CONNECTION_CHUNK_BYTES ? n : CONNECTION_CHUNK_BYTES;
+	c->sent += n;
+	return connection_send(c, buf_str(&head), head.len, buf_str(answer) + c->sent - n, n);
+}
+
+static int http_finish(struct connection *c)
+{
+	if (c->streams || c->closes) {
+		connection_end(c);
+		return 0;
+	}
+	client_release(&c->client);
+	c->has_client = c->sending = c->checked = c->begun = false;
+	request_reader_release(&c->request);
+	request_reader_init(&c->request, CLIENT_MESSAGE_BYTES_MAX);
+	connection_set_timeout(c, KEEPALIVE_TIMEOUT_S);
+	connection_go_on(c);
+	return c->in.len ? http_go_on(c) : 0;
 }
 
 int http_writable(struct connection *c)
 {
-	struct buf *answer = &c->client.answer;
-	size_t n;
-	bool last;
-
-	if (http_rest(c))
+	if (!c->sending)
 		return 0;
-	lws_api.set_timeout(c->wsi, PENDING_TIMEOUT_HTTP_CONTENT, SEND_TIMEOUT_S);
-	if (!c->headed) {
-		if (http_send_head(c, c->client.status, c->mime, (int64_t)answer->len) < 0)
-			return -1;
-		if (!answer->len)
-			return http_finished(c);
-		lws_api.callback_on_writable(c->wsi);
-		return 0;
-	}
-	if (c->streams && c->sent == 0)
-		http_make_event(c);
-	n = answer->len - c->sent;
-	last = n <= HTTP_CHUNK_BYTES;
-	n = last ? n : HTTP_CHUNK_BYTES;
-	if (http_send(c, answer->data + c->sent, n, last) < 0)
+	connection_set_timeout(c, CONNECTION_SEND_TIMEOUT_S);
+	if (http_send(c) < 0)
 		return -1;
-	c->sent += n;
-	if (last)
-		return http_finished(c);
+	if (c->sent == c->client.answer.len)
+		return http_finish(c);
 	lws_api.callback_on_writable(c->wsi);
 	return 0;
+}
+
+static bool http_takes_events(const struct connection *c)
+{
+	return request_reader_lists(&c->request, "accept", "text/event-stream");
 }
 
 void http_tick(struct connection *c, int64_t now_ns)
 {
 	static const char comment[] = ": the call is under way\n\n";
+	auto_buf struct buf head = BUF_INIT(CONNECTION_HEAD_MAX);
 
-	if (!c->has_client || !c->client.busy || !c->takes_events || !c->route ||
-			c->route->take != http_mcp || now_ns - c->asked_ns < STREAM_AFTER_NS ||
+	if (!c->has_client || !c->client.busy || !c->route || c->route->take != http_mcp ||
+			!http_takes_events(c) || now_ns - c->asked_ns < STREAM_AFTER_NS ||
 			lws_api.send_pipe_choked(c->wsi))
 		return;
 	if (!c->headed) {
-		c->streams = true;
-		if (http_send_head(c, 200, "text/event-stream", -1) < 0)
-			return;
+		c->mime = "text/event-stream";
+		http_put_head(c, 200, -1, &head);
 	}
-	http_send(c, comment, sizeof(comment) - 1, false);
-}
-
-int http_refuse_upgrade(struct connection *c, int status)
-{
-	char text[256];
-
-	c->net->host->metrics.refusals += status == 401 || status == 403;
-	c->ending = true;
-	*c->opened_session = '\0';
-	snprintf(text, sizeof(text), "{\"detail\":\"%s\"}", http_detail(status));
-	if (http_send_head(c, status, JSON, (int64_t)strlen(text)) == 0)
-		http_send(c, text, strlen(text), true);
-	return 1;
+	c->streams = c->headed = true;
+	connection_send(c, buf_str(&head), head.len, comment, sizeof(comment) - 1);
 }

@@ -12,9 +12,6 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#define HEADER_BYTES_MAX 8192
-#define NET_REQUEST_TIMEOUT_S 20 /* for the headers of a request, and between pieces of its body */
-#define KEEPALIVE_TIMEOUT_S 60
 #define VHOST "fumehood"
 /* Descriptors that a session needs at most: of its sandbox, its record and its connection. */
 #define SESSION_FDS 12
@@ -30,26 +27,28 @@ static struct net *net_of(struct lws *wsi)
 
 static struct connection *net_connection_of(struct lws *wsi)
 {
-	struct connection *c = lws_api.get_opaque_user_data(wsi);
+	return lws_api.get_opaque_user_data(wsi);
+}
 
-	if (c)
-		return c;
-	c = xcalloc(1, sizeof(*c));
+static void net_connection_new(struct lws *wsi)
+{
+	struct connection *c = xcalloc(1, sizeof(*c));
+
 	c->net = net_of(wsi);
 	c->wsi = wsi;
-	buf_init(&c->in, CLIENT_MESSAGE_BYTES_MAX);
 	c->next = c->net->connections;
 	if (c->next)
 		c->next->before = c;
 	c->net->connections = c;
 	c->net->n_connections++;
 	lws_api.set_opaque_user_data(wsi, c);
-	return c;
+	http_prepare(c);
+	connection_begin(c);
 }
 
 static void net_connection_free(struct lws *wsi)
 {
-	struct connection *c = lws_api.get_opaque_user_data(wsi);
+	struct connection *c = net_connection_of(wsi);
 
 	if (!c)
 		return;
@@ -65,6 +64,7 @@ static void net_connection_free(struct lws *wsi)
 	socket_release(c);
 	if (c->has_client)
 		client_release(&c->client);
+	request_reader_release(&c->request);
 	buf_release(&c->in);
 	free(c);
 }
@@ -78,7 +78,7 @@ static void net_drain(struct net *net)
 	net->seats.draining = true;
 	net->drain_end_ns = clock_now_ns() + (int64_t)(drain_s * (double)NS_PER_S);
 	for (struct connection *c = net->connections; c; c = c->next)
-		if (c->door != DOOR_HTTP)
+		if (c->door != DOOR_HTTP && !c->ended)
 			socket_drain(c);
 }
 
@@ -128,31 +128,36 @@ static int net_ready(struct net *net, struct lws *wsi)
 	return 0;
 }
 
+static int net_received(struct connection *c, const char *data, size_t n)
+{
+	if (c->ended)
+		return 0;
+	return c->door == DOOR_HTTP ? http_received(c, data, n) : socket_received(c, data, n);
+}
+
+/* Goes on sending. libwebsockets calls this when all before has left. */
+static int net_writable(struct connection *c)
+{
+	if (c->ended) {
+		connection_linger(c);
+		return 0;
+	}
+	return c->door == DOOR_HTTP ? http_writable(c) : socket_writable(c);
+}
+
 static int net_callback(
 		struct lws *wsi, enum lws_callback_reasons reason, void *unused, void *in, size_t n)
 {
 	switch (reason) {
 	case LWS_CALLBACK_RAW_RX_FILE:
 		return net_ready(net_of(wsi), wsi);
-	case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
-		connection_begin(net_connection_of(wsi));
+	case LWS_CALLBACK_RAW_ADOPT:
+		net_connection_new(wsi);
 		return 0;
-	case LWS_CALLBACK_HTTP:
-		return http_take_request(net_connection_of(wsi), in);
-	case LWS_CALLBACK_HTTP_BODY:
-		return http_body(net_connection_of(wsi), in, n);
-	case LWS_CALLBACK_HTTP_BODY_COMPLETION:
-		return http_body_end(net_connection_of(wsi));
-	case LWS_CALLBACK_HTTP_WRITEABLE:
-		return http_writable(net_connection_of(wsi));
-	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-		return socket_confirm(net_connection_of(wsi), in);
-	case LWS_CALLBACK_ESTABLISHED:
-		return socket_opened(net_connection_of(wsi));
-	case LWS_CALLBACK_RECEIVE:
-		return socket_received(net_connection_of(wsi), in, n);
-	case LWS_CALLBACK_SERVER_WRITEABLE:
-		return socket_writable(net_connection_of(wsi));
+	case LWS_CALLBACK_RAW_RX:
+		return net_received(net_connection_of(wsi), in, n);
+	case LWS_CALLBACK_RAW_WRITEABLE:
+		return net_writable(net_connection_of(wsi));
 	case LWS_CALLBACK_WSI_DESTROY:
 		net_connection_free(wsi);
 		return 0;
@@ -185,24 +190,19 @@ static int net_open_context(struct net *net, const struct net_options *o, struct
 {
 	static const struct lws_protocols protocols[] = {
 		{ .name = VHOST, .callback = net_callback },
-		{ .name = "mcp", .callback = net_callback },
 		{ 0 },
 	};
-	static const lws_retry_bo_t idle = { .secs_since_valid_ping = 30,
-		.secs_since_valid_hangup = 60 };
 	struct lws_context_creation_info info = {
 		.port = o->port,
 		.iface = o->address,
 		.protocols = protocols,
-		.options = LWS_SERVER_OPTION_VALIDATE_UTF8 | lws_listen_options(o->address),
+		.options = LWS_SERVER_OPTION_ADOPT_APPLY_LISTEN_ACCEPT_CONFIG |
+				lws_listen_options(o->address),
+		.listen_accept_role = "raw-skt",
+		.listen_accept_protocol = VHOST,
 		.vhost_name = VHOST,
 		.user = net,
-		.retry_and_idle_policy = &idle,
-		.max_http_header_data2 = HEADER_BYTES_MAX,
-		/* While all of these are in use, the library reads from no other connection. */
-		.max_http_header_pool2 = (unsigned)(net->max_unproven * 2),
-		.timeout_secs = NET_REQUEST_TIMEOUT_S,
-		.keepalive_timeout = KEEPALIVE_TIMEOUT_S,
+		.pt_serv_buf_size = CONNECTION_CHUNK_BYTES,
 		.ka_time = 60,
 		.ka_probes = 3,
 		.ka_interval = 10,

@@ -39,7 +39,9 @@ struct seat *seats_find_episode(const struct seats *all, const char *episode_id)
 {
 	struct seat *s = all->first;
 
-	while (s && (s->closing || !s->detached || !str_eq(s->episode_id, episode_id)))
+	while (s &&
+			(s->closing || !s->detached || !*episode_id ||
+					!str_eq(s->episode_id, episode_id)))
 		s = s->next;
 	return s;
 }

@@ -2,80 +2,90 @@
 #include "serve/socket.h"
 
 #include "base/clock.h"
+#include "base/query.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "serve/http.h"
 #include "serve/mcp.h"
 #include "serve/openenv.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#define SOCKET_CHUNK_BYTES (32L << 10)
-#define SEND_TIMEOUT_S 30 /* a client that takes no data for this long is gone */
-
-#define CLOSE_NORMAL 1000
-#define CLOSE_AWAY 1001
-#define CLOSE_BINARY 1003
-#define CLOSE_TOO_LARGE 1009
-#define CLOSE_FULL 1013
+#define PING_AFTER_NS (30 * NS_PER_S)
+#define GONE_AFTER_NS (60 * NS_PER_S) /* a client that sends nothing for this long is gone */
 
 /* --- the handshake ---------------------------------------------------------------------------- */
 
-static bool socket_find_door(struct connection *c)
-{
-	char path[8];
+#define KEY_BYTES 24 /* 16 bytes in base64 */
+#define SHA1_BYTES 20
+#define ACCEPT_BYTES 32
 
-	if (lws_api.hdr_copy(c->wsi, path, sizeof(path), WSI_TOKEN_GET_URI) <= 0)
-		return false;
-	if (str_eq(path, "/ws"))
-		c->door = DOOR_OPENENV;
-	else if (str_eq(path, "/mcp"))
-		c->door = DOOR_MCP;
-	return c->door != DOOR_HTTP;
+int socket_check(const struct connection *c)
+{
+	static const char digits[] =
+			"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const char *key = request_reader_header(&c->request, "sec-websocket-key");
+
+	if (!str_eq(request_reader_header(&c->request, "sec-websocket-version"), "13"))
+		return 426;
+	return key && strspn(key, digits) == KEY_BYTES - 2 && str_eq(key + KEY_BYTES - 2, "==")
+			? 0
+			: 400;
 }
 
-int socket_confirm(struct connection *c, const char *to)
+/* Proves to the client that this server speaks its protocol. */
+static int socket_send_handshake(struct connection *c)
 {
-	struct guard_texts texts;
-	char argument[URL_ARGUMENT_BYTES];
-	const char *given;
+	static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+	auto_buf struct buf key = BUF_INIT(KEY_BYTES + sizeof(guid));
+	auto_buf struct buf head = BUF_INIT(CONNECTION_HEAD_MAX);
+	unsigned char hash[SHA1_BYTES];
+	char accept[ACCEPT_BYTES];
 
-	if (!str_eq(to, "websocket"))
-		return http_refuse_upgrade(c, 400);
-	switch (connection_guard(c, &texts, true)) {
-	case GUARD_OK:
-		break;
-	case GUARD_WRONG_TOKEN:
-		return http_refuse_upgrade(c, 401);
-	case GUARD_WRONG_HOST:
-	case GUARD_WRONG_ORIGIN:
-		return http_refuse_upgrade(c, 403);
-	}
-	if (!socket_find_door(c))
-		return http_refuse_upgrade(c, 404);
-	connection_prove(c);
-	given = lws_api.get_urlarg_by_name(c->wsi, "session_id=", argument, sizeof(argument));
-	if (given)
-		snprintf(c->session_id, sizeof(c->session_id), "%s", *given ? given : "?");
-	return 0;
+	buf_printf(&key, "%s%s", request_reader_header(&c->request, "sec-websocket-key"), guid);
+	lws_api.SHA1((const unsigned char *)key.data, key.len, hash);
+	lws_api.b64_encode_string((const char *)hash, sizeof(hash), accept, sizeof(accept));
+	buf_printf(&head,
+			"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n"
+			"connection: upgrade\r\nsec-websocket-accept: %s\r\n",
+			accept);
+	if (c->door == DOOR_MCP &&
+			request_reader_lists(&c->request, "sec-websocket-protocol", "mcp"))
+		buf_add_str(&head, "sec-websocket-protocol: mcp\r\n");
+	buf_add_str(&head, "\r\n");
+	return connection_send(c, head.data, head.len, NULL, 0);
 }
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
+static int socket_send_frame(struct connection *c, enum frame_opcode opcode, bool is_last,
+		const char *data, size_t n)
+{
+	char head[FRAME_HEAD_MAX];
+	size_t n_head = frame_put_head(head, opcode, is_last, n);
+
+	return connection_send(c, head, n_head, data, n);
+}
+
+/* Sends the next bytes of the answer as a frame. */
 static int socket_send(struct connection *c)
 {
-	static unsigned char chunk[LWS_PRE + SOCKET_CHUNK_BYTES];
 	const struct buf *answer = &c->client.answer;
-	size_t left = answer->len - c->sent;
-	size_t n = left < SOCKET_CHUNK_BYTES ? left : SOCKET_CHUNK_BYTES;
-	int flags = lws_write_ws_flags(LWS_WRITE_TEXT, c->sent == 0, n == left);
+	size_t left = answer->len - c->sent, from = c->sent;
+	size_t n = left < CONNECTION_CHUNK_BYTES ? left : CONNECTION_CHUNK_BYTES;
 
-	memcpy(chunk + LWS_PRE, answer->data + c->sent, n);
-	if (lws_api.write(c->wsi, chunk + LWS_PRE, n, (enum lws_write_protocol)flags) < 0)
-		return -1;
 	c->sent += n;
-	return 0;
+	return socket_send_frame(c, from ? FRAME_CONTINUATION : FRAME_TEXT, n == left,
+			answer->data + from, n);
+}
+
+/* Closes the connection with a status, once all before has been sent. */
+static int socket_close_now(struct connection *c, int status)
+{
+	const char bytes[] = { (char)(status >> 8), (char)status };
+
+	socket_release(c);
+	connection_end(c);
+	return socket_send_frame(c, FRAME_CLOSE, true, bytes, sizeof(bytes));
 }
 
 /*
@@ -85,7 +95,7 @@ static int socket_send(struct connection *c)
 static bool socket_send_now(struct connection *c)
 {
 	if (c->close_status || c->inbox.first || !c->client.answer.len ||
-			c->client.answer.len > SOCKET_CHUNK_BYTES ||
+			c->client.answer.len > CONNECTION_CHUNK_BYTES ||
 			lws_api.send_pipe_choked(c->wsi))
 		return false;
 	if (socket_send(c) == 0)
@@ -138,19 +148,47 @@ static bool socket_attach(struct connection *c)
 	return false;
 }
 
-int socket_opened(struct connection *c)
+static void socket_open_client(struct connection *c)
 {
 	client_init(&c->client, &c->net->seats, socket_answered, c);
 	c->has_client = true;
 	client_begin(&c->client, c->door == DOOR_OPENENV ? CLIENT_MESSAGE : CLIENT_RPC);
 	if (socket_attach(c)) {
 		c->client.busy = false;
-		return 0;
+		return;
 	}
 	/* The refusal may have been sent already: have socket_writable() close the connection. */
 	c->close_status = CLOSE_FULL;
 	lws_api.callback_on_writable(c->wsi);
-	return 0;
+}
+
+/* A name that is wrong or empty is the name of no session. */
+static void socket_read_session_id(struct connection *c)
+{
+	int r = query_argument(
+			c->request.query, "session_id=", c->session_id, sizeof(c->session_id));
+
+	if (r < 0 || (r == 1 && !*c->session_id))
+		memcpy(c->session_id, "?", sizeof("?"));
+}
+
+int socket_open(struct connection *c, enum connection_door door)
+{
+	auto_buf struct buf rest = c->in;
+	int r;
+
+	buf_init(&c->in, 0);
+	c->door = door;
+	c->heard_ns = clock_now_ns();
+	frames_init(&c->frames, CLIENT_MESSAGE_BYTES_MAX);
+	connection_set_timeout(c, 0);
+	socket_read_session_id(c);
+	r = socket_send_handshake(c);
+	if (r < 0)
+		return r;
+	request_reader_release(&c->request);
+	socket_open_client(c);
+	return socket_received(c, buf_str(&rest), rest.len);
 }
 
 /* --- messages --------------------------------------------------------------------------------- */
@@ -200,28 +238,51 @@ static void socket_message(struct connection *c, const char *text, size_t n)
 		socket_take(c, text, n);
 }
 
-static int socket_close_now(struct connection *c, int status)
+/* Takes the message that has come whole. */
+static int socket_take_text(struct connection *c)
 {
-	lws_api.close_reason(c->wsi, (enum lws_close_status)status, NULL, 0);
-	return -1;
+	struct buf *text = &c->frames.text;
+
+	socket_message(c, buf_str(text), text->len);
+	/* Most messages are short: give back the memory of a long one. */
+	if (text->size > CONNECTION_CHUNK_BYTES)
+		buf_release(text);
+	buf_clear(text);
+	return c->close_status && !c->sending ? socket_close_now(c, c->close_status) : 0;
+}
+
+static int socket_take_event(struct connection *c, enum frames_event event)
+{
+	switch (event) {
+	case FRAMES_TEXT:
+		return socket_take_text(c);
+	case FRAMES_PING:
+		return socket_send_frame(
+				c, FRAME_PONG, true, c->frames.control, c->frames.n_control);
+	case FRAMES_CLOSE:
+	case FRAMES_WRONG:
+		return socket_close_now(c, c->frames.status);
+	case FRAMES_PONG:
+	case FRAMES_MORE:
+		break;
+	}
+	return 0;
 }
 
 int socket_received(struct connection *c, const char *data, size_t n)
 {
-	if (lws_api.frame_is_binary(c->wsi))
-		return socket_close_now(c, CLOSE_BINARY);
-	buf_add(&c->in, data, n);
-	if (c->in.truncated)
-		return socket_close_now(c, CLOSE_TOO_LARGE);
-	if (!lws_api.is_final_fragment(c->wsi) || lws_api.remaining_packet_payload(c->wsi))
-		return 0;
-	socket_message(c, buf_str(&c->in), c->in.len);
-	/* Most messages are short: give back the memory of a long one. */
-	if (c->in.size > SOCKET_CHUNK_BYTES)
-		free(buf_take(&c->in));
-	buf_clear(&c->in);
-	if (c->close_status && !c->sending)
-		return socket_close_now(c, c->close_status);
+	enum frames_event event = FRAMES_PONG;
+
+	c->heard_ns = clock_now_ns();
+	c->pinged = false;
+	while (event != FRAMES_MORE && !c->ended) {
+		int r;
+
+		event = frames_take(&c->frames, &data, &n);
+		r = socket_take_event(c, event);
+		if (r < 0)
+			return r;
+	}
 	return 0;
 }
 
@@ -234,17 +295,17 @@ int socket_writable(struct connection *c)
 			return -1;
 		/* libwebsockets calls this function again once the socket takes more bytes. If it
 		 * does not within the timeout, the client is gone, and the connection is closed. */
-		lws_api.set_timeout(c->wsi, PENDING_TIMEOUT_USER_OK, SEND_TIMEOUT_S);
+		connection_set_timeout(c, CONNECTION_SEND_TIMEOUT_S);
 		c->timed = true;
 		lws_api.callback_on_writable(c->wsi);
 		return 0;
 	}
 	if (c->timed)
-		lws_api.set_timeout(c->wsi, NO_PENDING_TIMEOUT, 0);
+		connection_set_timeout(c, 0);
 	c->timed = false;
 	if (c->sending) {
 		c->sending = false;
-		if (c->client.answer.size > SOCKET_CHUNK_BYTES)
+		if (c->client.answer.size > CONNECTION_CHUNK_BYTES)
 			free(buf_take(&c->client.answer));
 	}
 	socket_go_on(c);
@@ -261,13 +322,25 @@ void socket_drain(struct connection *c)
 		lws_api.callback_on_writable(c->wsi);
 }
 
+/* Pings a client that is silent, and drops one that stays so. */
+static void socket_look(struct connection *c, int64_t now_ns)
+{
+	if (c->stopped || c->sending)
+		c->heard_ns = now_ns; /* pongs are not read now */
+	if (c->heard_ns < now_ns - GONE_AFTER_NS)
+		connection_set_timeout(c, LWS_TO_KILL_ASYNC);
+	else if (c->heard_ns < now_ns - PING_AFTER_NS && !c->pinged)
+		c->pinged = socket_send_frame(c, FRAME_PING, true, NULL, 0) == 0;
+}
+
 void socket_tick(struct connection *c, int64_t now_ns)
 {
 	double idle_s = c->net->host->options->idle_s;
 	const struct seat *s = c->client.seat;
 
-	if (c->stopped)
-		lws_api.validity_confirmed(c->wsi); /* the client's pongs are not read */
+	if (c->ended)
+		return;
+	socket_look(c, now_ns);
 	if (!s || c->client.busy || c->sending || c->close_status ||
 			s->active_ns > now_ns - (int64_t)(idle_s * (double)NS_PER_S))
 		return;
@@ -282,6 +355,7 @@ void socket_tick(struct connection *c, int64_t now_ns)
 void socket_release(struct connection *c)
 {
 	inbox_release(&c->inbox);
+	frames_release(&c->frames);
 	if (!c->attached || !c->client.seat)
 		return;
 	c->client.seat->detached = true;

@@ -9,9 +9,11 @@
  * the inbox. Each function that returns an int returns 0, or -1 to close the connection.
  */
 
-/* Decides about an upgrade. 0: take it; 1: it was refused. */
-int socket_confirm(struct connection *c, const char *to);
-int socket_opened(struct connection *c);
+/* Checks the head of a request for a WebSocket. Returns 0, or the status that refuses it. */
+int socket_check(const struct connection *c);
+
+/* Makes an HTTP connection a WebSocket, with the request that asked for it. */
+int socket_open(struct connection *c, enum connection_door door);
 int socket_received(struct connection *c, const char *data, size_t n);
 int socket_writable(struct connection *c);
 

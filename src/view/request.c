@@ -2,6 +2,7 @@
 #include "view/request.h"
 
 #include "base/json_text.h"
+#include "base/query.h"
 #include "view/record.h"
 
 #include <math.h>
@@ -9,41 +10,9 @@
 
 #define TEXT_BYTES (32L << 10) /* most bytes of a text in a list; the page asks for the rest */
 
-/* Decodes a value of a query, up to the "&" behind it. False: it is too long, or has wrong
- * escapes. */
-static bool page_decode(const char *text, char value[PAGE_VALUE_BYTES])
-{
-	size_t n = 0;
-
-	for (; *text && *text != '&'; text++) {
-		char c = *text == '+' ? ' ' : *text;
-
-		if (c == '%') {
-			int high = str_hex_digit(text[1]);
-			int low = high < 0 ? -1 : str_hex_digit(text[2]);
-
-			c = low < 0 ? '\0' : (char)(high << 4 | low);
-			text += 2;
-		}
-		if (!c || n == PAGE_VALUE_BYTES - 1)
-			return false;
-		value[n++] = c;
-	}
-	value[n] = '\0';
-	return true;
-}
-
 const char *page_argument(const struct page *p, const char *name, char value[PAGE_VALUE_BYTES])
 {
-	const char *at = p->request->query;
-
-	while (!str_starts(at, name)) {
-		at = strchr(at, '&');
-		if (!at)
-			return NULL;
-		at++;
-	}
-	return page_decode(at + strlen(name), value) ? value : NULL;
+	return query_argument(p->request->query, name, value, PAGE_VALUE_BYTES) == 1 ? value : NULL;
 }
 
 bool page_number(const struct page *p, const char *name, int64_t *out)

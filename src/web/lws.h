@@ -12,29 +12,18 @@
  * starting Fumehood. lws_load() fills the struct `lws_api` with the functions that are used.
  */
 #define LWS_FUNCTIONS(X)                                                                           \
-	X(add_http_header_by_name)                                                                 \
-	X(add_http_header_content_length)                                                          \
+	X(SHA1)                                                                                    \
 	X(adopt_descriptor_vhost)                                                                  \
+	X(b64_encode_string)                                                                       \
 	X(callback_on_writable)                                                                    \
-	X(close_reason)                                                                            \
 	X(context_destroy)                                                                         \
 	X(context_user)                                                                            \
 	X(create_context)                                                                          \
-	X(finalize_http_header)                                                                    \
-	X(frame_is_binary)                                                                         \
 	X(get_context)                                                                             \
 	X(get_opaque_user_data)                                                                    \
 	X(get_socket_fd)                                                                           \
-	X(get_urlarg_by_name)                                                                      \
 	X(get_vhost_by_name)                                                                       \
 	X(get_vhost_listen_port)                                                                   \
-	X(hdr_copy)                                                                                \
-	X(hdr_custom_copy)                                                                         \
-	X(hdr_custom_length)                                                                       \
-	X(hdr_total_length)                                                                        \
-	X(http_transaction_completed)                                                              \
-	X(is_final_fragment)                                                                       \
-	X(remaining_packet_payload)                                                                \
 	X(rx_flow_control)                                                                         \
 	X(send_pipe_choked)                                                                        \
 	X(service)                                                                                 \
@@ -42,7 +31,6 @@
 	X(set_opaque_user_data)                                                                    \
 	X(set_timeout)                                                                             \
 	X(sul_schedule)                                                                            \
-	X(validity_confirmed)                                                                      \
 	X(write)
 
 struct lws_api {

@@ -85,53 +85,125 @@ def cpu_s(server) -> float:
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
-EARLY = [
-    request("POST", "/reset", {"episode_id": "a"}),
-    request("POST", "/reset"),
-    request("GET", "/health"),
-    step("echo 2")[:-5],
-]
-
-
 @pytest.mark.parametrize("after_s", [0, 0.1])
-def test_a_request_that_does_not_wait_is_dropped(serve, after_s):
+def test_requests_that_do_not_wait_are_answered_in_order(serve, after_s):
     server = serve("--max-steps", "100")
-    server.json("POST", "/reset", {"episode_id": "a"})
-    kept = Raw(server)
-    for early in EARLY:
-        for connection in (Raw(server), kept):
-            slow = step("sleep 0.4; echo 1", "a")
-            if after_s:
-                connection.send(slow)
-                time.sleep(after_s)
-                connection.send(early)
-            else:
-                connection.send(slow, early, early)
-            before = cpu_s(server)
-            status, head, body = connection.answer()
-            assert (status, head["connection"]) == (200, "close")
-            assert json.loads(body)["observation"]["text"] == "1\n"
-            assert connection.input.read() == b""
-            assert cpu_s(server) - before < 0.2
-            connection.close()
-        kept = Raw(server)
-        for before in (request("GET", "/health"), request("POST", "/mcp", {})):
-            kept.send(before)
-            assert kept.answer()[0] == 200
+    connection = Raw(server)
+    connection.send(request("POST", "/reset", {"episode_id": "a"}))
+    assert connection.answer()[0] == 200
+    before = cpu_s(server)
+    first, *rest = [
+        step("sleep 0.4; echo 1", "a"),
+        request("POST", "/nothing"),
+        request("GET", "/health"),
+        request("POST", "/mcp", {}),
+        step("echo 2", "a") * 300,
+    ]
+    if after_s:
+        connection.send(first)
+        time.sleep(after_s)
+        connection.send(*rest, step("echo 3", "a")[:-5])
+    else:
+        connection.send(first, *rest, step("echo 3", "a")[:-5])
+    status, head, body = connection.answer()
+    assert status == 200 and "connection" not in head
+    assert json.loads(body)["observation"]["text"] == "1\n"
+    assert [connection.answer()[0] for _ in range(3)] == [404, 200, 200]
+    assert cpu_s(server) - before < 0.2
+    for i in range(300):
+        status, _, body = connection.answer()
+        assert (status, i) == (200 if i < 99 else 409, i)
+    connection.send(step("echo 3", "a")[-5:])
+    assert connection.answer()[0] == 409
+    connection.close()
     assert server.metric("resets_total") == 1
 
 
-@pytest.mark.parametrize("early", [[request("POST", "/mcp", {})], [step("sleep 0.4")] * 2])
-def test_a_request_that_comes_with_a_get(serve, early):
+def chunked(*pieces: str, end: str = "0\r\n\r\n") -> str:
+    return "".join(f"{len(p):x}\r\n{p}\r\n" for p in pieces) + end
+
+
+HEAD = "POST /reset HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+CHUNKED = HEAD + "Transfer-Encoding: chunked\r\n\r\n"
+# Requests, their status, and whether the connection goes on.
+ODD = [
+    ("", "GET /nothing HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 404, True),
+    ("", "GET /step HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 405, True),
+    ("", "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 405, True),
+    ("", "BREW /step HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 501, True),
+    ("", "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 426, True),
+    ("chunks", CHUNKED + chunked('{"seed"', ":5}"), 200, True),
+    ("a large chunk", CHUNKED + chunked('{"x": "', "x" * 7_000_000, '"}'), 200, True),
+    ("a chunk too large", CHUNKED + chunked("x" * 9_000_000), 413, False),
+    ("chunks too large", CHUNKED + chunked("x" * 5_000_000, "x" * 5_000_000), 413, False),
+    ("a trailer", CHUNKED + chunked("{}", end="0\r\na: b\r\n\r\n"), 400, False),
+    ("no chunk", CHUNKED + "xyz\r\n", 400, False),
+    ("no length", HEAD + "\r\nxyz", 411, False),
+    ("a huge length", f"{HEAD}Content-Length: {1 << 40}\r\n\r\n", 413, False),
+    ("too large", f"{HEAD}Content-Length: 9000000\r\n\r\n" + "x" * 9_000_000, 413, False),
+    ("two lengths", HEAD + "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}", 400, False),
+    (
+        "both",
+        HEAD + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET",
+        400,
+        False,
+    ),
+    ("gzip", HEAD + "Transfer-Encoding: gzip\r\n\r\n", 501, False),
+    ("two hosts", HEAD + "Host: localhost\r\nContent-Length: 2\r\n\r\n{}", 400, False),
+    ("no host", "GET /health HTTP/1.1\r\n\r\n", 403, True),
+    ("long headers", HEAD + "a: " + "x" * 20_000, 431, False),
+    ("many headers", HEAD + "a: b\r\n" * 200 + "\r\n", 431, False),
+    ("a long path", "GET /" + "x" * 20_000, 414, False),
+    ("a name with a space", HEAD + "Content-Length : 2\r\n\r\n{}", 400, False),
+    ("lines without CR", HEAD.replace("\r", "") + "\n", 400, False),
+    ("TLS", "\x16\x03\x01", 400, False),
+    ("HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, False),
+    ("another version", "GET /health HTTP/3.0\r\n\r\n", 505, False),
+    ("HTTP/1.0", "GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n", 200, False),
+    ("close", "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 200, False),
+]
+
+
+def test_odd_requests_get_their_status(serve):
     server = serve()
-    server.json("POST", "/reset", {})
+    for name, text, status, goes_on in ODD:
+        connection = Raw(server)
+        connection.send(text.encode())
+        got, head, body = connection.answer()
+        assert (got, "connection" not in head) == (status, goes_on), (name, text[:80])
+        assert json.loads(body)
+        if goes_on:
+            connection.send(request("GET", "/health"))
+            assert connection.answer()[0] == 200
+        else:
+            assert connection.input.read() == b""
+        connection.close()
+    _, head, _ = server.http("PUT", "/mcp", "{}")
+    assert head["allow"] == "POST, DELETE"
     connection = Raw(server)
-    before = cpu_s(server)
-    connection.send(request("GET", "/health"), *early)
-    assert connection.answer()[0] == 200
-    time.sleep(0.5)
-    assert cpu_s(server) - before < 0.2
+    connection.send(request("HEAD", "/health"), request("GET", "/health"))
+    assert b"HTTP/1.1 200" in connection.input.readline()
+    while connection.input.readline().strip():
+        pass
+    assert connection.answer()[2] == b'{"status":"healthy"}'
+    connection.send(request("POST", "/reset", {"seed": 9}, "Expect: 100-continue")[:-11])
+    assert connection.input.readline() == b"HTTP/1.1 100 Continue\r\n"
+    assert connection.input.readline() == b"\r\n"
+    connection.send(b'{"seed": 9}')
+    assert json.loads(connection.answer()[2])["metadata"]["seed"] == 9
     connection.close()
+
+
+def test_an_empty_name_is_the_name_of_no_episode(serve):
+    server = serve()
+    initialize = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+    assert "mcp-session-id" in server.http("POST", "/mcp", initialize)[1]
+    act = {"action": {"command": "ls"}, "episode_id": ""}
+    assert server.json("POST", "/step", act)[0] == 404
+    for name in ("", "a%00"):
+        assert server.json("GET", f"/state?episode_id={name}")[1]["episode_id"] is None
+    assert server.json("POST", "/reset", {"episode_id": ""})[0] == 200
+    assert server.json("GET", "/state")[1]["episode_id"] == "default"
 
 
 def hammered(dice: random.Random, sessions: list[str]) -> bytes:
