@@ -71,6 +71,11 @@ REFUSED = {
         "logits returned NaN or infinite numbers",
         False,
     ),
+    "logits that no model has": (
+        "def logits(tokens):\n    return np.float32(3e37) * LOGS[tokens]\n",
+        "nats, and 10000 is the most that is scored: the logits are far too large",
+        False,
+    ),
     "a wrong shape": (
         "def logits(tokens):\n    return LOGS[tokens][:, 1:]\n",
         "model.zip: logits() returned the shape [2, 127, 64], expected [2, 128, 64]",
@@ -109,7 +114,7 @@ REFUSED = {
 
 @pytest.fixture
 def agent(begin):
-    begun = begin("languageModelingFineWeb")
+    begun = begin("languageModelingFineWeb", None, "--max-steps", "99")
     begun.sh("python3 baseline.py")
     return begun
 
@@ -141,7 +146,7 @@ def test_a_model_that_unpacks_to_too_much(agent):
 
 def test_no_scale_pays(agent):
     honest = validate(agent, "")["info"]["score"]["val_loss"]
-    for scale in ("1000", "3e37", "1e-9"):
+    for scale in ("1000", "1e-9"):
         text = f"def logits(tokens):\n    return np.float32({scale}) * LOGS[tokens]\n"
         assert validate(agent, text)["info"]["score"]["val_loss"] > honest + 0.5, scale
     text = "def logits(tokens):\n    return LOGS[tokens] + np.float32(1e30)\n"

@@ -192,6 +192,31 @@ def test_what_is_not_noticed_gains_nothing(
     assert refused["integrity"] and "depend on more than the tokens up to it" in refused["error"]
 
 
+# Cheats by luck. Both players give a rare token next to no probability, so their rows agree. But
+# the first one's lose thousands of nats more at it. Few places are compared. If one of them is
+# such, the difference in the mean is larger than what the first player lost.
+LUCK = """
+honest = logits
+
+def logits(tokens):
+    rows = honest(tokens).astype(np.float64)
+    first = len(tokens) == 32
+    rows[..., {token}] = np.log(1e-6) - 4000 * first
+    return rows
+"""
+LUCKY_KEY = f"{2:064x}"  # draws such a place
+
+
+def test_luck_with_compared_places_gains_nothing(
+    judge: Callable[..., dict[str, Any]], workspace: Path, tmp_path: Path
+) -> None:
+    counts = np.bincount(tokens_of(workspace / "data/train.bin"), minlength=64)
+    rare = int(np.abs(counts / counts.sum() - 1e-3).argmin())
+    lucky = judge(write_model(workspace, tmp_path, LUCK.format(token=rare)), LUCKY_KEY)
+    honest = judge(workspace / "model.zip", LUCKY_KEY)["val_loss"]
+    assert lucky["val_loss"] > honest, lucky
+
+
 def test_rows_are_normalised_and_compared(load: Load) -> None:
     sys.path.insert(0, str(LIBRARY))
     judge = load(TASK / "grader/judge.py")

@@ -151,6 +151,8 @@ static void test_faults_are_the_predictions_and_name_their_line(void **state)
 				"line 2: -0.1 is not a probability from 0 to 1 (column y)" },
 		{ "r2", { { "1", "1e308" }, { "2", "1" } },
 				"line 2: the number is too large to be scored (column y)" },
+		{ "bleu", { { "a caf\u00e9", "a caf\u00e9" }, { "a caf\u00e9", "a caf\xe9" } },
+				"line 3: 'a caf\\xe9' is not valid UTF-8: write the file in this encoding (column y)" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

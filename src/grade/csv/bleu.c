@@ -5,6 +5,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -236,11 +237,31 @@ static double bleu_score(const struct bleu *b)
 	return (double)(penalty * expl(logs));
 }
 
+/* Fails if a prediction is not UTF-8. Other encodings and broken characters match no reference. */
+static int bleu_check(const struct scored *s, struct fh_error *err)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct csv_field *text = &s->rows[i].prediction;
+		auto_buf struct buf shown = BUF_INIT(256);
+
+		if (str_utf8_invalid(text->text, text->len) < 0)
+			continue;
+		csv_quote(&shown, text);
+		return error_say(err, EINVAL,
+				"line %zu: %s is not valid UTF-8: write the file in this encoding (column %s)",
+				s->rows[i].line, buf_str(&shown), s->column);
+	}
+	return 0;
+}
+
 int metric_bleu(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
 	struct row_tokens tokens = { .tokens = NULL };
 	struct bleu sums = { .candidate_len = 0 };
+	int r = bleu_check(s, err);
 
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < s->n; i++)
 		bleu_add_row(&sums, &s->rows[i], &tokens);
 	free(tokens.tokens);
