@@ -99,20 +99,11 @@ static const char own_tools_state_script[] =
 static const char own_tools_known_state[] =
 		"f9e163534b5e575ccda28a9557464a89a6998d2f250e9c05a5551453381e6087";
 
-static void own_tools_hash(const char *text, size_t n, char hex[SHA256_HEX_BYTES])
-{
-	struct sha256 h;
-
-	sha256_init(&h);
-	sha256_add(&h, text, n);
-	sha256_end_hex(&h, hex);
-}
-
 static bool own_tools_is_known(const struct command_file *file)
 {
 	char hex[SHA256_HEX_BYTES];
 
-	own_tools_hash(file->contents, file->n_contents, hex);
+	sha256_bytes(file->contents, file->n_contents, hex);
 	for (size_t i = 0; i < ARRAY_SIZE(own_tools_known); i++)
 		if (str_eq(own_tools_known[i], hex))
 			return true;
@@ -164,6 +155,6 @@ const char *own_tools_state(const char *code)
 {
 	char hex[SHA256_HEX_BYTES];
 
-	own_tools_hash(code, strlen(code), hex);
+	sha256_bytes(code, strlen(code), hex);
 	return str_eq(own_tools_known_state, hex) ? own_tools_state_script : "";
 }

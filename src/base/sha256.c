@@ -219,6 +219,15 @@ void sha256_end_hex(struct sha256 *h, char hex[SHA256_HEX_BYTES])
 	sha256_hex(digest, hex);
 }
 
+void sha256_bytes(const void *data, size_t n, char hex[SHA256_HEX_BYTES])
+{
+	struct sha256 h;
+
+	sha256_init(&h);
+	sha256_add(&h, data, n);
+	sha256_end_hex(&h, hex);
+}
+
 int sha256_file(const char *path, char hex[SHA256_HEX_BYTES], struct fh_error *err)
 {
 	auto_close int fd = fd_open_file(path, err);

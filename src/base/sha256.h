@@ -48,6 +48,9 @@ void hmac_init(struct hmac *h, const void *key, size_t n);
 /* Writes the HMAC to `digest`. Then wipes h, which is derived from the key. */
 void hmac_end(struct hmac *h, uint8_t digest[SHA256_BYTES]);
 
+/* Computes the SHA-256 of n bytes, as lower-case hexadecimal. */
+void sha256_bytes(const void *data, size_t n, char hex[SHA256_HEX_BYTES]);
+
 /* Computes the SHA-256 of a regular file's contents, as lower-case hexadecimal. */
 int sha256_file(const char *path, char hex[SHA256_HEX_BYTES], struct fh_error *err);
 

@@ -152,38 +152,37 @@ static int script_make(const struct task_file *files, size_t n_files, const char
 	return 0;
 }
 
-static int script_open_baseline(const struct model_request *request, const char *argument,
-		void **out_state, struct fh_error *err)
+static int script_open_task(const struct model_request *request, bool solution, void **out_state,
+		struct fh_error *err)
 {
+	const char *command;
 	struct task *task;
 	int r = task_load(request->places, request->task, request->variant, &task, err);
 
 	if (r < 0)
 		return r;
-	if (task->baseline_command)
-		r = script_make(task->baseline_files, task->n_baseline_files,
-				task->baseline_command, out_state, err);
+	command = solution ? task->solution_command : task->baseline_command;
+	if (command)
+		r = script_make(solution ? task->solution : task->baseline_files,
+				solution ? task->n_solution : task->n_baseline_files, command,
+				out_state, err);
 	else
-		r = error_say(err, EINVAL, "the task '%s' has no baseline", request->task);
+		r = error_say(err, EINVAL, "the task '%s' has no %s", request->task,
+				solution ? "solution" : "baseline");
 	task_free(task);
 	return r;
+}
+
+static int script_open_baseline(const struct model_request *request, const char *argument,
+		void **out_state, struct fh_error *err)
+{
+	return script_open_task(request, false, out_state, err);
 }
 
 static int script_open_solution(const struct model_request *request, const char *argument,
 		void **out_state, struct fh_error *err)
 {
-	struct task *task;
-	int r = task_load(request->places, request->task, request->variant, &task, err);
-
-	if (r < 0)
-		return r;
-	if (task->solution_command)
-		r = script_make(task->solution, task->n_solution, task->solution_command, out_state,
-				err);
-	else
-		r = error_say(err, EINVAL, "the task '%s' has no solution", request->task);
-	task_free(task);
-	return r;
+	return script_open_task(request, true, out_state, err);
 }
 
 static int script_open_demo(const struct model_request *request, const char *argument,

@@ -68,15 +68,6 @@ bool live_look(struct live *l, const struct live_now *now)
 	return !l->shown || now->printed != l->printed;
 }
 
-static void live_sum(const char *data, size_t n, char sum[SHA256_HEX_BYTES])
-{
-	struct sha256 sha;
-
-	sha256_init(&sha);
-	sha256_add(&sha, data, n);
-	sha256_end_hex(&sha, sum);
-}
-
 static void live_put_cut(struct pyjson_writer *w, const char *key, const char *text)
 {
 	auto_free char *cut = NULL;
@@ -102,7 +93,7 @@ static void live_make_text(struct live *l, const struct live_now *now)
 	if (l->output.len)
 		pyjson_put_text(&w, "output", buf_str(&l->output));
 	pyjson_end_object(&w);
-	live_sum(l->text.data, l->text.len, sum);
+	sha256_bytes(l->text.data, l->text.len, sum);
 	buf_printf(&l->text, "\n\"%s\"\n", sum);
 }
 
@@ -161,7 +152,7 @@ static bool live_check(struct buf *text)
 		return false;
 	text->len = (size_t)(end - text->data);
 	*end = '\0';
-	live_sum(text->data, text->len, sum);
+	sha256_bytes(text->data, text->len, sum);
 	return end[1] == '"' && str_starts(end + 2, sum);
 }
 

@@ -60,13 +60,10 @@ static bool kept_hash(int fd, int64_t end, char hash[KEPT_HASH_BYTES])
 {
 	char tail[KEPT_TAIL_BYTES];
 	size_t n = end < KEPT_TAIL_BYTES ? (size_t)end : KEPT_TAIL_BYTES;
-	struct sha256 sha;
 
 	if (pread(fd, tail, n, end - (int64_t)n) != (ssize_t)n)
 		return false;
-	sha256_init(&sha);
-	sha256_add(&sha, tail, n);
-	sha256_end_hex(&sha, hash);
+	sha256_bytes(tail, n, hash);
 	return true;
 }
 
