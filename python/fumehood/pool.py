@@ -36,7 +36,7 @@ class EnvPool:
         **options: "Unpack[EnvOptions]",
     ) -> None:
         if num_envs < 0:
-            raise InputError(f"num_envs is {num_envs}, but a number of environments")
+            raise InputError(f"num_envs should be 0 or more, not {num_envs}")
         tasks = [task] * num_envs if isinstance(task, str) else list(task)
         self.gym = gym or default_gym()
         self.envs: list[Env] = []

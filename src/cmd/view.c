@@ -25,8 +25,8 @@ struct view_command {
 	const char *export_to; /* NULL: serve the page */
 };
 
-/* Makes the places absolute, so that addresses of runs stay the same. The page waits for the runs
- * of a folder that does not exist yet. */
+/* Makes the places absolute, so that addresses of runs stay the same. A folder need not exist yet:
+ * the page waits for its runs. */
 static int view_read_places(
 		struct command_context *ctx, struct view_command *c, struct fh_error *err)
 {

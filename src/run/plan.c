@@ -136,8 +136,8 @@ static int plan_check_agents(const struct planning *p)
 			return 0;
 	if (o->given.config)
 		warner_say(p->options->warner,
-				"--agent has no effect: only language models and their replies play with an "
-				"agent's configuration, and no --model is one");
+				"--agent has no effect, because no --model is a language model or a record "
+				"of its replies");
 	if (!o->given.tools || !o->tools)
 		return 0;
 	return error_say(p->err, EINVAL,
@@ -440,7 +440,7 @@ static int plan_make(struct planning *p)
 		if (r < 0)
 			return r;
 	}
-	return plan->n ? 0 : error_say(p->err, ENOENT, "there is no task that could be played");
+	return plan->n ? 0 : error_say(p->err, ENOENT, "no task can be played on this machine");
 }
 
 int run_plan_make(struct run_plan *plan, const struct run_options *given, struct fh_error *err)

@@ -124,7 +124,7 @@ static int tasks_list_all(const struct run_options *o, const struct task_places 
 		out->items[out->n++] = arena_strdup(arena, ids[i]);
 	}
 	xfree_strings(ids);
-	return out->n ? 0 : error_say(err, ENOENT, "there is no task that could be played");
+	return out->n ? 0 : error_say(err, ENOENT, "no task can be played on this machine");
 }
 
 int run_tasks_find(const struct run_options *o, const struct task_places *places,

@@ -237,7 +237,7 @@ static int python_check(const char *dir, struct fh_error *err)
 		return error_say(err, ENOTDIR, "--python '%s': it is not a folder", dir);
 	if ((st.st_mode & 05) != 05)
 		return error_say(err, EACCES,
-				"--python '%s': others may not read it, as a sandbox would: chmod -R o+rX",
+				"--python '%s': a sandbox is another user, who can't read it: chmod -R o+rX",
 				dir);
 	if (access(program, X_OK) < 0)
 		return python_say_not_there(dir, program, err);

@@ -354,7 +354,7 @@ static void mcp_close_session(struct client *c, const struct pyjson *params)
 		return;
 	}
 	if (s == c->seat || !s->detached) {
-		mcp_fail(c, RPC_REQUEST, "a connection uses the session: close that");
+		mcp_fail(c, RPC_REQUEST, "a connection uses the session: close the connection");
 		return;
 	}
 	memcpy(closed, s->id, sizeof(closed));
