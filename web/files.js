@@ -151,26 +151,37 @@ export class FilesPane {
 		this.box.replaceChildren(
 			el("h2", {}, `Files after step ${step}`),
 			known.length ? this.controls(known, shown, step) : "",
+			this.hint(),
 			...body,
-			...this.notes(),
+			this.note(),
 		);
 	}
 
-	// Sentences that tell where the texts come from. A replay would know more.
-	notes() {
-		const { full, replayed, record } = this.list;
-		const texts = [
+	// Tells the command after which all texts are known.
+	hint() {
+		const { record } = this.list;
+		if (!record) return "";
+		const path = /^[\w./+=:@-]+$/.test(record) ? record : `'${record.replaceAll("'", "'\\''")}'`;
+		return el(
+			"details",
+			{},
+			el("summary", {}, "How to see what programs changed"),
+			el("p", {}, "This command plays the run again in a sandbox, and notes all texts after each step. They appear here then."),
+			el("pre", { class: "text", dir: "ltr", tabindex: "0" }, textNodes(`fumehood replay --files ${path}`)),
+		);
+	}
+
+	// Tells where the texts come from.
+	note() {
+		const { full, replayed } = this.list;
+		return el(
+			"p",
+			{ class: "note" },
 			replayed === undefined
 				? "Texts come from the edits in the record, and from what its steps showed. Programs that change files without showing them are not followed."
 				: `Texts of the workspace come from a replay up to step ${replayed}. Others come from the edits in the record, and from what its steps showed.`,
 			full ? " The run's files are too large: some texts are left out." : "",
-		];
-		const command = record && `fumehood replay --files ${/^[\w./+=:@-]+$/.test(record) ? record : `'${record.replaceAll("'", "'\\''")}'`}`;
-		return [
-			el("p", { class: "note" }, texts),
-			command ? el("p", {}, "This command plays the run again in a sandbox, and notes all texts after each step:") : "",
-			command ? el("pre", { class: "text", dir: "ltr", tabindex: "0" }, textNodes(command)) : "",
-		];
+		);
 	}
 
 	controls(known, shown, step) {

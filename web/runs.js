@@ -108,7 +108,7 @@ export class RunsView {
 			el("h1", {}, "Runs"),
 			el("div", { class: "jumps" }, this.filter, this.columnsMenu(), this.buttons()),
 			(this.empty = el("p", { hidden: true }, "There are no runs yet. They appear here when they begin.")),
-			(this.table = el("div", { class: "runs" }, this.head, this.list.box)),
+			(this.table = el("div", { class: "runs", pointerdown: () => (this.menu.open = false) }, this.head, this.list.box)),
 		);
 		await this.load();
 		this.list.setCurrent(this.list.current);
@@ -214,7 +214,18 @@ export class RunsView {
 			COLUMNS.map(([name]) => [name, el("input", { type: "checkbox", change: (event) => this.setColumn(name, event.target.checked) })]),
 		);
 		const labels = COLUMNS.map(([name, title]) => el("label", {}, this.boxes.get(name), title));
-		return el("details", { class: "columns" }, el("summary", {}, "Columns"), el("div", {}, labels));
+		this.menu = el(
+			"details",
+			{ class: "columns", keydown: (event) => event.key === "Escape" && this.closeMenu() },
+			el("summary", {}, "Columns"),
+			el("div", {}, labels),
+		);
+		return this.menu;
+	}
+
+	closeMenu() {
+		this.menu.open = false;
+		this.menu.querySelector("summary").focus();
 	}
 
 	setColumn(name, wanted) {

@@ -94,6 +94,7 @@ async function choose(name) {
 test("an edit is shown as a difference, and is exact until a program runs", async () => {
 	await openStep(1);
 	assert.match(await known(), /^Exact Step 1 showed it first\.$/);
+	await v.page.getByText("How to see what programs changed").click();
 	await v.page.locator(".detail pre", { hasText: `fumehood replay --files ${join(v.top, "files", "events.jsonl")}` }).waitFor();
 	await v.press("j");
 	await v.page.getByText("2 lines added and 1 removed since step 1.").waitFor();

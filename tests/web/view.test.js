@@ -172,6 +172,8 @@ test("runs are sorted, columns are chosen, and new steps appear", async () => {
 	await page.getByText("Columns", { exact: true }).click();
 	await page.getByRole("checkbox", { name: "Run", exact: true }).check();
 	await page.getByRole("checkbox", { name: "Task" }).uncheck();
+	await press("Escape");
+	await page.getByRole("checkbox", { name: "Task" }).waitFor({ state: "hidden" });
 	assert.match(page.url(), /columns=name%2Cmodel/);
 	await page.reload();
 	await page.getByText("3 of 3 runs").waitFor();
