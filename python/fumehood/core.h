@@ -14,6 +14,7 @@
 
 #include <fumehood/env.h>
 
+#include <pthread.h>
 #include <stdbool.h>
 
 /* A thread that waits looks for Python's signals this often: Ctrl-C may wake another thread. */
@@ -26,7 +27,10 @@ struct gym_object {
 	PyObject_HEAD struct fh_gym *gym; /* NULL: closed */
 	Py_ssize_t n_envs;                /* number of open environments */
 	Py_ssize_t n_started; /* number of environments with an operation of start_step() or such */
-	bool polled;          /* a thread waits for polled environments */
+	bool polled;          /* a thread waits for polled environments, or closes one */
+	/* A thread closes an environment, and holds the lock `closing`. */
+	bool closes;
+	pthread_mutex_t closing;
 	struct env_object *left; /* environments that this thread has to close; see env_close() */
 };
 
@@ -92,8 +96,9 @@ bool gym_check(const struct gym_object *self);
 /* Waits for the end of what wait_abandon() left. Returns false, with an exception, if the
  * environment is closed or in use, or a signal's handler raises. */
 bool env_check(struct env_object *self);
-/* Returns false, with an exception, if the gym is closed or another thread polls it. */
-bool gym_check_polls(const struct gym_object *self);
+/* Returns false, with an exception, if the gym is closed or another thread polls it. Waits for a
+ * thread that closes an environment. */
+bool gym_check_polls(struct gym_object *self);
 /* Lets the gym poll the environment, or its caller wait for it alone. Returns 0, or -1 with an
  * exception. */
 int env_set_polled(struct env_object *self, bool polled);
@@ -102,6 +107,9 @@ int env_set_polled(struct env_object *self, bool polled);
 bool env_prepare(struct env_object *self, bool polled);
 /* Gives the result of a method that has started an operation: waits for it unless `polled`. */
 PyObject *env_go(struct env_object *self, int r, const struct fh_error *err);
+/* Raises an operation's error: a ClosedError if another thread closed the environment meanwhile.
+ * Returns NULL. */
+PyObject *env_raise(const struct env_object *self, const struct fh_error *err);
 /* Notes that an operation has ended. */
 void env_leave(struct env_object *self);
 /* Notes that a thread no longer waits for polled environments. Closes those that other threads

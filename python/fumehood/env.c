@@ -53,7 +53,7 @@ bool env_check_action(struct env_object *self, PyObject *text, struct fh_action 
 
 /* --- closing --------------------------------------------------------------------- */
 
-/* Closes the environment. Returns true if it marked the gym as polled: call env_end_poll(). */
+/* Closes the environment. Returns true if the gym is marked as polled, and `closing` is locked. */
 static bool env_drop_alone(struct env_object *self)
 {
 	struct fh_env *env = self->env;
@@ -64,8 +64,10 @@ static bool env_drop_alone(struct env_object *self)
 	polls = self->polled && !self->gym->polled;
 	self->env = NULL;
 	if (polls)
-		self->gym->polled = true;
+		self->gym->polled = self->gym->closes = true;
 	Py_BEGIN_ALLOW_THREADS;
+	if (polls)
+		pthread_mutex_lock(&self->gym->closing);
 	fh_env_close(env);
 	Py_END_ALLOW_THREADS;
 	self->gym->n_envs--;
@@ -74,8 +76,11 @@ static bool env_drop_alone(struct env_object *self)
 
 static void env_drop(struct env_object *self)
 {
-	if (env_drop_alone(self))
-		env_end_poll(self->gym);
+	if (!env_drop_alone(self))
+		return;
+	env_end_poll(self->gym);
+	self->gym->closes = false;
+	pthread_mutex_unlock(&self->gym->closing);
 }
 
 static void env_dealloc(struct env_object *self)
@@ -155,6 +160,14 @@ static PyObject *env_exit(struct env_object *self, PyObject *args)
 }
 
 /* --- steps ----------------------------------------------------------------------------------- */
+
+PyObject *env_raise(const struct env_object *self, const struct fh_error *err)
+{
+	if (!self->closing)
+		return errors_raise(err);
+	PyErr_SetString(closed_error, "the environment was closed");
+	return NULL;
+}
 
 PyObject *env_result(const struct env_object *self, const struct fh_step *step)
 {

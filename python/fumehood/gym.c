@@ -16,8 +16,14 @@ bool gym_check(const struct gym_object *self)
 	return self->gym != NULL;
 }
 
-bool gym_check_polls(const struct gym_object *self)
+bool gym_check_polls(struct gym_object *self)
 {
+	while (self->closes) {
+		Py_BEGIN_ALLOW_THREADS;
+		pthread_mutex_lock(&self->closing);
+		pthread_mutex_unlock(&self->closing);
+		Py_END_ALLOW_THREADS;
+	}
 	if (self->polled)
 		PyErr_SetString(state_error, "another thread waits for this gym's environments");
 	return !self->polled && gym_check(self);
@@ -53,6 +59,7 @@ static int gym_init(struct gym_object *self, PyObject *args, PyObject *keywords)
 	if (gym_check_folder(o.tasks_dir) < 0)
 		return -1;
 	o.n_gpus = (size_t)n_gpus;
+	pthread_mutex_init(&self->closing, NULL);
 	Py_BEGIN_ALLOW_THREADS;
 	r = fh_gym_open(&o, &self->gym, &err);
 	Py_END_ALLOW_THREADS;

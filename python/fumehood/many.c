@@ -23,7 +23,8 @@ struct many {
 	struct gym_object *gym;
 	struct many_entry *entries;
 	Py_ssize_t n;
-	struct fh_error err; /* error of the first environment that failed; code 0: none */
+	struct fh_error err;             /* error of the first that failed; code 0: none */
+	const struct env_object *failed; /* the environment with this error; NULL: none has it */
 };
 
 /* Takes the environments of a list. Returns 0, or -1 with an exception. */
@@ -60,8 +61,10 @@ static Py_ssize_t many_start(struct many *m)
 				? fh_env_step_start(env, &e->action, &m->err)
 				: fh_env_reset_start(env, &FH_RESET(.seed = e->seed), &m->err);
 
-		if (r < 0)
+		if (r < 0) {
+			m->failed = e->env;
 			return i;
+		}
 		e->started = true;
 	}
 	return m->n;
@@ -74,8 +77,10 @@ static void many_end(struct many *m, struct fh_env *const *done, int n)
 		/* It is in the batch: no other was started. */
 		const struct env_object *env = fh_env_user(done[i]);
 
-		if (fh_env_end(done[i], &env->entry->step, &err) < 0 && m->err.code == 0)
+		if (fh_env_end(done[i], &env->entry->step, &err) < 0 && m->err.code == 0) {
 			m->err = err;
+			m->failed = env;
+		}
 		env->entry->started = false;
 	}
 }
@@ -119,7 +124,7 @@ static PyObject *many_result(const struct many *m)
 	PyObject *list;
 
 	if (m->err.code < 0)
-		return errors_raise(&m->err);
+		return m->failed ? env_raise(m->failed, &m->err) : errors_raise(&m->err);
 	list = PyList_New(m->n);
 	for (Py_ssize_t i = 0; list && i < m->n; i++) {
 		PyObject *step = step_new(&m->entries[i].step);

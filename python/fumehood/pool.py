@@ -93,6 +93,7 @@ class EnvPool:
         """Starts a step in each environment of `ids` (None: all), for recv().
 
         If an action can't run, its error is raised, and nothing is started.
+        ClosedError: the pool is closed, or another thread closes it meanwhile.
         """
         pairs = list(zip(self._chosen(ids), _listed(actions), strict=True))
         for i, action in pairs:

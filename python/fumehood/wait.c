@@ -58,7 +58,7 @@ PyObject *wait_result(struct env_object *self)
 	} else {
 		if (r > 0)
 			r = fh_env_end(self->env, &step, &err);
-		result = r < 0 ? errors_raise(&err) : env_result(self, &step);
+		result = r < 0 ? env_raise(self, &err) : env_result(self, &step);
 	}
 	env_leave(self);
 	return result;

@@ -4,6 +4,7 @@
 import asyncio
 import concurrent.futures
 import contextlib
+import random
 import time
 
 import pytest
@@ -118,6 +119,45 @@ def test_close_ends_step_many_of_another_thread():
             pool.close()
             (step,) = playing.result(timeout=60)
             assert step.outcome == "interrupted"
+
+
+def test_close_ends_send_of_another_thread():
+    """Closes pools at random moments of a thread that sends and receives."""
+    dice = random.Random(1)
+    with fumehood.Gym() as gym, concurrent.futures.ThreadPoolExecutor() as threads:
+        for _ in range(40):
+            pool = fumehood.EnvPool(TASK, 3, gym=gym)
+
+            def play(pool=pool):
+                pool.reset_many()
+                while True:
+                    pool.send(["true"] * 3)
+                    n = 0
+                    while n < 3:
+                        n += len(pool.recv())
+
+            playing = threads.submit(play)
+            time.sleep(dice.random() / 50)
+            pool.close()
+            with pytest.raises(fumehood.StateError) as raised:
+                playing.result(timeout=60)
+            assert raised.type is fumehood.ClosedError, raised.value
+
+
+def test_closing_other_environments_disturbs_no_pool():
+    with (
+        fumehood.Gym() as gym,
+        fumehood.EnvPool(TASK, 30, gym=gym) as pool,
+        concurrent.futures.ThreadPoolExecutor() as threads,
+    ):
+        pool.reset_many()
+        closing = threads.submit(lambda: [env.close() for env in pool.envs[1:]])
+        n = 0
+        while not closing.done() or not n:
+            n += 1
+            assert pool.step_many(["echo $((++n))"], ids=[0])[0].observation == f"{n}\n"
+        closing.result()
+        assert [env.closed for env in pool.envs] == [False] + [True] * 29
 
 
 @pytest.mark.parametrize("action", ["\0", "\ud800", "x" * (2 << 20)])
