@@ -79,6 +79,9 @@ def plain(value: Any) -> Any:
 def load(path: str) -> ModuleType:
     """Imports the agent's file as a module that is named like the file."""
     name = os.path.splitext(os.path.basename(path))[0]
+    with open(path, "rb") as file:
+        if b"\0" in file.read():
+            raise Unfit(f"{os.path.basename(path)} has a NUL byte: write Python source in UTF-8")
     spec = importlib.util.spec_from_file_location(name, path)
     if not spec or not spec.loader:
         raise Unfit(f"{os.path.basename(path)} is not a Python file")
@@ -115,7 +118,10 @@ def print_traceback(path: str, error: BaseException) -> None:
 
 
 def encode(value: Any, games: int = 0) -> bytes:
-    line = json.dumps(value, separators=(",", ":"), default=repr).encode() + b"\n"
+    try:
+        line = json.dumps(value, separators=(",", ":"), default=repr).encode() + b"\n"
+    except (ValueError, RecursionError):
+        raise Unfit("a move is nested too deep, or a number of thousands of digits") from None
     most = ANSWER_BYTES + MOVE_BYTES * games
     if len(line) > most:
         raise Unfit(f"the moves of a round have {len(line)} bytes, more than {most}")
