@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/net.h"
+#include "view/view.h"
 
 #include "base/json.h"
 #include "base/path.h"

@@ -7,7 +7,7 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "view/record.h"
-#include "view/run.h"
+#include "view/parts.h"
 
 #include <limits.h>
 #include <math.h>
@@ -214,7 +214,7 @@ static bool kept_take_line(struct record *r, const struct pyjson *line)
 		return kept_take_step(r, at);
 	if (line->n != PLACE_VALUES || !kept_take_place(&at, r->size, &begin, &end))
 		return false;
-	run_add_message(r, begin, end);
+	parts_add_message(r, begin, end);
 	return true;
 }
 
@@ -286,7 +286,7 @@ bool kept_parse(struct record *r, const char *text, size_t n, char hash[KEPT_HAS
 	struct record got = { .path = r->path, .events = r->events, .baseline = NAN };
 
 	if (!kept_take_lines(&got, text, n, hash)) {
-		run_release(&got);
+		parts_release(&got);
 		return false;
 	}
 	got.opened = true;
@@ -321,11 +321,11 @@ bool kept_read(struct record *r, const char *text, size_t n)
 	if (!kept_parse(&got, text, n, hash))
 		return false;
 	if (!kept_fits(&got, hash)) {
-		run_release(&got);
+		parts_release(&got);
 		return false;
 	}
 	/* Scores of a .traj may also lie in another file, which has changed perhaps. */
-	run_add_others(&got);
+	parts_add_others(&got);
 	*r = got;
 	return true;
 }

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "run/takeover.h"
-#include "view/net.h"
+#include "view/view.h"
 
 /* The viewer's server within a run, in a thread of its own (run --web). */
 struct live_server {

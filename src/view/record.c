@@ -6,7 +6,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "trajectory/event_log.h"
-#include "view/run.h"
+#include "view/parts.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,7 +29,7 @@ void record_free(struct record *r)
 {
 	if (!r)
 		return;
-	run_release(r);
+	parts_release(r);
 	free(r->path);
 	free(r);
 }
@@ -45,7 +45,7 @@ static void record_restart(struct record *r)
 		.baseline = NAN,
 	};
 
-	run_release(r);
+	parts_release(r);
 	*r = fresh;
 	splitter_init(&r->splitter, r->events);
 }
@@ -92,7 +92,7 @@ static void record_take(void *user, enum record_part part, int64_t begin, int64_
 	struct run_part taken = { .part = part, .begin = begin, .end = end };
 
 	if (part == PART_MESSAGE) {
-		run_add_message(q->record, begin, end);
+		parts_add_message(q->record, begin, end);
 		return;
 	}
 	buf_clear(&q->part);
@@ -100,7 +100,7 @@ static void record_take(void *user, enum record_part part, int64_t begin, int64_
 		taken.data = buf_str(&q->part);
 		taken.n = q->part.len;
 	}
-	run_take(q->record, &taken);
+	parts_take(q->record, &taken);
 }
 
 static int record_read_pieces(struct record_reading *q, int64_t size, struct fh_error *err)
@@ -155,7 +155,7 @@ int record_refresh(struct record *r, struct fh_error *err)
 		record_restart(r);
 	status = record_read_more(r, fd, st.st_size, err);
 	if (!r->opened)
-		run_add_others(r);
+		parts_add_others(r);
 	r->opened = true;
 	if (!r->events)
 		r->whole = splitter_is_whole(&r->splitter);

@@ -3,7 +3,7 @@
 #define VIEW_WINDOW_H
 
 #include "base/arena.h"
-#include "view/run.h"
+#include "view/parts.h"
 
 /* Reads what the editor's commands say and show: open, goto, scroll_*, create, edit and insert. */
 

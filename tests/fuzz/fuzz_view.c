@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/scope.h"
-#include "view/run.h"
+#include "view/parts.h"
 #include "trajectory/splitter.h"
 
 #include <stdint.h>
@@ -35,9 +35,9 @@ static void take(void *user, enum record_part part, int64_t begin, int64_t end)
 	if (!f->record)
 		return;
 	if (part == PART_MESSAGE)
-		run_add_message(f->record, begin, end);
+		parts_add_message(f->record, begin, end);
 	else
-		run_take(f->record, &taken);
+		parts_take(f->record, &taken);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 				&cut);
 	if (whole.n != cut.n || whole.sum != cut.sum)
 		__builtin_trap();
-	run_release(&record);
+	parts_release(&record);
 	free((void *)(uintptr_t)whole.data);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/scope.h"
 #include "view/kept.h"
-#include "view/run.h"
+#include "view/parts.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void check_again(const struct record *r, const char *hash)
 	kept_put(&other, same, &twice);
 	if (strcmp(buf_str(&once), buf_str(&twice)) != 0)
 		__builtin_trap();
-	run_release(&other);
+	parts_release(&other);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		check_places(&record);
 		check_again(&record, hash);
 	}
-	run_release(&record);
+	parts_release(&record);
 	free(copy);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef VIEW_RUN_H
-#define VIEW_RUN_H
+#ifndef VIEW_PARTS_H
+#define VIEW_PARTS_H
 
 #include "view/steps.h"
 
@@ -13,14 +13,14 @@ struct run_part {
 	size_t n;
 };
 
-void run_take(struct record *r, const struct run_part *part);
-void run_add_message(struct record *r, int64_t begin, int64_t end);
+void parts_take(struct record *r, const struct run_part *part);
+void parts_add_message(struct record *r, int64_t begin, int64_t end);
 
 /* Releases the steps, messages and texts of the run. */
-void run_release(struct record *r);
+void parts_release(struct record *r);
 
 /* Adds what other files say of the run, after its record was read for the first time. */
-void run_add_others(struct record *r);
+void parts_add_others(struct record *r);
 
 /* Returns the text of a recorded member, with its length: strings may contain NULs. */
 struct run_text {

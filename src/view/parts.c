@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/run.h"
+#include "view/parts.h"
 
 #include "base/fd.h"
 #include "base/mem.h"
@@ -31,7 +31,7 @@ struct run_text run_text_of(const struct pyjson *object, const char *key)
 	return (struct run_text){ .text = v->text, .n = v->len };
 }
 
-static void run_set(char **field, const struct pyjson *object, const char *key)
+static void parts_set(char **field, const struct pyjson *object, const char *key)
 {
 	const char *text = pyjson_string(pyjson_get(object, key));
 
@@ -40,7 +40,7 @@ static void run_set(char **field, const struct pyjson *object, const char *key)
 }
 
 /* Reads the task's metric of a score. The first metric counts if the task's is unknown. */
-static double run_score(struct record *r, const struct pyjson *score)
+static double parts_score(struct record *r, const struct pyjson *score)
 {
 	const struct pyjson *v = r->metric ? pyjson_get(score, r->metric) : NULL;
 	double value = NAN;
@@ -54,12 +54,12 @@ static double run_score(struct record *r, const struct pyjson *score)
 	return value;
 }
 
-static bool run_has(struct run_text t, const char *word)
+static bool parts_has(struct run_text t, const char *word)
 {
 	return memmem(t.text, t.n, word, strlen(word)) != NULL;
 }
 
-static bool run_begins(struct run_text t, const char *word)
+static bool parts_begins(struct run_text t, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -68,16 +68,16 @@ static bool run_begins(struct run_text t, const char *word)
 }
 
 /* Reads a score from an observation: "Evaluation Score: {'Score': 1.25}". */
-static double run_told_score(struct record *r, struct run_text seen)
+static double parts_told_score(struct record *r, struct run_text seen)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 
-	return run_score(r, told_read(&arena, seen.text, seen.n, WORDS_EVALUATION));
+	return parts_score(r, told_read(&arena, seen.text, seen.n, WORDS_EVALUATION));
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-static char *run_head(struct run_text action)
+static char *parts_head(struct run_text action)
 {
 	auto_buf struct buf out = BUF_INIT(RUN_HEAD_BYTES * 4);
 	size_t skip = 0, n;
@@ -94,7 +94,7 @@ static char *run_head(struct run_text action)
 	return xstrdup(buf_str(&out));
 }
 
-static void run_take_effect(void *user, const struct effect *e)
+static void parts_take_effect(void *user, const struct effect *e)
 {
 	unsigned *marks = user;
 
@@ -102,7 +102,7 @@ static void run_take_effect(void *user, const struct effect *e)
 		*marks |= RECORD_EDIT;
 }
 
-static unsigned run_action_marks(struct run_text action)
+static unsigned parts_action_marks(struct run_text action)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	unsigned marks = 0;
@@ -123,14 +123,14 @@ static unsigned run_action_marks(struct run_text action)
 		return RECORD_LEFT | (str_eq(end, "exit_format") ? RECORD_FORMAT : 0U);
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (run_begins(action, words[i].word))
+		if (parts_begins(action, words[i].word))
 			return words[i].mark;
-	effects_read(&arena, action.text, action.n, run_take_effect, &marks);
+	effects_read(&arena, action.text, action.n, parts_take_effect, &marks);
 	return marks;
 }
 
 /* Marks of a step by the recorded "info", which a .traj lacks. */
-static unsigned run_info_marks(const struct pyjson *info, int *out_exit_code)
+static unsigned parts_info_marks(const struct pyjson *info, int *out_exit_code)
 {
 	const char *outcome = pyjson_text(pyjson_get(info, "outcome"));
 	unsigned marks = 0;
@@ -151,19 +151,19 @@ static unsigned run_info_marks(const struct pyjson *info, int *out_exit_code)
 	return marks;
 }
 
-static unsigned run_observation_marks(struct run_text seen)
+static unsigned parts_observation_marks(struct run_text seen)
 {
 	unsigned marks = 0;
 
-	if (run_has(seen, "EXECUTION TIMED OUT"))
+	if (parts_has(seen, "EXECUTION TIMED OUT"))
 		marks |= RECORD_TIMEOUT | RECORD_ERROR;
-	if (run_has(seen, "Traceback (most recent call last)") ||
-			run_has(seen, "Your proposed edit has introduced new syntax error"))
+	if (parts_has(seen, "Traceback (most recent call last)") ||
+			parts_has(seen, "Your proposed edit has introduced new syntax error"))
 		marks |= RECORD_ERROR;
 	return marks;
 }
 
-static void run_add_step(struct record *r, const struct run_part *p, const struct pyjson *step)
+static void parts_add_step(struct record *r, const struct run_part *p, const struct pyjson *step)
 {
 	const struct pyjson *info = pyjson_get(step, "info");
 	struct run_text action = run_text_of(step, "action");
@@ -179,23 +179,23 @@ static void run_add_step(struct record *r, const struct run_part *p, const struc
 		s.marks = RECORD_BROKEN;
 		s.head = xstrdup("");
 	} else {
-		s.marks = run_action_marks(action);
+		s.marks = parts_action_marks(action);
 		if (str_eq(pyjson_text(pyjson_get(step, "by")), "person"))
 			s.marks |= RECORD_PERSON;
-		s.head = run_head(action);
+		s.head = parts_head(action);
 		if (info) {
-			s.marks |= run_info_marks(info, &s.exit_code);
+			s.marks |= parts_info_marks(info, &s.exit_code);
 			pyjson_double(pyjson_get(info, "duration_s"), &s.duration_s);
-			s.score = run_score(r, pyjson_get(info, "score"));
+			s.score = parts_score(r, pyjson_get(info, "score"));
 		} else if (pyjson_get(step, "outcome")) {
 			/* A turn of a policy's episode has its numbers beside its texts. */
-			s.marks |= run_info_marks(step, &s.exit_code);
+			s.marks |= parts_info_marks(step, &s.exit_code);
 			pyjson_double(pyjson_get(step, "duration_s"), &s.duration_s);
-			s.score = run_score(r, pyjson_get(step, "score"));
+			s.score = parts_score(r, pyjson_get(step, "score"));
 		} else {
-			s.marks |= run_observation_marks(seen);
+			s.marks |= parts_observation_marks(seen);
 			pyjson_double(pyjson_get(step, "execution_time"), &s.duration_s);
-			s.score = run_told_score(r, seen);
+			s.score = parts_told_score(r, seen);
 		}
 		if (!isfinite(s.score))
 			s.score = NAN;
@@ -210,25 +210,25 @@ static void run_add_step(struct record *r, const struct run_part *p, const struc
 }
 
 /* Drops the steps after the first n. */
-static void run_keep_steps(struct record *r, size_t n)
+static void parts_keep_steps(struct record *r, size_t n)
 {
 	while (r->n_steps > n)
 		free(r->steps[--r->n_steps].head);
 }
 
-void run_release(struct record *r)
+void parts_release(struct record *r)
 {
 	char *const texts[] = { r->task, r->variant, r->model, r->agent, r->exit_status, r->error,
 		r->metric, r->version, r->assignment, r->history };
 
-	run_keep_steps(r, 0);
+	parts_keep_steps(r, 0);
 	free(r->steps);
 	free(r->messages);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		free(texts[i]);
 }
 
-void run_add_message(struct record *r, int64_t begin, int64_t end)
+void parts_add_message(struct record *r, int64_t begin, int64_t end)
 {
 	r->messages = xgrow(r->messages, r->n_messages, sizeof(*r->messages));
 	r->messages[r->n_messages++] = (struct record_place){ begin, end };
@@ -236,24 +236,24 @@ void run_add_message(struct record *r, int64_t begin, int64_t end)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static void run_take_open(struct record *r, const struct pyjson *event)
+static void parts_take_open(struct record *r, const struct pyjson *event)
 {
 	const struct pyjson *maximize = pyjson_get(event, "maximize");
 
-	run_set(&r->task, event, "task");
-	run_set(&r->variant, event, "variant");
-	run_set(&r->model, event, "model");
-	run_set(&r->agent, event, "agent_config");
-	run_set(&r->metric, event, "metric");
-	run_set(&r->version, event, "version");
-	run_set(&r->history, event, "history_processor");
+	parts_set(&r->task, event, "task");
+	parts_set(&r->variant, event, "variant");
+	parts_set(&r->model, event, "model");
+	parts_set(&r->agent, event, "agent_config");
+	parts_set(&r->metric, event, "metric");
+	parts_set(&r->version, event, "version");
+	parts_set(&r->history, event, "history_processor");
 	pyjson_i64(pyjson_get(event, "history_n"), &r->history_n);
 	r->minimize = maximize && maximize->kind == PYJSON_BOOL && !maximize->boolean;
 	pyjson_i64(pyjson_get(event, "max_steps"), &r->max_steps);
-	r->baseline = run_score(r, pyjson_get(event, "baseline"));
+	r->baseline = parts_score(r, pyjson_get(event, "baseline"));
 }
 
-static void run_take_spent(struct record *r, const struct pyjson *stats)
+static void parts_take_spent(struct record *r, const struct pyjson *stats)
 {
 	if (!pyjson_double(pyjson_get(stats, "total_cost"), &r->spent.cost))
 		pyjson_double(pyjson_get(stats, "task_cost"), &r->spent.cost);
@@ -261,21 +261,21 @@ static void run_take_spent(struct record *r, const struct pyjson *stats)
 	pyjson_i64(pyjson_get(stats, "tokens_received"), &r->spent.received);
 }
 
-static void run_take_resumed(struct record *r, const struct pyjson *event)
+static void parts_take_resumed(struct record *r, const struct pyjson *event)
 {
 	int64_t n;
 
 	r->whole = false;
 	r->is_hinted = false;
 	if (pyjson_i64(pyjson_get(event, "steps"), &n) && n >= 0 && (size_t)n < r->n_steps) {
-		run_keep_steps(r, (size_t)n);
+		parts_keep_steps(r, (size_t)n);
 		r->epoch++;
 	}
 	if (pyjson_i64(pyjson_get(event, "messages"), &n) && n >= 0 && (size_t)n < r->n_messages)
 		r->n_messages = (size_t)n;
 }
 
-static void run_mark(struct record *r, const struct pyjson *event, unsigned mark)
+static void parts_mark(struct record *r, const struct pyjson *event, unsigned mark)
 {
 	int64_t step;
 
@@ -283,29 +283,29 @@ static void run_mark(struct record *r, const struct pyjson *event, unsigned mark
 		r->steps[step - 1].marks |= mark;
 }
 
-static void run_take_event(struct record *r, const struct run_part *p, const struct pyjson *event)
+static void parts_take_event(struct record *r, const struct run_part *p, const struct pyjson *event)
 {
 	const char *kind = pyjson_text(pyjson_get(event, "event"));
 
 	if (!event || str_eq(kind, "step")) {
-		run_add_step(r, p, event);
+		parts_add_step(r, p, event);
 	} else if (str_eq(kind, "open")) {
-		run_take_open(r, event);
+		parts_take_open(r, event);
 	} else if (str_eq(kind, "reset")) {
-		run_set(&r->assignment, event, "observation");
+		parts_set(&r->assignment, event, "observation");
 	} else if (str_eq(kind, "message")) {
-		run_add_message(r, p->begin, p->end);
+		parts_add_message(r, p->begin, p->end);
 		r->is_hinted |= pyjson_get(event, "is_hint") != NULL;
 	} else if (str_eq(kind, "spent")) {
-		run_take_spent(r, pyjson_get(event, "model_stats"));
+		parts_take_spent(r, pyjson_get(event, "model_stats"));
 	} else if (str_eq(kind, "resumed")) {
-		run_take_resumed(r, event);
+		parts_take_resumed(r, event);
 	} else if (str_eq(kind, "integrity")) {
-		run_mark(r, event, RECORD_INTEGRITY);
+		parts_mark(r, event, RECORD_INTEGRITY);
 	} else if (str_eq(kind, "end")) {
-		run_set(&r->exit_status, event, "exit_status");
-		run_set(&r->error, event, "error");
-		run_take_spent(r, pyjson_get(event, "model_stats"));
+		parts_set(&r->exit_status, event, "exit_status");
+		parts_set(&r->error, event, "error");
+		parts_take_spent(r, pyjson_get(event, "model_stats"));
 		r->whole = true;
 	}
 }
@@ -313,7 +313,7 @@ static void run_take_event(struct record *r, const struct run_part *p, const str
 /* --- the end of a .traj ----------------------------------------------------------------------- */
 
 /* The score of a submission is only in the list of all scores, as its last entry. */
-static void run_take_scores(struct record *r, const struct pyjson *scores)
+static void parts_take_scores(struct record *r, const struct pyjson *scores)
 {
 	const struct pyjson *last = NULL;
 	size_t n = 0, scored = 0;
@@ -325,19 +325,19 @@ static void run_take_scores(struct record *r, const struct pyjson *scores)
 	for (size_t i = 0; i < r->n_steps; i++)
 		scored += isfinite(r->steps[i].score);
 	if (n > scored && !isfinite(r->steps[r->n_steps - 1].score))
-		r->steps[r->n_steps - 1].score = run_score(r, last);
+		r->steps[r->n_steps - 1].score = parts_score(r, last);
 }
 
-static void run_take_info(struct record *r, const struct pyjson *info)
+static void parts_take_info(struct record *r, const struct pyjson *info)
 {
 	pyjson_double(pyjson_get(info, "baseline_score"), &r->baseline);
-	run_set(&r->exit_status, info, "exit_status");
-	run_take_spent(r, pyjson_get(info, "model_stats"));
-	run_take_scores(r, pyjson_get(info, "score"));
+	parts_set(&r->exit_status, info, "exit_status");
+	parts_take_spent(r, pyjson_get(info, "model_stats"));
+	parts_take_scores(r, pyjson_get(info, "score"));
 }
 
 /* Takes the names of the task, model and agent from the paths, as MLGym makes them. */
-static void run_take_names(struct record *r)
+static void parts_take_names(struct record *r)
 {
 	auto_free char *folder = path_dirname(r->path);
 	const char *name = path_basename(folder), *file = path_basename(r->path);
@@ -353,7 +353,7 @@ static void run_take_names(struct record *r)
 	r->agent = xstrndup(task_end + 2, (size_t)(agent_end - task_end - 2));
 }
 
-static bool run_find_task(struct record *r, const char *name)
+static bool parts_find_task(struct record *r, const char *name)
 {
 	struct task *task = NULL;
 
@@ -366,16 +366,16 @@ static bool run_find_task(struct record *r, const char *name)
 	return true;
 }
 
-static void run_find_metric(struct record *r)
+static void parts_find_metric(struct record *r)
 {
 	const char *dash = strrchr(r->task, '-');
 	auto_free char *shorter = dash ? xstrndup(r->task, (size_t)(dash - r->task)) : NULL;
 
-	if (!strchr(r->task, '/') && !run_find_task(r, r->task) && shorter)
-		run_find_task(r, shorter);
+	if (!strchr(r->task, '/') && !parts_find_task(r, r->task) && shorter)
+		parts_find_task(r, shorter);
 }
 
-void run_add_others(struct record *r)
+void parts_add_others(struct record *r)
 {
 	auto_free char *folder = path_dirname(r->path);
 	auto_free char *results = path_join(folder, EXPORT_RESULTS);
@@ -384,19 +384,19 @@ void run_add_others(struct record *r)
 	const struct pyjson *v;
 
 	if (!r->events && !r->task)
-		run_take_names(r);
+		parts_take_names(r);
 	if (!r->events && fd_read_plain(results, &text, NULL) >= 0) {
 		struct pyjson_source source = {
 			.name = results, .data = buf_str(&text), .n = text.len
 		};
 
 		if (pyjson_read(&arena, &source, &v, NULL) >= 0)
-			r->baseline = run_score(r, pyjson_get(v, "baseline"));
+			r->baseline = parts_score(r, pyjson_get(v, "baseline"));
 	}
 	arena_release(&arena);
 }
 
-void run_take(struct record *r, const struct run_part *p)
+void parts_take(struct record *r, const struct run_part *p)
 {
 	struct pyjson_source source = { .name = r->path, .data = p->data, .n = p->n };
 	struct arena arena = ARENA_INIT;
@@ -404,16 +404,16 @@ void run_take(struct record *r, const struct run_part *p)
 
 	/* Look up the metric before the first score is read. */
 	if (!r->events && !r->task) {
-		run_take_names(r);
-		run_find_metric(r);
+		parts_take_names(r);
+		parts_find_metric(r);
 	}
 	if (p->data && pyjson_read(&arena, &source, &v, NULL) < 0)
 		v = NULL;
 	if (p->part == PART_EVENT)
-		run_take_event(r, p, v);
+		parts_take_event(r, p, v);
 	else if (p->part == PART_STEP)
-		run_add_step(r, p, v);
+		parts_add_step(r, p, v);
 	else if (v)
-		run_take_info(r, v);
+		parts_take_info(r, v);
 	arena_release(&arena);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef VIEW_NET_H
-#define VIEW_NET_H
+#ifndef VIEW_VIEW_H
+#define VIEW_VIEW_H
 
 #include "base/error.h"
 #include "base/str.h"
