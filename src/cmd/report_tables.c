@@ -42,18 +42,10 @@ static const struct {
 	{ "troubles", "Nothing is wrong with any run." },
 };
 
-static struct report_table *report_tables_find(const struct report_doc *doc, const char *id)
-{
-	for (size_t i = 0; i < doc->n_tables; i++)
-		if (str_eq(doc->tables[i]->id, id))
-			return doc->tables[i];
-	return NULL;
-}
-
 /* Adds a table, unless it is there. */
 static void report_tables_add(struct report_doc *doc, struct report_table *t)
 {
-	if (!report_tables_find(doc, t->id))
+	if (!doc_find(doc, t->id))
 		doc->tables[doc->n_tables++] = t;
 }
 
@@ -76,7 +68,7 @@ static int report_tables_refuse(const struct report_doc *doc, const char *id, st
 	for (size_t i = 0; i < doc->n_tables; i++)
 		buf_printf(&ids, "%s, ", doc->tables[i]->id);
 	for (size_t i = 0; i < ARRAY_SIZE(absent); i++)
-		if (!report_tables_find(doc, absent[i].id))
+		if (!doc_find(doc, absent[i].id))
 			buf_printf(&ids, "%s, ", absent[i].id);
 	return error_say(err, ENOENT, "--tables: there is no table '%s'; there are %sall", id,
 			buf_str(&ids));
@@ -98,7 +90,7 @@ int report_tables_keep(struct report_doc *doc, const struct texts *ids, struct f
 	struct report_doc all = report_tables_take(doc);
 
 	for (size_t i = 0; i < ids->n; i++) {
-		struct report_table *t = report_tables_find(&all, ids->items[i]);
+		struct report_table *t = doc_find(&all, ids->items[i]);
 
 		if (t)
 			report_tables_add(doc, t);
@@ -115,10 +107,10 @@ void report_tables_keep_brief(struct report_doc *doc)
 {
 	struct report_doc all = report_tables_take(doc);
 	auto_buf struct buf long_ids = BUF_INIT(1024);
-	bool is_compared = report_tables_find(&all, "compare") != NULL;
+	bool is_compared = doc_find(&all, "compare") != NULL;
 
 	for (size_t i = 0; i < (is_compared ? BRIEF_COMPARED : ARRAY_SIZE(brief)); i++) {
-		struct report_table *t = report_tables_find(&all, brief[i].id);
+		struct report_table *t = doc_find(&all, brief[i].id);
 
 		if (t && (brief[i].is_kept || t->n_rows * t->n_columns <= BRIEF_CELLS_MAX))
 			report_tables_add(doc, t);

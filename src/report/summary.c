@@ -20,18 +20,10 @@ static const struct {
 	{ "costs", "Mean $", "Mean $" },
 };
 
-static const struct report_table *summary_find(const struct report_doc *doc, const char *id)
-{
-	for (size_t i = 0; i < doc->n_tables; i++)
-		if (str_eq(doc->tables[i]->id, id))
-			return doc->tables[i];
-	return NULL;
-}
-
 /* Finds the cell of a model in another table. It is empty if that has no such row. */
 static struct cell summary_cell(const struct report_doc *doc, const char *model, size_t which)
 {
-	const struct report_table *t = summary_find(doc, summary_columns[which].table);
+	const struct report_table *t = doc_find(doc, summary_columns[which].table);
 	size_t column = 0;
 
 	while (t && column < t->n_columns &&
@@ -45,7 +37,7 @@ static struct cell summary_cell(const struct report_doc *doc, const char *model,
 
 void summary_table(struct report_doc *doc)
 {
-	const struct report_table *ranks = summary_find(doc, "borda-attempt");
+	const struct report_table *ranks = doc_find(doc, "borda-attempt");
 	const char *columns[ARRAY_SIZE(summary_columns) + 2] = { "Model" };
 	struct report_table *t;
 

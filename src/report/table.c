@@ -47,6 +47,14 @@ struct report_table *doc_add_named(struct report_doc *doc, const char *id, const
 	return t;
 }
 
+struct report_table *doc_find(const struct report_doc *doc, const char *id)
+{
+	for (size_t i = 0; i < doc->n_tables; i++)
+		if (str_eq(doc->tables[i]->id, id))
+			return doc->tables[i];
+	return NULL;
+}
+
 void doc_note(struct report_doc *doc, const char *format, ...)
 {
 	char text[1024];

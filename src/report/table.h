@@ -93,6 +93,8 @@ struct report_table *doc_add(struct report_doc *doc, const char *id, const char 
 /* Adds a table whose columns are `first`, then the names. */
 struct report_table *doc_add_named(struct report_doc *doc, const char *id, const char *title,
 		const char *note, const char *first, const struct texts *names);
+/* Returns the table with this id. NULL: there is none. */
+struct report_table *doc_find(const struct report_doc *doc, const char *id);
 void doc_note(struct report_doc *doc, const char *format, ...)
 		__attribute__((format(printf, 2, 3)));
 
