@@ -80,7 +80,7 @@ struct fh_agent_info {
 	const char *system_template, *task_template, *strategy_template;
 	const char *next_step_template, *next_step_no_output_template;
 	const char *format_error_template;
-	const char *output_parser, *history_processor; /* names of docs/agents.md */
+	const char *output_parser, *history_processor; /* names, listed in docs/agents.md */
 	int history_n; /* number of observations that the history processor keeps; 0: none */
 	const char *command_docs; /* text for the field {command_docs} */
 	const char *submit_command;

@@ -240,7 +240,7 @@ static struct gym_task *gym_find_or_add(struct fh_gym *gym, struct task *task)
 	return t;
 }
 
-/* `python` is the option of an environment, or NULL. */
+/* Makes the task's generated data. `python` is the environment for the programs; NULL: none. */
 static int gym_make_data(struct fh_gym *gym, const struct task *task, const char *python,
 		struct cancel *cancel, struct fh_error *err)
 {

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #define CHART_Y_LOW -1.0    /* lowest value in a picture */
-#define CHART_ROUNDING 1e-9 /* errors of division, which must not move a tick */
+#define CHART_ROUNDING 1e-9 /* tolerance for rounding, so that a tick at the edge counts */
 
 static void chart_widen(double *low, double *high, const double *values, size_t n, double least)
 {

@@ -85,7 +85,7 @@ struct net {
 	 */
 	struct connections unproven;
 	int n_unproven, max_unproven;
-	struct lws *stop; /* stands for the descriptor stop_fd */
+	struct lws *stop; /* libwebsockets' object for the descriptor stop_fd */
 	lws_sorted_usec_list_t tick;
 	int64_t drain_end_ns; /* INT64_MAX: the server is not draining */
 	bool over;

@@ -111,7 +111,8 @@ static void seat_record_over(struct seat *s)
 	s->recording = false;
 }
 
-/* Writes in a thread if that takes long. Returns 1 if a thread writes, else the result. */
+/* Writes the step or the end to the record, in a thread if `in_thread`. Returns 1 if a thread
+ * writes, else the result. */
 static int seat_begin_write(struct seat *s, bool in_thread, struct fh_error *err)
 {
 	if (!in_thread)

@@ -59,7 +59,7 @@ const struct pyjson *page_read(const struct page *p, struct arena *a, int64_t be
 /* Puts a number; null if it is not finite. */
 void page_put_real(struct pyjson_writer *w, const char *key, double v);
 
-/* Puts n bytes that may be any. */
+/* Writes n bytes as a JSON string. Bytes that are not UTF-8 become \xNN. */
 void page_put_bytes(struct pyjson_writer *w, const char *key, const char *s, size_t n);
 
 /* Puts the beginning of a text and its whole length, or all of it if the request asks for that. */

@@ -36,7 +36,7 @@ struct metric_value {
 };
 
 struct metric_values {
-	/* the value named after the metric comes first */
+	/* the first value has the name of the metric itself */
 	struct metric_value values[METRIC_VALUES_MAX];
 	size_t n;
 };
