@@ -53,7 +53,8 @@ static int gym_init(struct gym_object *self, PyObject *args, PyObject *keywords)
 			    &o.state_dir, &o.mlgym_root, convert_i64, &n_gpus))
 		return -1;
 	if (self->gym || n_gpus < 0) {
-		PyErr_SetString(input_error, self->gym ? "the gym is open" : "gpus should be 0 or more");
+		PyErr_SetString(input_error,
+				self->gym ? "the gym is open" : "gpus should be 0 or more");
 		return -1;
 	}
 	if (gym_check_folder(o.tasks_dir) < 0)

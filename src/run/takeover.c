@@ -230,7 +230,8 @@ static int desk_check(
 	switch (kind) {
 	case DESK_PAUSE:
 	case DESK_LET_GO:
-		return o->is_human ? error_say(err, EINVAL, "A person takes each step already.") : 0;
+		return o->is_human ? error_say(err, EINVAL, "A person takes each step already.")
+				   : 0;
 	case DESK_HINT:
 		return o->takes_hints ? 0 : error_say(err, EINVAL, "No language model plays.");
 	case DESK_ACT:
