@@ -141,11 +141,11 @@ static int replay_files_read(int fd, void *to, size_t n, struct fh_error *err)
 		if (got > 0)
 			at += (size_t)got;
 		else if (got == 0)
-			return error_say(err, EPIPE, "the sandbox ended while they were read");
+			return error_say(err, EPIPE, "the workspace can't be read");
 		else if (errno != EAGAIN && errno != EINTR)
 			return error_set(err, errno, "read them");
 		else if (errno == EAGAIN && poll(&p, 1, SILENCE_MS) == 0)
-			return error_say(err, ETIMEDOUT, "the sandbox does not give them");
+			return error_say(err, ETIMEDOUT, "the sandbox does not answer");
 	}
 	return 0;
 }
