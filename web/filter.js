@@ -12,7 +12,7 @@ export const COLUMNS = [
 	["task", "Task", 32],
 	["model", "Model", 34],
 	["agent", "Agent", 24],
-	["exit_status", "Ended", 22],
+	["exit_status", "Ended", 14],
 	["steps", "Steps", 5, String],
 	["best", "Best", 8, number],
 	["last", "Last", 8, number],

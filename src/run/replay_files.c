@@ -131,34 +131,48 @@ static int replay_files_take_gone(struct replay_files *f, struct fh_error *err)
 
 /* --- the packed workspace --------------------------------------------------------------------- */
 
-/* Reads n bytes. `to`: NULL drops them. */
 static int replay_files_read(int fd, void *to, size_t n, struct fh_error *err)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	char dropped[4096];
 
 	for (size_t at = 0; at < n;) {
-		size_t most = to || n - at < sizeof(dropped) ? n - at : sizeof(dropped);
-		ssize_t got = read(fd, to ? (char *)to + at : dropped, most);
+		ssize_t got = read(fd, (char *)to + at, n - at);
 
 		if (got > 0)
 			at += (size_t)got;
 		else if (got == 0)
-			return error_say(err, EPIPE, "the sandbox ended while they were read");
+			return error_say(err, EPIPE, "the workspace can't be read");
 		else if (errno != EAGAIN && errno != EINTR)
 			return error_set(err, errno, "read them");
 		else if (errno == EAGAIN && poll(&p, 1, SILENCE_MS) == 0)
-			return error_say(err, ETIMEDOUT, "the sandbox does not give them");
+			return error_say(err, ETIMEDOUT, "the sandbox does not answer");
 	}
 	return 0;
 }
 
-/* Reads an entry's content into a buffer. The sandbox' files are untrusted. */
+static int replay_files_skip(int fd, uint64_t n, struct fh_error *err)
+{
+	char dropped[4096];
+
+	while (n > 0) {
+		size_t most = n < sizeof(dropped) ? (size_t)n : sizeof(dropped);
+		int r = replay_files_read(fd, dropped, most, err);
+
+		if (r < 0)
+			return r;
+		n -= most;
+	}
+	return 0;
+}
+
+/* Reads an entry's content. The sandbox' files are untrusted. */
 static int replay_files_read_file(struct replay_files *f, int fd, const char *path, uint64_t bytes,
 		struct fh_error *err)
 {
-	auto_free char *text = bytes <= NOTED_BYTES_MAX ? xcalloc(bytes + 1, 1) : NULL;
-	int r = replay_files_read(fd, text, bytes, err);
+	bool is_long = bytes > NOTED_BYTES_MAX;
+	auto_free char *text = is_long ? NULL : xcalloc(bytes + 1, 1);
+	int r = is_long ? replay_files_skip(fd, bytes, err)
+			: replay_files_read(fd, text, bytes, err);
 
 	if (r < 0)
 		return r;
@@ -187,7 +201,7 @@ static int replay_files_read_entry(
 		return r;
 	if (entry.kind == PACK_FILE)
 		return replay_files_read_file(f, fd, path, entry.bytes, err);
-	return replay_files_read(fd, NULL, entry.bytes, err);
+	return replay_files_skip(fd, entry.bytes, err);
 }
 
 static int replay_files_look(struct replay_files *f, struct fh_env *env, struct fh_error *err)

@@ -37,7 +37,7 @@ struct rebuilt_file {
 	char *path;
 	struct rebuilt_version *versions;
 	size_t n;
-	bool is_replayed; /* the first versions come from a replay */
+	size_t n_replayed; /* number of the first versions, which come from a replay */
 };
 
 /* How often a shown text was as the steps before had it. */

@@ -36,9 +36,10 @@ static void replayed_drop(struct rebuilt_file *f, size_t until)
 
 	while (n < f->n && f->versions[n].step < until)
 		n++;
+	if (!n)
+		return;
 	memmove(f->versions, f->versions + n, (f->n - n) * sizeof(*f->versions));
 	f->n -= n;
-	f->is_replayed = true;
 }
 
 static enum rebuilt_how replayed_how(const struct pyjson *line)
@@ -50,19 +51,31 @@ static enum rebuilt_how replayed_how(const struct pyjson *line)
 	return gone && gone->kind == PYJSON_BOOL && gone->boolean ? REBUILT_REMOVED : REBUILT_DATA;
 }
 
-/* Takes a line, whose step is below `until`. */
-static void replayed_take(
-		struct rebuild *b, struct arena *scratch, const struct pyjson *line, size_t until)
+/* Puts a version behind the others of the replay, and before those that were rebuilt. */
+static void replayed_put(struct rebuilt_file *f, const struct rebuilt_version *v)
+{
+	size_t at = f->n_replayed;
+
+	/* A replay notes steps in their order, but the file is untrusted. */
+	if (at && f->versions[at - 1].step > v->step)
+		return;
+	f->versions = xgrow(f->versions, f->n, sizeof(*f->versions));
+	memmove(f->versions + at + 1, f->versions + at, (f->n - at) * sizeof(*f->versions));
+	f->versions[at] = *v;
+	f->n_replayed++;
+	f->n++;
+}
+
+static void replayed_take(struct rebuild *b, struct arena *scratch, const struct pyjson *line)
 {
 	const struct run_text path = run_text_of(line, "path"), text = run_text_of(line, "text");
-	struct rebuilt_version v = { .how = replayed_how(line), .doubt = until };
+	struct rebuilt_version v = { .how = replayed_how(line), .doubt = b->replayed };
 	struct window w = rebuild_split(scratch, text.text, text.n);
 	struct rebuilt_file *f;
-	size_t at;
 	int64_t step;
 
 	if (!path.n || !pyjson_i64(pyjson_get(line, "step"), &step) || step < 0 ||
-			(size_t)step >= until)
+			(size_t)step >= b->replayed || (size_t)step > b->steps)
 		return;
 	f = rebuild_need(b, arena_printf(scratch, "%s/%s", GUEST_WORKSPACE, path.text));
 	v.step = (size_t)step;
@@ -70,40 +83,31 @@ static void replayed_take(
 	v.n = w.n;
 	if (!f || !rebuild_keep(b, &v))
 		return;
-	if (!f->is_replayed)
-		replayed_drop(f, until);
-	f->versions = xgrow(f->versions, f->n, sizeof(*f->versions));
-	at = f->n++;
-	for (; at > 0 && f->versions[at - 1].step >= until; at--)
-		f->versions[at] = f->versions[at - 1];
-	f->versions[at] = v;
+	if (!f->n_replayed)
+		replayed_drop(f, b->replayed);
+	replayed_put(f, &v);
 }
 
 /* Reads the first line. Returns the first step whose files the replay does not tell. 0: the notes
  * are of another state of the record. */
-static size_t replayed_until(const struct pyjson *head, const struct record *r)
+static size_t replayed_until(const struct pyjson *head, int64_t record_bytes)
 {
 	int64_t format, bytes, steps, differs;
 
 	if (!pyjson_i64(pyjson_get(head, "format"), &format) || format != 1 ||
-			!pyjson_i64(pyjson_get(head, "record_bytes"), &bytes) || bytes != r->size ||
-			!pyjson_i64(pyjson_get(head, "steps"), &steps) || steps < 0)
+			!pyjson_i64(pyjson_get(head, "record_bytes"), &bytes) ||
+			bytes != record_bytes || !pyjson_i64(pyjson_get(head, "steps"), &steps) ||
+			steps < 0)
 		return 0;
 	if (pyjson_i64(pyjson_get(head, "differs"), &differs) && differs > 0 && differs <= steps)
 		return (size_t)differs;
 	return (size_t)steps + 1;
 }
 
-void replayed_add(struct rebuild *b, const struct record *r)
+void replayed_read(struct rebuild *b, const char *text, size_t n, int64_t record_bytes)
 {
-	auto_free char *path = replayed_path(r);
-	auto_buf struct buf text = BUF_INIT(REPLAY_FILES_BYTES_MAX + 4096);
-
-	if (fd_read_plain(path, &text, NULL) < 0)
-		return;
-	for (const char *at = buf_str(&text), *end = at + text.len, *newline; at < end;
-			at = newline + 1) {
-		struct pyjson_source source = { .name = path, .data = at };
+	for (const char *at = text, *end = text + n, *newline; at < end; at = newline + 1) {
+		struct pyjson_source source = { .name = REPLAY_FILES, .data = at };
 		auto_arena struct arena arena = ARENA_INIT;
 		const struct pyjson *line;
 
@@ -113,11 +117,20 @@ void replayed_add(struct rebuild *b, const struct record *r)
 		source.n = (size_t)(newline - at);
 		if (pyjson_read(&arena, &source, &line, NULL) < 0)
 			return;
-		if (!b->replayed)
-			b->replayed = replayed_until(line, r);
+		if (b->replayed)
+			replayed_take(b, &arena, line);
 		else
-			replayed_take(b, &arena, line, b->replayed);
+			b->replayed = replayed_until(line, record_bytes);
 		if (!b->replayed)
 			return;
 	}
+}
+
+void replayed_add(struct rebuild *b, const struct record *r)
+{
+	auto_free char *path = replayed_path(r);
+	auto_buf struct buf text = BUF_INIT(REPLAY_FILES_BYTES_MAX + 4096);
+
+	if (fd_read_plain(path, &text, NULL) >= 0)
+		replayed_read(b, buf_str(&text), text.len, r->size);
 }

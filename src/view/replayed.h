@@ -17,4 +17,7 @@ int64_t replayed_time(const struct record *r);
  */
 void replayed_add(struct rebuild *b, const struct record *r);
 
+/* Takes the n bytes of such a file, as replayed_add() does. */
+void replayed_read(struct rebuild *b, const char *text, size_t n, int64_t record_bytes);
+
 #endif

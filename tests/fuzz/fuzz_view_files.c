@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/scope.h"
-#include "view/rebuild.h"
+#include "view/replayed.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 
 /*
  * Fuzzes the files that the viewer rebuilds. The input is a list of actions and observations, each
- * ended by the byte 30. Unknown lines are counted rightly, and steps of versions never go back.
+ * ended by the byte 30. The whole input is also read as the notes of a replay. Unknown lines are
+ * counted rightly, and steps of versions never go back.
  */
 
 #define END 30
@@ -53,6 +54,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		step.succeeded = kind - 1 > 1 ? 1 : kind - 1;
 		rebuild_step(b, &step);
 	}
+	for (size_t i = 0; i < b->n; i++)
+		check_file(b, &b->files[i]);
+	replayed_read(b, copy, n, 0);
 	for (size_t i = 0; i < b->n; i++)
 		check_file(b, &b->files[i]);
 	rebuild_free(b);

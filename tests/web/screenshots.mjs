@@ -115,18 +115,19 @@ async function main() {
 		const { runs } = await (await fetch(`${address}api/runs`)).json();
 		const id = (text) => runs.find((run) => run[1] === text)[0];
 		const [one, other] = [id("anthropic-large__titanicSurvival_run_1"), id("openai-small__titanicSurvival_run_1")];
-		for (const [name, place, ready] of [
+		for (const [name, place, ready, top] of [
 			["runs", `${address}#/?sort=-best&filter=task%3Atitanic`, ".row"],
 			["run", `${address}#/run/${one}/8`, ".step"],
 			["files", `${address}#/run/${one}/2/files`, ".line-added"],
 			["compare", `${address}#/compare/${one}/${other}/8`, ".pair-half .step"],
 			["task", `${address}#/task/titanicSurvival`, ".plot svg"],
-			["report", `${address}#/report`, ".picture"],
+			["report", `${address}#/report`, "#report-iqm ~ div .plot svg", "#report-profile-attempt ~ div"],
 			["training", `${training}#/training`, ".plot svg"],
 		]) {
 			await page.goto("about:blank");
 			await page.goto(place);
 			await page.locator(ready).first().waitFor();
+			if (top) await page.locator(top).evaluate((e) => e.scrollIntoView());
 			await take(name);
 		}
 		await page.setViewportSize({ width: 1000, height: 620 });
