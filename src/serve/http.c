@@ -237,6 +237,9 @@ static int http_check(struct connection *c)
 		return refused;
 	if (str_eq(r->method, "POST") && !r->has_length && !r->is_chunked)
 		return 411;
+	/* A client without a token could have the server keep bodies that nobody needs. */
+	if (!str_eq(r->method, "POST") && (r->n_body || r->is_chunked))
+		return 413;
 	return c->route->door ? socket_check(c) : 0;
 }
 

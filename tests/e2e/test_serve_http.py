@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import until
 from test_serve import serve as serve  # a fixture
+from websocket import PING, TEXT, frame
 
 
 class Raw:
@@ -124,6 +125,10 @@ def chunked(*pieces: str, end: str = "0\r\n\r\n") -> str:
 
 
 HEAD = "POST /reset HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+UPGRADE = (
+    "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: upgrade\r\nUpgrade: websocket\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
 CHUNKED = HEAD + "Transfer-Encoding: chunked\r\n\r\n"
 # Requests, their status, and whether the connection goes on.
 ODD = [
@@ -138,6 +143,12 @@ ODD = [
     ("chunks too large", CHUNKED + chunked("x" * 5_000_000, "x" * 5_000_000), 413, False),
     ("a trailer", CHUNKED + chunked("{}", end="0\r\na: b\r\n\r\n"), 400, False),
     ("no chunk", CHUNKED + "xyz\r\n", 400, False),
+    (
+        "a body of a GET",
+        "GET /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n",
+        413,
+        False,
+    ),
     ("no length", HEAD + "\r\nxyz", 411, False),
     ("a huge length", f"{HEAD}Content-Length: {1 << 40}\r\n\r\n", 413, False),
     ("too large", f"{HEAD}Content-Length: 9000000\r\n\r\n" + "x" * 9_000_000, 413, False),
@@ -229,6 +240,9 @@ def hammered(dice: random.Random, sessions: list[str]) -> bytes:
             request("DELETE", "/mcp", None, own),
             request("GET", dice.choice(["/health", "/state", "/metrics", "/schema"])),
             b"POST /reset HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nxyz",
+            (CHUNKED + chunked('{"episode', '_id": "a"}')).encode(),
+            UPGRADE.encode() + frame(TEXT, json.dumps({"type": "reset"}).encode()),
+            UPGRADE.encode() + frame(PING, b"") + frame(TEXT, b'{"type": "close"}'),
         ]
     )
     return data if dice.random() < 0.9 else data[: dice.randrange(len(data))]
@@ -249,7 +263,7 @@ def test_random_requests_leave_a_server_that_works(serve):
                 connection.send(hammered(dice, sessions))
                 if dice.random() < 0.6:
                     data = connection.socket.recv(65536)
-                    sessions += re.findall(r"mcp-session-id: (\w+)", data.decode())
+                    sessions += re.findall(r"mcp-session-id: (\w+)", data.decode("latin-1"))
         dice.choice([Raw.close, Raw.reset])(connection)
         del sessions[1:-5]
     assert server.json("GET", "/health") == (200, {"status": "healthy"})

@@ -6,6 +6,7 @@ import socket
 import pytest
 from conftest import until
 from test_serve import serve as serve  # a fixture
+from test_serve_http import UPGRADE
 from websocket import BINARY, CLOSE, PING, TEXT, Refused, frame
 
 HOSTILE = [
@@ -61,13 +62,9 @@ def test_handshakes(serve):
     ws = server.socket(Connection="keep-alive, Upgrade", Upgrade="WebSocket")
     assert not ws.ask("reset")["done"]
     # The first message may come with the handshake, and in pieces.
-    key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13"
-    head = (
-        f"GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: upgrade\r\nUpgrade: websocket\r\n{key}"
-    )
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as early:
         message = frame(TEXT, b'{"type":"state"}')
-        early.sendall(f"{head}\r\n\r\n".encode() + message[:3])
+        early.sendall(UPGRADE.encode() + message[:3])
         answer = early.recv(4096)
         assert answer.startswith(b"HTTP/1.1 101 ") and answer.endswith(b"\r\n\r\n")
         assert b"sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n" in answer
