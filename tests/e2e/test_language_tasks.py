@@ -62,6 +62,9 @@ MODELS = {
     "sed -i s/logits/logit/ model.py; python3 baseline.py": (
         "model.zip: model.py has no function logits"
     ),
+    "python3 baseline.py; printf XXXX | dd of=model.zip bs=1 seek=60 conv=notrunc": (
+        "model.zip: it can't be unpacked: "
+    ),
     "truncate -s 33M model.zip": (
         "'model.zip' has 34603008 bytes, more than the 33554432 that are allowed"
     ),

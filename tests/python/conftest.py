@@ -95,8 +95,8 @@ def check_climb(climb: Callable[[int], list[float]], ends: tuple[float, float]) 
 
     The first score is the baseline's, and the last is the solution's. By default there is a single
     world: scores rise from below to above `ends`. The variable CLIMBS gives more worlds. Then each
-    solution in between is a deviation above the last, and the ends are five apart. The larger
-    deviation of both sides counts.
+    solution is a deviation above the last, and the ends are five apart. The larger deviation of
+    both sides counts.
     """
     worlds = [climb(number) for number in range(CLIMBS)]
     scores = list(zip(*worlds, strict=True))
@@ -106,7 +106,7 @@ def check_climb(climb: Callable[[int], list[float]], ends: tuple[float, float]) 
     if CLIMBS > 1:
         deviations = [stdev(s) for s in scores]
         assert means[-1] - means[0] > 5 * max(deviations[0], deviations[-1]), worlds
-        for i in range(len(means) - 2):
+        for i in range(len(means) - 1):
             assert means[i + 1] - means[i] > max(deviations[i : i + 2]), worlds
 
 

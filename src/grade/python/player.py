@@ -224,7 +224,10 @@ def main_packed(program: str, kind: type[Table]) -> None:
             room = shutil.disk_usage(folder).free
             if size > room:
                 raise Unfit(f"it unpacks to {size} bytes, and there is room for {room}")
-            archive.extractall(folder)
+            try:
+                archive.extractall(folder)
+            except Exception as error:  # zipfile has no single class for damaged or encrypted files
+                raise Unfit(f"it can't be unpacked: {error}") from None
         sys.path.insert(0, folder)
         return load(path)
 
