@@ -193,18 +193,18 @@ def test_what_is_not_noticed_gains_nothing(
 
 
 # Cheats by luck. Both players give a rare token next to no probability, so their rows agree. But
-# the first one's lose thousands of nats more at it. Few places are compared. If one of them is
-# such, the difference in the mean is larger than what the first player lost.
+# the first one's lose more at it. Few places are compared. If one of them is such, the difference
+# in the mean is larger than what the first player lost.
 LUCK = """
-honest = logits
+usual = logits
 
 def logits(tokens):
-    rows = honest(tokens).astype(np.float64)
+    rows = usual(tokens).astype(np.float64)
     first = len(tokens) == 32
-    rows[..., {token}] = np.log(1e-6) - 4000 * first
+    rows[..., {token}] = np.log(1e-6) - {nats} * first
     return rows
 """
-LUCKY_KEY = f"{2:064x}"  # draws such a place
+LUCKY_KEY = f"{2:064x}"  # a judge with this key compares such a place
 
 
 def test_luck_with_compared_places_gains_nothing(
@@ -212,9 +212,14 @@ def test_luck_with_compared_places_gains_nothing(
 ) -> None:
     counts = np.bincount(tokens_of(workspace / "data/train.bin"), minlength=64)
     rare = int(np.abs(counts / counts.sum() - 1e-3).argmin())
-    lucky = judge(write_model(workspace, tmp_path, LUCK.format(token=rare)), LUCKY_KEY)
+    tricks = {
+        "alone": LUCK.format(token=rare, nats=4000),
+        "to hide a look ahead": AHEAD.format(budget=0.003) + LUCK.format(token=rare, nats=50),
+    }
     honest = judge(workspace / "model.zip", LUCKY_KEY)["val_loss"]
-    assert lucky["val_loss"] > honest, lucky
+    for trick, text in tricks.items():
+        lucky = judge(write_model(workspace, tmp_path, text), LUCKY_KEY)
+        assert lucky["val_loss"] > honest - 0.02, (trick, lucky, honest)
 
 
 def test_rows_are_normalised_and_compared(load: Load) -> None:

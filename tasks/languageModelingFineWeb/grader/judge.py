@@ -9,8 +9,9 @@ nothing, one after the other:
   It can't know what comes next. Its row must agree with the first one's.
 
 How much the second's rows lose more is added to the loss. So a model that looks ahead a little, below
-what the comparison notices, gains nothing. If they lose less, nothing is taken away. Otherwise a model
-could gain by luck: few places are compared, and a rare token may lose thousands of nats at one of them.
+what the comparison notices, gains nothing. If they lose less, nothing is taken away, and at one place it
+counts little. Otherwise a model could gain by luck: few places are compared, and at one of them the first
+player's row may lose thousands of nats by a rare token.
 
 Rows come in memory that the judge shares with a player. The model may change them while they are
 read. So each row is copied once, and only the copy counts.
@@ -41,6 +42,7 @@ Array = Any  # numpy.ndarray
 CHECKS = 256  # places at which the second player is asked again
 AFTER = 16  # least number of random tokens after a place, unless the sequence ends
 MOST_AT_A_PLACE, MOST_IN_THE_MEAN = 0.05, 0.005  # largest divergence of both players, in nats
+LESS = 0.1  # nats that count at most if a place's row of the second player loses less
 MOST_LOSS = 10_000.0  # nats: such logits are no model's; equal ones lose at most 11 nats
 HEADER_BYTES = 1024  # length of a shard's header, which precedes its tokens
 BLOCK = 1 << 17  # numbers that are copied at once, so that they stay in a cache
@@ -289,7 +291,7 @@ def play(first: duel.Player, second: duel.Player, numbers: duel.Numbers) -> dict
 
     check_agreement(checks.rows, rows)
     targets = sequences[checks.sequence, checks.place + 1]
-    more = (checks.rows - rows)[np.arange(len(rows)), targets]
+    more = (checks.rows - rows)[np.arange(len(rows)), targets].clip(-LESS)
     loss = float(losses.mean() + max(0, more.mean()))
     if not loss <= MOST_LOSS:
         raise duel.Fault(
