@@ -24,9 +24,9 @@ struct field_value {
 	const char *name, *value;
 };
 
-/* True: the agent's tools report a state, which adds fields. */
+/* Whether the agent's tools report a state after each step. A state adds fields. */
 enum fields_state {
-	FIELDS_STATELESS,
+	FIELDS_STATELESS,   /* they report none */
 	FIELDS_AWAIT_STATE, /* the state is not reported yet: unknown fields are empty */
 	FIELDS_HAVE_STATE,
 };

@@ -70,8 +70,8 @@ struct setup {
 int setup_set(struct setup *s, const struct env_setup *given, struct fh_error *err);
 void setup_release(struct setup *s);
 
-/* Do multiline_quote() and multiline_end() with the commands that take text lines, those of the
- * agent's tools included. */
+/* Call multiline_quote() and multiline_end() with all commands that take lines of text. The agent's
+ * tools may add such commands. */
 char *setup_quote(const struct setup *s, const char *text);
 const char *setup_multiline_end(const struct setup *s, const char *line);
 

@@ -176,7 +176,7 @@ struct svg_place {
 	double x, y;
 };
 
-/* Letters that stand in a picture already. */
+/* Positions of the letters that were drawn so far, so that the next one lies apart. */
 struct svg_letters {
 	struct svg_place *items;
 	size_t n;

@@ -115,9 +115,8 @@ int task_path(const struct task_folder *folder, const struct node *at, const cha
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-static int files_files_append(const struct task_folder *folder, const struct node *at,
-		const char *source, const char *target, struct task_files *files,
-		struct fh_error *err)
+static int files_append(const struct task_folder *folder, const struct node *at, const char *source,
+		const char *target, struct task_files *files, struct fh_error *err)
 {
 	if (files->n == TASK_FILES_MAX)
 		return node_complain(at, err, "more than %d files", TASK_FILES_MAX);
@@ -133,24 +132,24 @@ static int files_files_append(const struct task_folder *folder, const struct nod
 	return 0;
 }
 
-static int files_files_is_entry(const struct dirent *entry)
+static int files_is_entry(const struct dirent *entry)
 {
 	return !str_eq(entry->d_name, ".") && !str_eq(entry->d_name, "..") &&
 			!str_eq(entry->d_name, "__pycache__");
 }
 
-static int files_files_by_name(const struct dirent **a, const struct dirent **b)
+static int files_by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int files_files_add_entries(const struct task_folder *folder, const struct node *at,
+static int files_add_entries(const struct task_folder *folder, const struct node *at,
 		const char *dir, struct dirent *const *entries, int n, struct task_files *files,
 		struct fh_error *err)
 {
 	for (int i = 0; i < n; i++) {
 		auto_free char *source = path_join(dir, entries[i]->d_name);
-		int r = files_files_append(folder, at, source, entries[i]->d_name, files, err);
+		int r = files_append(folder, at, source, entries[i]->d_name, files, err);
 
 		if (r < 0)
 			return r;
@@ -158,11 +157,11 @@ static int files_files_add_entries(const struct task_folder *folder, const struc
 	return 0;
 }
 
-static int files_files_add_folder(const struct task_folder *folder, const struct node *at,
+static int files_add_folder(const struct task_folder *folder, const struct node *at,
 		const char *dir, struct task_files *files, struct fh_error *err)
 {
 	struct dirent **entries;
-	int n = scandir(dir, &entries, files_files_is_entry, files_files_by_name);
+	int n = scandir(dir, &entries, files_is_entry, files_by_name);
 	int r;
 
 	if (n < 0) {
@@ -170,7 +169,7 @@ static int files_files_add_folder(const struct task_folder *folder, const struct
 		node_complain(at, err, "list '%s': %s", dir, strerrordesc_np(-r));
 		return r;
 	}
-	r = files_files_add_entries(folder, at, dir, entries, n, files, err);
+	r = files_add_entries(folder, at, dir, entries, n, files, err);
 	while (n > 0)
 		free(entries[--n]);
 	free(entries);
@@ -190,9 +189,9 @@ int task_files_add(const struct task_folder *folder, const struct node *at,
 		if (!source)
 			return r;
 		if (str_ends(paths->items[i], "/"))
-			r = files_files_add_folder(folder, item, source, files, err);
+			r = files_add_folder(folder, item, source, files, err);
 		else
-			r = files_files_append(folder, item, source,
+			r = files_append(folder, item, source,
 					path_basename(colon ? colon + 1 : name), files, err);
 		if (r < 0)
 			return r;
@@ -203,5 +202,5 @@ int task_files_add(const struct task_folder *folder, const struct node *at,
 int task_files_add_one(const struct task_folder *folder, const struct node *at, const char *source,
 		struct task_files *files, struct fh_error *err)
 {
-	return files_files_append(folder, at, source, path_basename(source), files, err);
+	return files_append(folder, at, source, path_basename(source), files, err);
 }

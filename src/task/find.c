@@ -173,8 +173,7 @@ static char *find_dir_find_alias(const char *dir, const char *wanted, struct nam
  * Finds the first task with the alias `wanted` in all folders of tasks, and adds other aliases: see
  * find_dir_find_alias().
  */
-static char *find_find_alias(
-		const struct task_places *places, const char *wanted, struct names *out)
+static char *find_alias(const struct task_places *places, const char *wanted, struct names *out)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	char *found = NULL;
@@ -216,7 +215,7 @@ static int find_say_not_found(
 	names_sort(&names);
 	for (size_t i = 0; i < names.n; i++)
 		buf_printf(&all, "%s%s", i ? ", " : "", names.items[i]);
-	free(find_find_alias(places, NULL, &names));
+	free(find_alias(places, NULL, &names));
 	closest = str_closest(name, (const char *const *)names.items, names.n);
 	if (closest)
 		error_say(err, ENOENT, "no task '%s'; did you mean '%s'?", name, closest);
@@ -226,7 +225,7 @@ static int find_say_not_found(
 	return -ENOENT;
 }
 
-static char *find_find_by_id(const struct task_places *places, const char *name)
+static char *find_by_id(const struct task_places *places, const char *name)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 
@@ -240,18 +239,18 @@ static char *find_find_by_id(const struct task_places *places, const char *name)
 }
 
 /* Finds a task's folder by the task's id, or by an alias if no task has this id. */
-static char *find_find_by_name(const struct task_places *places, const char *name)
+static char *find_by_name(const struct task_places *places, const char *name)
 {
 	struct names aliases = { .items = NULL };
-	char *found = find_find_by_id(places, name);
-	auto_free char *id = found ? NULL : find_find_alias(places, name, &aliases);
+	char *found = find_by_id(places, name);
+	auto_free char *id = found ? NULL : find_alias(places, name, &aliases);
 
 	xfree_strings(aliases.items);
-	return id ? find_find_by_id(places, id) : found;
+	return id ? find_by_id(places, id) : found;
 }
 
 /* Finds a task's folder. A name with a slash is itself the folder's path. */
-static int find_find_dir(const struct task_places *places, const char *name, char **out,
+static int find_dir(const struct task_places *places, const char *name, char **out,
 		struct fh_error *err)
 {
 	bool is_path = strchr(name, '/');
@@ -263,7 +262,7 @@ static int find_find_dir(const struct task_places *places, const char *name, cha
 		return error_say(err, ENOENT, "there is no folder of tasks '%s'", own);
 	if (!is_path && !task_name_is_valid(name))
 		return error_say(err, EINVAL, "'%s' can't be the name of a task", name);
-	dir = is_path ? xstrdup(name) : find_find_by_name(places, name);
+	dir = is_path ? xstrdup(name) : find_by_name(places, name);
 	if (!dir)
 		return find_say_not_found(places, name, err);
 	real = realpath(dir, NULL);
@@ -296,7 +295,7 @@ int task_find(const struct task_places *places, const char *spec, struct task_fo
 	dir = file ? realpath(root, NULL) : NULL;
 	mlgym = dir != NULL;
 	if (!mlgym) {
-		int r = find_find_dir(places, name, &dir, err);
+		int r = find_dir(places, name, &dir, err);
 
 		free(file);
 		if (r < 0)

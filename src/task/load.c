@@ -183,7 +183,7 @@ static void load_add_docs(struct buf *out, const struct dataset *dataset)
 }
 
 /* Fills in {dataset_docs} and {training_timeout} in the task's description. Other braces stay. */
-static void load_load_description(struct task_loading *l)
+static void load_description(struct task_loading *l)
 {
 	auto_buf struct buf out = BUF_INIT(DESCRIPTION_BYTES_MAX);
 	const struct task *task = l->task;
@@ -277,7 +277,7 @@ static int load_fill_files(struct task_loading *l)
 	if (l->mlgym)
 		mlgym_load_description(l);
 	else
-		load_load_description(l);
+		load_description(l);
 	return 0;
 }
 

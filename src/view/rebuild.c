@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A step that is being read. */
+/* Reading one step of a record, to learn what it tells about files. */
 struct rebuilding {
 	struct rebuild *b;
 	const struct rebuilt_step *step;
