@@ -180,7 +180,7 @@ export class FilesPane {
 			replayed === undefined
 				? "Texts come from the edits in the record, and from what its steps showed. Programs that change files without showing them are not followed."
 				: `Texts of the workspace come from a replay up to step ${replayed}. Others come from the edits in the record, and from what its steps showed.`,
-			full ? " The run's files are too large: some texts are left out." : "",
+			full ? " The run has too many files, or too large ones: some texts are left out." : "",
 		);
 	}
 

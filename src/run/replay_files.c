@@ -93,8 +93,9 @@ static int replay_files_take(struct replay_files *f, const char *path, const cha
 	if (!file && !text)
 		return 0;
 	if (!file) {
-		if (f->n == FILES_MAX)
-			return error_say(err, EFBIG, "there are more than %d", FILES_MAX);
+		f->is_full = f->n == FILES_MAX;
+		if (f->is_full)
+			return 0;
 		f->files = xgrow(f->files, f->n, sizeof(*f->files));
 		file = &f->files[f->n++];
 		*file = (struct replay_file){ .path = xstrdup(path) };
@@ -254,6 +255,7 @@ int replay_files_write(const struct replay_files *f, const char *folder, int64_t
 		pyjson_put_i64(&w, "differs", (int64_t)differs);
 	else
 		pyjson_put_null(&w, "differs");
+	pyjson_put_bool(&w, "full", f->is_full);
 	pyjson_end_object(&w);
 	buf_add_char(&out, '\n');
 	buf_add(&out, buf_str(&f->lines), f->lines.len);

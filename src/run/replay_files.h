@@ -7,6 +7,7 @@
 
 #include <fumehood/env.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -17,6 +18,7 @@
  *   record_bytes  size of the record that was replayed; if it has another size, the run went on
  *   steps         last step whose files are noted
  *   differs       first step that differs from the record; null: none
+ *   full          true: there were more than 1,000 files, and the last to come are left out
  *
  * Each other line has a file that a step changed: `step` (0: the start), `path` in the workspace,
  * and `text`. `text` is null if the file is gone, or is no text any more, or one of over 1 MiB.
@@ -30,6 +32,7 @@ struct replay_files {
 	struct buf lines;
 	struct replay_file *files; /* each path that had a text so far */
 	size_t n;
+	bool is_full;           /* files were left out, because there are too many */
 	int steps;              /* last step whose files are noted; -1: not even the start */
 	struct fh_error failed; /* why later steps are left out; code 0: none is */
 };

@@ -78,7 +78,7 @@ void page_edits(struct page *p)
 	b = page_rebuild(p);
 	pyjson_put_object(w, NULL);
 	pyjson_put_i64(w, "steps", (int64_t)b->steps);
-	pyjson_put_bool(w, "full", b->full);
+	pyjson_put_bool(w, "full", b->full || b->lacks_notes);
 	if (b->replayed)
 		pyjson_put_i64(w, "replayed", (int64_t)b->replayed - 1);
 	else if (!p->request->whole && !p->run->record->is_written)

@@ -56,6 +56,7 @@ struct rebuild {
 	size_t bytes;        /* memory of the texts */
 	bool full;           /* later steps are left out, because they need too much memory */
 	size_t replayed;     /* first step that a replay does not tell; 0: there is no replay */
+	bool lacks_notes;    /* the replay left out files, because there were too many */
 	int64_t replay_time; /* value of replayed_time() when the replay was looked for */
 	struct rebuilt_checks checks;
 };

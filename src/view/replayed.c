@@ -104,6 +104,14 @@ static size_t replayed_until(const struct pyjson *head, int64_t record_bytes)
 	return (size_t)steps + 1;
 }
 
+static void replayed_begin(struct rebuild *b, const struct pyjson *head, int64_t record_bytes)
+{
+	const struct pyjson *full = pyjson_get(head, "full");
+
+	b->replayed = replayed_until(head, record_bytes);
+	b->lacks_notes = b->replayed && full && full->kind == PYJSON_BOOL && full->boolean;
+}
+
 void replayed_read(struct rebuild *b, const char *text, size_t n, int64_t record_bytes)
 {
 	for (const char *at = text, *end = text + n, *newline; at < end; at = newline + 1) {
@@ -120,7 +128,7 @@ void replayed_read(struct rebuild *b, const char *text, size_t n, int64_t record
 		if (b->replayed)
 			replayed_take(b, &arena, line);
 		else
-			b->replayed = replayed_until(line, record_bytes);
+			replayed_begin(b, line, record_bytes);
 		if (!b->replayed)
 			return;
 	}

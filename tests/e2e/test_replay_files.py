@@ -21,7 +21,7 @@ def test_the_files_of_each_step_are_beside_the_run(fumehood, tmp_path):
     replay(fumehood, folder, "--files")
     head, *lines = map(json.loads, (folder / "files.jsonl").read_text().splitlines())
     size = (folder / "events.jsonl").stat().st_size
-    assert head == {"format": 1, "record_bytes": size, "steps": 4, "differs": None}
+    assert head == {"format": 1, "record_bytes": size, "steps": 4, "differs": None, "full": False}
     changed = {(line["step"], line["path"]): line.get("gone", line["text"]) for line in lines}
     start = [path for step, path in changed if step == 0]
     assert start and all((folder / "files.jsonl").read_text().count(f'"{p}"') == 1 for p in start)
@@ -34,7 +34,10 @@ def test_the_files_of_each_step_are_beside_the_run(fumehood, tmp_path):
         (3, "sub/b.txt"): False,
     }
 
-    script.write_text(json.dumps("date +%N > now; cat now; od -An -N8 /dev/urandom") + "\n")
+    many = "for i in {1..1100}; do echo $i > $i; done; "
+    script.write_text(json.dumps(f"{many}date +%N > now; cat now; od -An -N8 /dev/urandom") + "\n")
     other = Path(run(fumehood, "--task", "rows", "--model", f"actions:{script}")["trajectory"])
     replay(fumehood, other, "--files", status=1)
-    assert json.loads((other.parent / "files.jsonl").open().readline())["differs"] == 1
+    head, *lines = map(json.loads, (other.parent / "files.jsonl").read_text().splitlines())
+    assert (head["steps"], head["differs"], head["full"]) == (2, 1, True)
+    assert len({line["path"] for line in lines}) == 1000
