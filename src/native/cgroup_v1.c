@@ -53,8 +53,8 @@ static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 			return -ENOENT;
 		}
 		tree.folders[tree.n++] = folder;
+		tree.n_all = tree.n;
 	}
-	tree.n_all = tree.n;
 	frozen = cgroup_folder_of(0, "");
 	tree.freezes = frozen && access(frozen, W_OK) == 0;
 	if (tree.freezes)

@@ -84,6 +84,8 @@ static void hidden_find(struct trial_hidden *s, const struct task *task)
 
 void trial_hidden_free(struct trial_hidden *hidden)
 {
+	if (!hidden)
+		return;
 	for (size_t i = 0; i < hidden->n; i++)
 		free(hidden->items[i].path);
 	free(hidden);
