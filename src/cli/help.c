@@ -6,11 +6,13 @@
 #include "base/scope.h"
 #include "base/str.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* Prints the tables of commands as help on a terminal, and as Markdown. */
 
 #define HELP_COLUMN 30 /* column of a page where explanations begin */
+#define HELP_ABOUT_BYTES_MAX (16 << 10)
 
 struct help_page {
 	struct buf *out;
@@ -144,15 +146,26 @@ void help_add_usage(struct buf *out, const struct command *c, const char *path)
 		buf_printf(out, " %s", c->arguments);
 }
 
+/* Appends what a command does: its summary as a sentence, then its paragraphs. */
+static void help_add_about(struct buf *out, const struct command *c)
+{
+	buf_add_char(out, (char)toupper((unsigned char)*c->summary));
+	buf_printf(out, "%s.", c->summary + 1);
+	if (c->about)
+		buf_printf(out, "\n%s", c->about);
+}
+
 void cmd_help(struct buf *out, const struct command *c, const char *path, bool colours, int width)
 {
 	struct help_page p = { .out = out, .colours = colours, .width = width };
 	auto_buf struct buf usage = BUF_INIT(1024);
+	auto_buf struct buf about = BUF_INIT(HELP_ABOUT_BYTES_MAX);
 
 	help_add_usage(&usage, c, path);
 	buf_printf(out, "%sUsage:%s %s\n\n", term_style(colours, TERM_BOLD),
 			term_style(colours, TERM_RESET), buf_str(&usage));
-	help_add_paragraphs(&p, c->about ? c->about : c->summary);
+	help_add_about(&about, c);
+	help_add_paragraphs(&p, buf_str(&about));
 	if (c->commands)
 		help_add_commands(&p, c);
 	help_add_table(&p, c->options, "Options");
@@ -261,10 +274,13 @@ static void help_markdown_statuses(struct buf *out, const struct cmd_status *sta
 
 static void help_markdown_command(struct buf *out, const struct command *c, const char *path)
 {
+	auto_buf struct buf about = BUF_INIT(HELP_ABOUT_BYTES_MAX);
+
 	buf_printf(out, "\n## fumehood %s\n\n```\n", path);
 	help_add_usage(out, c, path);
 	buf_add_str(out, "\n```\n\n");
-	help_add_plain(out, c->about ? c->about : c->summary);
+	help_add_about(&about, c);
+	help_add_plain(out, buf_str(&about));
 	buf_add_char(out, '\n');
 	help_markdown_table(out, c->options);
 	if (c->statuses)

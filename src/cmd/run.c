@@ -334,7 +334,7 @@ const struct command command_run = {
 	.name = "run",
 	.summary = "play and score episodes of tasks",
 	.arguments = "--task T",
-	.about = "Plays episodes. A model acts in the sandbox of a task until it submits, runs out of "
+	.about = "A model acts in the sandbox of a task until it submits, runs out of "
 		 "steps or is stopped. Every step is recorded before the model sees it. The end is a "
 		 "table, or with --json a line for each episode.\n"
 		 "With --model human each typed line is an action. An unfinished command goes on with the "
