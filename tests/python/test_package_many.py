@@ -41,7 +41,7 @@ def test_a_pool_limits_output(gym):
         assert (steps[0].observation, steps[0].outcome) == ("abc", "ok")
         assert steps[1].observation.startswith("abc\n(There was more output; only the first 3 by")
         assert steps[1].outcome == "output_limit"
-    with pytest.raises(fumehood.InputError, match="num_envs is -3"):
+    with pytest.raises(fumehood.InputError, match="num_envs should be 0 or more, not -3"):
         fumehood.EnvPool(TASK, -3, gym=gym)
     with pytest.raises(fumehood.InputError, match="output_bytes should be 0 to"):
         fumehood.EnvPool(TASK, 2, gym=gym, output_bytes=-1)
