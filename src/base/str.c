@@ -121,7 +121,8 @@ static const char *str_shortest_with(const char *part, const char *const *candid
 
 const char *str_closest(const char *s, const char *const *candidates, size_t n)
 {
-	size_t least = strlen(s) / 3 + 1, at = n;
+	/* Two of five letters may be wrong, but only one of four: more would be another word. */
+	size_t least = (strlen(s) + 1) / 3, at = n;
 
 	if (strlen(s) < 2)
 		return NULL;

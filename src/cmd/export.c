@@ -41,10 +41,12 @@ static void export_print_json(const char *path, const char *traj, const struct e
 {
 	auto_buf struct buf line = BUF_INIT(1024 * 1024);
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&line, PYJSON_LINE);
+	const char *status = pyjson_string(e->traj->info.exit_status);
 
 	pyjson_put_object(&w, NULL);
 	pyjson_put_text(&w, "run", path);
-	pyjson_put_value(&w, "exit_status", e->traj->info.exit_status);
+	/* A run that was cut, or goes on, has an empty status. */
+	pyjson_put_text(&w, "exit_status", status && *status ? status : NULL);
 	pyjson_put_i64(&w, "steps", (int64_t)e->traj->n_steps);
 	pyjson_put_value(&w, "scores", e->traj->info.score);
 	pyjson_put_text(&w, "trajectory", traj);

@@ -242,10 +242,12 @@ static void show_add_json(struct buf *out, struct show *s, size_t first, size_t 
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_LINE);
 	const struct traj *t = s->run.traj;
+	const char *status = pyjson_string(t->info.exit_status);
 
 	pyjson_put_object(&w, NULL);
 	pyjson_put_text(&w, "run", s->path);
-	pyjson_put_text(&w, "exit_status", pyjson_string(t->info.exit_status));
+	/* A run that was cut, or goes on, has an empty status. */
+	pyjson_put_text(&w, "exit_status", status && *status ? status : NULL);
 	if (t->info.score)
 		pyjson_put_value(&w, "scores", t->info.score);
 	else

@@ -356,8 +356,8 @@ static const char *human_unwatched(const struct human *h, const char *observatio
 }
 
 #define HELP                                                                                       \
-	"(validate: score what is there. submit: score it and end the episode.\n"                  \
-	" Ctrl-C: clear the line or end the command. Ctrl-D: leave without a score.)\n"
+	"(validate: score what is there. submit: score it and end the episode. Ctrl-D: leave\n"    \
+	" without a score. Ctrl-C: clear the line or end the command; twice: submit or leave.)\n"
 
 static int human_next(void *state, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err)

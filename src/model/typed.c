@@ -72,17 +72,19 @@ bool typed_is_unfinished(const char *text)
 
 /* --- programs that need a terminal ------------------------------------------------------------ */
 
-static const char *const typed_full_screens[] = { "btop", "emacs", "htop", "less", "man", "mc",
-	"more", "most", "nano", "nvim", "nvtop", "pico", "screen", "tmux", "top", "vi", "view",
-	"vim", "watch" };
+static const char *const typed_full_screens[] = { "btop", "emacs", "htop", "joe", "less", "links",
+	"lynx", "man", "mc", "micro", "more", "most", "mutt", "nano", "ncdu", "nnn", "nvim",
+	"nvtop", "pico", "ranger", "rvim", "screen", "tig", "tmux", "top", "vi", "view", "vim",
+	"vimdiff", "vimtutor", "w3m", "watch" };
 
 /* Options with which a full-screen program only prints, or beginnings of them: "-b" is for `top
  * -bn1` too. A name of NULL stands for all programs. */
 static const struct {
 	const char *name, *option;
 } typed_printing[] = { { NULL, "--help" }, { NULL, "--version" }, { "emacs", "--batch" },
-	{ "nvim", "--headless" }, { "nvim", "-es" }, { "top", "-b" }, { "vi", "-es" },
-	{ "view", "-es" }, { "vim", "-Es" }, { "vim", "-es" } };
+	{ "links", "-dump" }, { "lynx", "-dump" }, { "nvim", "--headless" }, { "nvim", "-es" },
+	{ "top", "-b" }, { "vi", "-es" }, { "view", "-es" }, { "vim", "-Es" }, { "vim", "-es" },
+	{ "w3m", "-dump" } };
 
 /* Returns true for a word that may stand before a program's name in a command. Examples are an
  * assignment, `sudo` and its options. */

@@ -51,7 +51,8 @@ int episode_read_bind(const char *text, struct arena *arena, struct fh_bind *out
 		return error_say(err, EINVAL, "--bind '%s': '%s' should be ro or rw", text,
 				mode + 1);
 	if (*inside && inside[1] != '/')
-		return error_say(err, EINVAL, "--bind '%s': the path inside should begin with '/'",
+		return error_say(err, EINVAL,
+				"--bind '%s': the path inside should begin with '/', as in SRC:/DST:rw",
 				text);
 	if (writable && !out_writable)
 		return error_say(err, EINVAL,

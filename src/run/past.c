@@ -71,6 +71,10 @@ static int past_read(struct run_past *p, double cost_limit, struct fh_error *err
 	int64_t number;
 	int r = export_read(p->dir, &p->recorded, err);
 
+	if (r == -ENOENT)
+		return error_say(err, ENOENT,
+				"'%s' is not the folder of a run: it has no " EXPORT_EVENTS,
+				p->dir);
 	if (r < 0)
 		return r;
 	/* Take the model's costs from the record. They lack a reply that was under way when the

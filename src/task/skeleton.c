@@ -58,7 +58,10 @@ int task_skeleton(const char *dir, const char *id, enum grader_kind kind, struct
 			xasprintf("%s/templates/%s", places_get()->share_dir, grader_kinds[kind]);
 
 	if (!task_name_is_valid(id))
-		return error_say(err, EINVAL, "'%s' can't be the name of a task", id);
+		return error_say(err, EINVAL,
+				"'%s' can't be the name of a task: it may have letters, digits, '_', '-' and "
+				"'.', and --tasks-dir names its folder",
+				id);
 	if (path_exists(to))
 		return error_say(err, EEXIST, "'%s' already exists", to);
 	return skeleton_copy_tree(from, to, err);

@@ -187,7 +187,7 @@ def test_stopped_and_resumed(terminal):
 
 def test_ctrl_c_clears_the_line(terminal):
     t = terminal()
-    assert "Ctrl-C: clear the line or end the command. Ctrl-D: leave without a score." in t.begin
+    assert "Ctrl-C: clear the line or end the command; twice: submit or leave." in t.begin
     t.type("rm -r")
     t.expect("rm -r")
     t.type("\x03")

@@ -296,6 +296,8 @@ static void test_closest(void **state)
 	assert_string_equal(str_closest("disk_of", names, 5), "disk_on");
 	assert_null(str_closest("network", names, 5));
 	assert_null(str_closest("x", names, 5));
+	assert_null(str_closest("port", (const char *[]){ "out", "host" }, 2));
+	assert_null(str_closest("prt", (const char *[]){ "url" }, 1));
 	assert_null(str_closest("memory", names, 0));
 }
 

@@ -40,6 +40,8 @@ static void test_programs_that_need_a_terminal(void **state)
 		const char *text, *name, *why;
 	} cases[] = {
 		{ "vim a.py", "vim", screen },
+		{ "vimdiff a b", "vimdiff", screen },
+		{ "lynx page.html", "lynx", screen },
 		{ "cd /; LINES=3 /usr/bin/less a", "less", screen },
 		{ "true && sudo top", "top", screen },
 		{ "(nano)", "nano", screen },
