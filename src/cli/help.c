@@ -12,7 +12,6 @@
 /* Prints the tables of commands as help on a terminal, and as Markdown. */
 
 #define HELP_COLUMN 30 /* column of a page where explanations begin */
-#define HELP_ABOUT_BYTES_MAX (16 << 10)
 
 struct help_page {
 	struct buf *out;
@@ -146,8 +145,7 @@ void help_add_usage(struct buf *out, const struct command *c, const char *path)
 		buf_printf(out, " %s", c->arguments);
 }
 
-/* Appends what a command does: its summary as a sentence, then its paragraphs. */
-static void help_add_about(struct buf *out, const struct command *c)
+void help_add_about(struct buf *out, const struct command *c)
 {
 	buf_add_char(out, (char)toupper((unsigned char)*c->summary));
 	buf_printf(out, "%s.", c->summary + 1);

@@ -15,6 +15,11 @@ void help_add_value(struct buf *out, const struct cmd_option *o);
  * "run". */
 void help_add_usage(struct buf *out, const struct command *c, const char *path);
 
+#define HELP_ABOUT_BYTES_MAX (16 << 10)
+
+/* Appends what a command does: its summary as a sentence, then its paragraphs. */
+void help_add_about(struct buf *out, const struct command *c);
+
 /* Finds a command in a group by its name. NULL: there is none. */
 const struct command *cmd_find(const struct command *group, const char *name);
 

@@ -141,6 +141,7 @@ static void man_add_page(
 		struct buf *out, const struct command *c, const char *path, const char *name)
 {
 	auto_buf struct buf usage = BUF_INIT(1024);
+	auto_buf struct buf about = BUF_INIT(HELP_ABOUT_BYTES_MAX);
 
 	buf_add_str(out, ".TH \"");
 	for (const char *p = name; *p; p++)
@@ -154,7 +155,8 @@ static void man_add_page(
 	help_add_usage(&usage, c, path);
 	man_add_line(out, buf_str(&usage));
 	man_add_heading(out, "Description");
-	man_add_paragraphs(out, c->about ? c->about : c->summary);
+	help_add_about(&about, c);
+	man_add_paragraphs(out, buf_str(&about));
 	if (c->commands)
 		man_add_commands(out, c, path);
 	man_add_table(out, c->options, "Options");

@@ -36,6 +36,10 @@ def test_each_command_has_a_page_with_its_options(fumehood, pages):
         page = pages[f"{name}.1"].replace("\\-", "-")
         assert page.startswith(f'.TH "{name.upper()}" 1 ')
         assert f"{name} - {command['summary']}\n" in page
+        summary = command["summary"][0].upper() + command["summary"][1:] + "."
+        words = name.split("-")[1:]
+        assert " ".join(fumehood(*words, "--help").stdout.split()).count(summary) == 1, name
+        assert f"\n{summary}\n" in page
         for option in command["options"]:
             shown = re.search(rf"--{re.escape(option['name'])}(?![\w-])", page)
             assert shown or not option["help"], (name, option)
