@@ -204,7 +204,7 @@ def logits(tokens):
     rows[..., {token}] = np.log(1e-6) - {nats} * first
     return rows
 """
-LUCKY_KEY = f"{2:064x}"  # a judge with this key compares such a place
+LUCKY_KEY = f"{5:064x}"  # a judge with this key compares such a place
 
 
 def test_luck_with_compared_places_gains_nothing(
@@ -220,6 +220,21 @@ def test_luck_with_compared_places_gains_nothing(
     for trick, text in tricks.items():
         lucky = judge(write_model(workspace, tmp_path, text), LUCKY_KEY)
         assert lucky["val_loss"] > honest - 0.02, (trick, lucky, honest)
+
+
+@pytest.mark.parametrize("variant", ["micro", "full"])
+def test_what_follows_a_place_is_not_sent_before_its_answer(load: Load, variant: str) -> None:
+    sys.path.insert(0, str(LIBRARY))
+    judge = load(TASK / "grader/judge.py")
+    sizes = judge.SIZES[variant]
+    for key in range(20):
+        checks = judge.draw_checks(judge.duel.Numbers(bytes([key] * 32)), sizes)
+        assert len(checks.place) >= 256
+        for sequence in np.unique(checks.sequence):
+            (at,) = np.nonzero(checks.sequence == sequence)
+            assert (np.diff(checks.place[at]) >= 0).all()
+            # The player reads a question ahead, perhaps.
+            assert (np.diff(at // sizes.second_batch) >= 2).all()
 
 
 def test_rows_are_normalised_and_compared(load: Load) -> None:

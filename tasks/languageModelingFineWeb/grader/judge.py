@@ -208,12 +208,15 @@ def draw_trial(numbers: duel.Numbers, label: str, sizes: Sizes) -> Array:
 
 
 def draw_checks(numbers: duel.Numbers, sizes: Sizes) -> Checks:
-    """Places in random sequences, sorted by place. The last place has no token after it."""
+    """Places in random sequences, sorted by place. The last place has no token after it.
+
+    If a sequence has two places, the later one is asked long after the other. Its tokens tell the
+    second player what follows the earlier place, so the answer for that must be there before.
+    """
     n = max(CHECKS, sizes.sequences)
     place = np.sort(below(numbers, "places", n, sizes.length - 1))
     order = words(numbers, "checked", sizes.sequences).argsort(kind="stable")
     sequence = order[np.arange(n) % sizes.sequences]
-    sequence = sequence[words(numbers, "order", n).argsort(kind="stable")]
     return Checks(sequence, place, np.empty((n, sizes.vocabulary)))
 
 
