@@ -105,13 +105,15 @@ static int request_read_length(struct request_reader *r, const char *value)
 }
 
 /* Finds how the body comes. */
-static int request_read_coding(struct request_reader *r)
+static int request_read_coding(struct request_reader *r, bool is_old)
 {
 	const char *length = request_reader_header(r, "content-length");
 	const char *transfer = request_reader_header(r, "transfer-encoding");
 	const char *content = request_reader_header(r, "content-encoding");
 
 	r->is_chunked = transfer;
+	if (transfer && is_old)
+		return BAD_REQUEST; /* HTTP/1.0 has no chunks: a proxy may read another body */
 	if (transfer && strcasecmp(transfer, "chunked") != 0)
 		return UNKNOWN;
 	if (transfer && length)
@@ -145,7 +147,7 @@ static int request_read_head(struct request_reader *r, const char *head, size_t 
 	r->closes = request_reader_lists(r, "connection", "close") ||
 			(h.is_old && !request_reader_lists(r, "connection", "keep-alive"));
 	r->expects = !h.is_old && request_reader_lists(r, "expect", "100-continue");
-	return request_read_coding(r);
+	return request_read_coding(r, h.is_old);
 }
 
 /* Refuses a head early whose end has not come. */
@@ -194,8 +196,12 @@ static int request_take_chunk_line(struct request_reader *r, struct buf *in)
 			return TOO_LARGE;
 		n = 16 * n + (size_t)digit;
 	}
-	if (!digits || (line[digits] != ';' && line[digits] != '\r'))
+	if (!digits || (line[digits] != ';' && line + digits != end))
 		return BAD_REQUEST;
+	/* A proxy in front could end the line at another control character than this reader. */
+	for (const char *at = line + digits; at < end; at++)
+		if (iscntrl((unsigned char)*at) && *at != '\t')
+			return BAD_REQUEST;
 	if (n > r->body.cap - r->body.len)
 		return TOO_LARGE;
 	buf_consume(in, (size_t)(end + 2 - line));

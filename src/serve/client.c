@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/client.h"
 
+#include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
 
@@ -70,8 +71,22 @@ static void client_answered(void *user, const struct seat *s, const struct seat_
 	c->done(c, s, answer);
 }
 
+char *client_call_id(const struct pyjson *id)
+{
+	if (!id || (id->kind != PYJSON_STRING && id->kind != PYJSON_NUMBER))
+		return NULL;
+	return xasprintf("%c%s", id->kind == PYJSON_STRING ? '"' : '#', id->text);
+}
+
+static void client_name_call(struct client *c)
+{
+	free(c->seat->call_id);
+	c->seat->call_id = client_call_id(c->rpc_id);
+}
+
 void client_reset(struct client *c, const struct seat_reset *reset, seat_done *done)
 {
+	client_name_call(c);
 	c->asked = c->seat;
 	c->done = done;
 	seat_reset(c->seat, reset, client_answered, c);
@@ -79,6 +94,7 @@ void client_reset(struct client *c, const struct seat_reset *reset, seat_done *d
 
 void client_step(struct client *c, const struct fh_action *action, seat_done *done)
 {
+	client_name_call(c);
 	c->asked = c->seat;
 	c->done = done;
 	seat_step(c->seat, action, client_answered, c);

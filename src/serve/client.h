@@ -59,6 +59,10 @@ void client_use_seat(struct client *c, struct seat *s);
 void client_begin(struct client *c, enum client_form form);
 void client_end(struct client *c, int status);
 
+/* Returns the name of a JSON-RPC call by its `id`, a heap string. A number and a string have
+ * different names. NULL: it has none. */
+char *client_call_id(const struct pyjson *id);
+
 /* Begin a reset or step of the client's session, which must be idle. `done` gets the client and the
  * answer, perhaps at once. It is not called after client_release(). */
 void client_reset(struct client *c, const struct seat_reset *reset, seat_done *done);

@@ -68,6 +68,8 @@ static int frames_begin_payload(struct frames *f)
 	f->n = n ? 0 : f->head[1] & LENGTH;
 	for (size_t i = 0; i < n; i++)
 		f->n = f->n << 8 | f->head[2 + i];
+	if ((n && f->n <= FRAME_CONTROL_MAX) || (n == 8 && f->n <= UINT16_MAX))
+		return CLOSE_PROTOCOL; /* the length should have the shortest form */
 	f->left = f->n;
 	f->n_control = 0;
 	return frames_is_control(f) || f->n <= f->text.cap - f->text.len ? 0 : CLOSE_TOO_LARGE;

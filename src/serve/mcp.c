@@ -17,6 +17,8 @@ enum rpc_code {
 	RPC_SERVER = -32000,
 };
 
+#define CANCELLED "notifications/cancelled"
+
 #define HTTP_OK 200
 #define HTTP_ACCEPTED 202
 
@@ -379,10 +381,12 @@ static const struct mcp_method methods[] = {
 /* --- messages --------------------------------------------------------------------------------- */
 
 /* A request without an id expects no answer. */
-static void mcp_notified(struct client *c, const char *method)
+static void mcp_notified(struct client *c, const char *method, const struct pyjson *params)
 {
-	if (str_eq(method, "notifications/cancelled") && c->seat)
-		seat_interrupt(c->seat);
+	auto_free char *cancelled = client_call_id(pyjson_get(params, "requestId"));
+
+	if (str_eq(method, CANCELLED) && cancelled)
+		seat_cancel(c->seat, cancelled);
 	buf_clear(&c->answer);
 	client_end(c, HTTP_ACCEPTED);
 }
@@ -410,7 +414,7 @@ void mcp_take(struct client *c, const struct pyjson *request)
 		return;
 	}
 	if (!id && c->form == CLIENT_RPC) {
-		mcp_notified(c, method);
+		mcp_notified(c, method, params);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
@@ -433,6 +437,26 @@ void mcp_message(struct client *c, const char *text, size_t n)
 		mcp_fail(c, RPC_PARSE, err.message);
 	else
 		mcp_take(c, request);
+}
+
+void mcp_keep(struct client *c, struct inbox *inbox, const char *text, size_t n)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+	struct pyjson_source source = { .name = "request", .data = text, .n = n };
+	auto_free char *cancelled = NULL;
+	const struct pyjson *request;
+
+	if (pyjson_read(&arena, &source, &request, NULL) < 0) {
+		inbox_add(inbox, text, n, NULL); /* the answer will be an error */
+		return;
+	}
+	if (!str_eq(pyjson_text(pyjson_get(request, "method")), CANCELLED)) {
+		inbox_add(inbox, text, n, client_call_id(pyjson_get(request, "id")));
+		return;
+	}
+	cancelled = client_call_id(pyjson_get(pyjson_get(request, "params"), "requestId"));
+	if (cancelled && !seat_cancel(c->seat, cancelled))
+		inbox_drop(inbox, cancelled);
 }
 
 bool mcp_is(const char *method, const char *text, size_t n)

@@ -3,6 +3,7 @@
 #define SERVE_MCP_H
 
 #include "serve/client.h"
+#include "serve/inbox.h"
 
 /*
  * The Model Context Protocol, by JSON-RPC. It has tools with which an agent plays an episode, and
@@ -15,6 +16,12 @@ void mcp_message(struct client *c, const char *text, size_t n);
 
 /* Takes a parsed request, after client_begin(). */
 void mcp_take(struct client *c, const struct pyjson *request);
+
+/*
+ * Takes a text that comes while a call is under way, or others wait. A cancellation can't wait: it
+ * interrupts the call that it names, or drops it from the inbox. Other texts are kept there.
+ */
+void mcp_keep(struct client *c, struct inbox *inbox, const char *text, size_t n);
 
 /* True if the text is a request or notification of the method. */
 bool mcp_is(const char *method, const char *text, size_t n);

@@ -41,6 +41,7 @@ void seat_free(struct seat *s)
 	run_record_release(&s->record);
 	fh_env_close(s->env);
 	free(s->action);
+	free(s->call_id);
 	free(s);
 }
 
@@ -365,10 +366,13 @@ void seat_take(struct seat *s)
 		seat_take_step(s);
 }
 
-void seat_interrupt(struct seat *s)
+bool seat_cancel(struct seat *s, const char *call_id)
 {
+	if (!s || !str_eq(s->call_id, call_id))
+		return false;
 	if (s->phase == SEAT_STEPPING || s->phase == SEAT_RESETTING)
 		fh_env_interrupt(s->env);
+	return true;
 }
 
 /* Ends the record of an episode that has not ended. False: a thread does it. */

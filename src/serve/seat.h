@@ -69,6 +69,7 @@ struct seat {
 	/* the request under way */
 	seat_done *done;
 	void *user;
+	char *call_id; /* name of the JSON-RPC call that it is part of; NULL: none */
 	const struct host_task *wanted; /* task of the reset */
 	uint64_t seed;
 	char *action;
@@ -97,8 +98,9 @@ void seat_step(struct seat *s, const struct fh_action *action, seat_done *done, 
 void seat_advance(struct seat *s);
 void seat_take(struct seat *s);
 
-/* Interrupts the step under way, as a timeout would. */
-void seat_interrupt(struct seat *s);
+/* Interrupts the step under way, as a timeout would, if it is part of the named call. Returns false
+ * if another call was the last one. `s`: NULL is fine. */
+bool seat_cancel(struct seat *s, const char *call_id);
 
 /* Ends the seat, its episode and its record. A request under way fails. Frees nothing: the
  * phase becomes SEAT_CLOSED, perhaps later. */

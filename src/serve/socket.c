@@ -8,7 +8,10 @@
 #include "serve/mcp.h"
 #include "serve/openenv.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define PING_AFTER_NS (30 * NS_PER_S)
 #define GONE_AFTER_NS (60 * NS_PER_S) /* a client that sends nothing for this long is gone */
@@ -210,7 +213,7 @@ static void socket_go_on(struct connection *c)
 		struct inbox_message *m = inbox_take(&c->inbox);
 
 		socket_take(c, m->text, m->n);
-		free(m);
+		inbox_message_free(m);
 	}
 	if (!c->inbox.first)
 		connection_go_on(c);
@@ -218,7 +221,10 @@ static void socket_go_on(struct connection *c)
 
 static void socket_keep(struct connection *c, const char *text, size_t n)
 {
-	inbox_add(&c->inbox, text, n);
+	if (c->door == DOOR_MCP)
+		mcp_keep(&c->client, &c->inbox, text, n);
+	else
+		inbox_add(&c->inbox, text, n, NULL);
 	if (inbox_is_full(&c->inbox))
 		connection_stop(c);
 }
@@ -229,10 +235,7 @@ static void socket_message(struct connection *c, const char *text, size_t n)
 
 	if (c->close_status)
 		return;
-	/* A cancellation is about the call under way: it can't wait for the call's end. */
-	if (waits && c->door == DOOR_MCP && mcp_is("notifications/cancelled", text, n))
-		seat_interrupt(c->client.seat);
-	else if (waits)
+	if (waits)
 		socket_keep(c, text, n);
 	else
 		socket_take(c, text, n);
@@ -322,12 +325,24 @@ void socket_drain(struct connection *c)
 		lws_api.callback_on_writable(c->wsi);
 }
 
-/* Pings a client that is silent, and drops one that stays so. */
+/* True if the client has closed its end. While the socket is not read, nothing else tells it. */
+static bool socket_is_left(const struct connection *c)
+{
+	struct tcp_info info;
+	socklen_t n = sizeof(info);
+
+	return getsockopt(lws_api.get_socket_fd(c->wsi), IPPROTO_TCP, TCP_INFO, &info, &n) == 0 &&
+			info.tcpi_state == TCP_CLOSE_WAIT;
+}
+
+/* Pings a client that is silent, and drops one that stays so or is gone. */
 static void socket_look(struct connection *c, int64_t now_ns)
 {
 	if (c->stopped || c->sending)
 		c->heard_ns = now_ns; /* pongs are not read now */
-	if (c->heard_ns < now_ns - GONE_AFTER_NS)
+	if (c->stopped && socket_is_left(c))
+		connection_set_timeout(c, LWS_TO_KILL_ASYNC);
+	else if (c->heard_ns < now_ns - GONE_AFTER_NS)
 		connection_set_timeout(c, LWS_TO_KILL_ASYNC);
 	else if (c->heard_ns < now_ns - PING_AFTER_NS && !c->pinged)
 		c->pinged = socket_send_frame(c, FRAME_PING, true, NULL, 0) == 0;

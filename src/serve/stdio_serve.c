@@ -39,13 +39,7 @@ static void stdio_answered(void *user)
 
 static void stdio_take_line(struct stdio *s, const char *line, size_t n)
 {
-	bool is_call = s->client.busy;
-
-	/* A cancellation is about the call under way: it can't wait for the call's end. */
-	if (is_call && mcp_is("notifications/cancelled", line, n))
-		seat_interrupt(s->client.seat);
-	else
-		inbox_add(&s->inbox, line, n);
+	mcp_keep(&s->client, &s->inbox, line, n);
 }
 
 static void stdio_end_line(struct stdio *s)
@@ -118,7 +112,7 @@ static void stdio_go_on(struct stdio *s)
 		if (!m)
 			return;
 		mcp_message(&s->client, m->text, m->n);
-		free(m);
+		inbox_message_free(m);
 	}
 }
 

@@ -8,6 +8,7 @@
 
 #define HOST_BYTES_MAX 256
 #define GUARD_TOKEN_BYTES_MAX 512
+#define GUARD_USER_BYTES_MAX 256 /* the name before a token in a URL, which does not matter */
 
 static bool guard_lists(const struct texts *list, const char *name)
 {
@@ -115,7 +116,7 @@ static const char *guard_scheme(const char *authorization, const char *scheme)
 
 static bool guard_token_ok(const struct guard *g, const char *authorization)
 {
-	char pair[GUARD_TOKEN_BYTES_MAX];
+	char pair[GUARD_USER_BYTES_MAX + 1 + GUARD_TOKEN_BYTES_MAX];
 	const char *given, *colon;
 	size_t n;
 

@@ -277,19 +277,20 @@ def test_half_requests_keep_nobody_out(serve, before):
 
 
 def test_tokens(serve):
-    server = serve(token=TOKEN)
-    basic = base64.b64encode(f"anyone:{TOKEN}".encode()).decode()
+    token = TOKEN * 25  # with a name in front, a URL has more than 512 bytes
+    server = serve(token=token)
+    basic = base64.b64encode(f"anyone:{token}".encode()).decode()
     assert server.json("GET", "/health") == (200, {"status": "healthy"})
-    for given in (None, "Bearer", "Bearer x", f"Bearer {TOKEN}x", "Basic x", f"Token {TOKEN}"):
+    for given in (None, "Bearer", "Bearer x", f"Bearer {token}x", "Basic x", f"Token {token}"):
         headers = {"Authorization": given} if given else {}
         for method, path in (("GET", "/schema"), ("POST", "/reset"), ("GET", "/nothing")):
             status, head, body = server.http(method, path, "{}", **headers)
             assert status == 401 and head["www-authenticate"] == "Bearer"
-            assert TOKEN.encode() not in body
+            assert token.encode() not in body
         with pytest.raises(Refused) as refused:
             server.socket(**headers)
         assert refused.value.status == 401
-    for given in (f"Bearer {TOKEN}", f"bearer {TOKEN}", f"Basic {basic}"):
+    for given in (f"Bearer {token}", f"bearer {token}", f"Basic {basic}"):
         assert server.http("GET", "/schema", Authorization=given)[0] == 200
         server.socket(Authorization=given).drop()
 

@@ -143,6 +143,9 @@ ODD = [
     ("chunks too large", CHUNKED + chunked("x" * 5_000_000, "x" * 5_000_000), 413, False),
     ("a trailer", CHUNKED + chunked("{}", end="0\r\na: b\r\n\r\n"), 400, False),
     ("no chunk", CHUNKED + "xyz\r\n", 400, False),
+    ("a return in a size", CHUNKED + "2\rX\r\n{}\r\n0\r\n\r\n", 400, False),
+    ("a line in an extension", CHUNKED + "2;\nX\r\n{}\r\n0\r\n\r\n", 400, False),
+    ("old chunks", CHUNKED.replace("1.1", "1.0") + chunked("{}"), 400, False),
     (
         "a body of a GET",
         "GET /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n",

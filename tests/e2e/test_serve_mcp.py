@@ -25,6 +25,11 @@ def tool(name: str, number=1, **arguments) -> dict:
     return rpc("tools/call", number, name=name, arguments=arguments)
 
 
+def cancellation(number) -> dict:
+    params = {"requestId": number}
+    return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+
+
 class Stdio:
     """A process of `fumehood serve --stdio`."""
 
@@ -139,7 +144,7 @@ def test_a_call_is_cancelled(stdio):
     s.send(tool("bash", 2, command="sleep 9"))
     time.sleep(0.3)
     begun = time.monotonic()
-    s.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}})
+    s.send(cancellation(2))
     assert s.receive()["result"]["structuredContent"]["info"]["outcome"] == "interrupted"
     assert time.monotonic() - begun < 5
 
@@ -246,9 +251,17 @@ def test_an_episode_over_a_websocket(serve):
     ws.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
     ws.send(tool("bash", command="echo hi"))
     assert ws.receive()["result"]["content"][0]["text"] == "hi\n"
-    ws.send(tool("bash", command="sleep 9"))
-    time.sleep(0.3)
+    ws.send(tool("bash", 5, command="sleep 2; echo slept"))
+    ws.send(tool("bash", 6, command="echo never"))
+    ws.send(tool("bash", 7, command="sleep 9"))
+    for other in [4, 6, "5", None]:  # an ended call, a waiting one, and names of none
+        ws.send(cancellation(other))
     ws.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {}})
-    assert ws.receive()["result"]["structuredContent"]["info"]["outcome"] == "interrupted"
+    assert ws.receive()["result"]["content"][0]["text"] == "slept\n"
+    time.sleep(0.3)
+    ws.send(cancellation(7))
+    answer = ws.receive()
+    assert answer["id"] == 7
+    assert answer["result"]["structuredContent"]["info"]["outcome"] == "interrupted"
     full = server.socket("/mcp")
     assert full.receive()["error"]["code"] == -32000

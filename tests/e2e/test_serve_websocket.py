@@ -21,6 +21,7 @@ HOSTILE = [
     (frame(PING, b"x" * 200), 1002),
     (frame(PING, b"", fin=False), 1002),
     (b"\x81\x02{}", 1002),  # no mask
+    (b"\x81\xfe\x00\x02" + bytes(4) + b"{}", 1002),  # a length in too many bytes
     (frame(CLOSE, b""), 1000),
     (frame(CLOSE, b"\x03\xe9bye"), 1001),
     (frame(CLOSE, b"\x00"), 1002),
@@ -44,6 +45,17 @@ def test_hostile_frames_end_their_connection_alone(serve):
         ws.drop()
     assert good.step("echo here")["observation"]["text"] == "here\n"
     until(lambda: server.metric("sessions") == 1, "the sessions of hostile clients end")
+
+
+def test_a_client_that_is_gone_with_many_messages_ends_its_session(serve):
+    server = serve()
+    ws = server.socket()
+    ws.ask("reset")
+    for _ in range(80):  # more than wait at a time, so the server reads no further
+        ws.send({"type": "step", "data": {"command": "sleep 25"}})
+    until(lambda: server.metric("sessions") == 1, "the session")
+    ws.drop()
+    until(lambda: server.metric("sessions") == 0, "the session of a client that is gone ends")
 
 
 def test_handshakes(serve):
