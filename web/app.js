@@ -13,7 +13,7 @@
 
 import { Refusal, start } from "./api.js";
 import { CompareView } from "./compare.js";
-import { el, say } from "./dom.js";
+import { el, plain, say } from "./dom.js";
 import { ReportView } from "./report.js";
 import { RunView } from "./run.js";
 import { RunsView } from "./runs.js";
@@ -69,7 +69,7 @@ async function show() {
 		if (view !== shown) return; // another view was opened meanwhile
 		if (!place) return;
 		trail.replaceChildren(el("a", { href: place[1] }, place[0]));
-		document.title = `${place[0]} - Fumehood`;
+		document.title = `${plain(place[0])} - Fumehood`;
 	} catch (error) {
 		if (!(error instanceof Refusal || error instanceof URIError)) throw error;
 		if (view !== shown) return;

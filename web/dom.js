@@ -2,13 +2,23 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+// Characters that are not shown, or that change the order of those beside them.
+const HIDDEN = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+// Shows such characters by their numbers, so that no name looks like another.
+export function plain(text) {
+	return text.replace(HIDDEN, (c) => `[U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`);
+}
+
 function fill(made, attributes, children) {
 	for (const [name, value] of Object.entries(attributes)) {
 		if (value === null || value === undefined || value === false) continue;
 		if (typeof value === "function") made.addEventListener(name, value);
+		else if (name === "title" || name === "aria-label") made.setAttribute(name, plain(String(value)));
 		else made.setAttribute(name, value === true ? "" : value);
 	}
-	made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+	for (const child of children.flat())
+		if (child !== null && child !== undefined) made.append(typeof child === "string" ? plain(child) : child);
 	return made;
 }
 

@@ -21,7 +21,7 @@ export const MARK = {
 // The signs of marks in the timeline, the most important first. Each differs by its shape too.
 const SIGNS = [
 	["integrity", "\u26a0", "tampering seen"],
-	["timeout", "\u29d6", "timeout"],
+	["timeout", "\u25f7", "timeout"],
 	["error", "\u2717", "error"],
 	["format", "\u00b6", "wrong format"],
 	["broken", "\u2715", "unreadable"],
@@ -45,7 +45,7 @@ export function seconds(value) {
 	if (value < 1) return `${Math.round(value * 1000)} ms`;
 	if (value < 100) return `${value.toFixed(1)} s`;
 	if (value > 1e6) return `${number(value)} s`;
-	return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
+	return elapsed(Math.round(value));
 }
 
 // A time that still goes on, in whole seconds.

@@ -64,7 +64,12 @@ export function writeKinds(top) {
 		step(3, { action: "validate", info: { score: { Score: 1.5 } } }),
 		step(4, { info: { outcome: "timeout", exit_code: 124 } }),
 		step(5, { action: "validate", info: { score: { Score: 2.5 }, integrity: "a file was changed" } }),
-		step(6, { action: HOSTILE, thought: HOSTILE, observation: HOSTILE }),
+		step(6, {
+			action: `\u202els; ${HOSTILE}`,
+			thought: HOSTILE,
+			observation: HOSTILE,
+			info: { state: { open_file: "n/a", working_dir: "/w/\u202egnp.exe" } },
+		}),
 		step(7, { observation: Array.from({ length: 3000 }, (_, i) => `line ${i}`).join("\n") }),
 		step(8, { observation: `${"x".repeat(1_999_993)}the end` }),
 		step(9, { action: "submit", info: { score: { Score: 2 }, exit_status: "submitted" } }),

@@ -253,6 +253,8 @@ test("hostile content is only text", async () => {
 	for (const line of HOSTILE.split("\n").slice(0, 2)) assert.ok(shown.includes(line));
 	assert.ok(shown.includes("U+202E") && shown.includes("U+0007"));
 	assert.ok(!shown.includes("\u202e") && !shown.includes("title"));
+	const heads = await page.locator("body").textContent();
+	assert.ok(heads.includes("[U+202E]ls") && heads.includes("/w/[U+202E]gnp.exe") && !heads.includes("\u202e"));
 	assert.equal(await page.locator(".part-observation .fg-red").textContent(), "red");
 	assert.equal(await page.locator(".part-observation .bold.bg-blue").textContent(), "bold");
 	assert.equal(await page.locator(".step script, .step img, .step svg, .step a").count(), 0);
