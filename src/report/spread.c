@@ -80,23 +80,29 @@ static double spread_mean_cost(const struct report *r, size_t model)
 	return n ? sum / (double)n : NAN;
 }
 
-/* Draws the table `iqm`: costs against scores. */
+/* Draws the table `iqm`: costs against scores, of the models whose costs are known. */
 static void spread_add_points(const struct report *r, struct report_table *t)
 {
 	struct arena *a = r->doc->arena;
 	struct chart_line *lines = arena_array(a, r->models.n, sizeof(*lines));
 	double *costs = arena_array(a, r->models.n + 1, sizeof(double));
-	size_t n_costs = 0;
+	size_t n_costs = 0, n = 0;
 
 	for (size_t m = 0; m < r->models.n; m++) {
-		lines[m] = (struct chart_line){ .name = r->models.items[m],
+		struct chart_line *line = &lines[n];
+		double cost = spread_mean_cost(r, m);
+
+		if (isnan(cost))
+			continue;
+		n++;
+		*line = (struct chart_line){ .name = r->models.items[m],
 			.x = arena_array(a, 1, sizeof(double)),
 			.y = arena_array(a, 1, sizeof(double)),
 			.n = 1 };
-		lines[m].x[0] = spread_mean_cost(r, m);
-		lines[m].y[0] = t->cells[m * t->n_columns + 1].value;
-		if (lines[m].x[0] > 0)
-			costs[n_costs++] = lines[m].x[0];
+		line->x[0] = cost;
+		line->y[0] = t->cells[m * t->n_columns + 1].value;
+		if (cost > 0)
+			costs[n_costs++] = cost;
 	}
 	if (!n_costs)
 		return;
@@ -105,7 +111,7 @@ static void spread_add_points(const struct report *r, struct report_table *t)
 		.x_title = "mean cost of a run, $",
 		.y_title = "IQM",
 		.lines = lines,
-		.n_lines = r->models.n,
+		.n_lines = n,
 		.x_high = stats_reach(costs, n_costs) };
 }
 
