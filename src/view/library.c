@@ -45,18 +45,24 @@ static int library_compare(const void *a, const void *b)
 	return strverscmp(x->path, y->path);
 }
 
-/* Gives a run the name by which people know it: its folder, from the place that was named. */
-static char *library_name(const char *place, const char *path)
+/*
+ * Gives a run the name by which people know it: its folder, from the place that was named. Beside
+ * other places the name of a .traj has a folder too, since files of several runs have the same name.
+ */
+static char *library_name(const struct texts *places, size_t place, const char *path)
 {
-	size_t n = strlen(place);
+	const char *at = places->items[place];
+	auto_free char *single = str_eq(at, path) ? path_dirname(path) : NULL;
 	auto_free char *folder = NULL;
+	size_t n = strlen(single ? single : at);
 
-	if (str_eq(place, path))
-		return xstrdup(path_basename(path));
+	at = single ? single : at;
 	path += n + (path[n] == '/');
 	folder = path_dirname(path);
 	if (str_eq(path_basename(path), EXPORT_EVENTS))
-		return xstrdup(str_eq(folder, ".") ? path_basename(place) : folder);
+		return xstrdup(str_eq(folder, ".") ? path_basename(at) : folder);
+	if (places->n > 1 && str_eq(folder, "."))
+		return path_join(path_basename(at), path);
 	return xstrdup(path);
 }
 
@@ -83,7 +89,7 @@ static void library_add(struct library *l, size_t known, size_t place, const FTS
 		l->runs = xgrow(l->runs, l->n, sizeof(*l->runs));
 		r = &l->runs[l->n++];
 		*r = (struct library_run){ .path = xstrdup(file->fts_path),
-			.name = library_name(l->places->items[place], file->fts_path) };
+			.name = library_name(l->places, place, file->fts_path) };
 		library_id(file->fts_path, r->id);
 	}
 	r->seen = true;

@@ -44,6 +44,14 @@ def test_table_of_runs(view, tmp_path):
     assert (other["model"], other["exit_status"], other["best"]) == ("m", "submitted", 1.5)
 
 
+def test_names_of_runs_that_are_named_one_by_one(view, tmp_path):
+    for name in ("one", "two"):
+        write_traj(tmp_path / name / "rows.traj")
+    write_events(tmp_path / "three" / "events.jsonl", OPEN, STEP)
+    viewer = view(tmp_path / "one", tmp_path / "two/rows.traj", tmp_path / "three/events.jsonl")
+    assert set(viewer.ids()) == {"one/rows.traj", "two/rows.traj", "three"}
+
+
 def test_other_addresses_of_the_machine_are_closed(view, tmp_path):
     write_events(tmp_path / "events.jsonl", OPEN, STEP)
     with pytest.raises(ConnectionRefusedError):
