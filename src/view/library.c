@@ -46,8 +46,8 @@ static int library_compare(const void *a, const void *b)
 }
 
 /*
- * Gives a run the name by which people know it: its folder, from the place that was named. Beside
- * other places the name of a .traj has a folder too, since files of several runs have the same name.
+ * Gives a run the name by which people know it: its folder, from the place that was named. Files
+ * of several runs have the same name. So beside other places the name of a .traj has a folder.
  */
 static char *library_name(const struct texts *places, size_t place, const char *path)
 {
