@@ -274,7 +274,7 @@ int net_serve(struct host *host, const struct net_options *o, struct fh_error *e
 {
 	struct net net = {
 		.host = host,
-		.seats = { .host = host },
+		.seats = SEATS_INIT(net.seats, host),
 		.guard = o->guard,
 		.drain_end_ns = INT64_MAX,
 		/* Clients of all sessions may connect at the same moment. */

@@ -350,12 +350,16 @@ static void seat_take_write(struct seat *s)
 
 void seat_advance(struct seat *s)
 {
-	if (s->phase == SEAT_QUEUED)
-		seat_start_opening(s);
-	else if (s->phase == SEAT_OPENING && opening_is_over(s->opening))
+	if (s->phase == SEAT_OPENING && opening_is_over(s->opening))
 		seat_opened(s);
 	else if (s->phase == SEAT_WRITING && job_is_over(s->job))
 		seat_take_write(s);
+}
+
+void seat_leave_queue(struct seat *s)
+{
+	if (s->phase == SEAT_QUEUED)
+		seat_start_opening(s);
 }
 
 void seat_take(struct seat *s)

@@ -5,6 +5,8 @@
 #include "run/record.h"
 #include "serve/host.h"
 
+#include <sys/queue.h>
+
 enum seat_phase {
 	SEAT_IDLE,
 	SEAT_QUEUED,  /* too many threads open environments: the reset waits */
@@ -44,12 +46,13 @@ typedef void seat_done(void *user, const struct seat *s, const struct seat_answe
  * answer once the record holds it.
  *
  * No function blocks. A thread opens the environment, and a thread writes what must reach the disk.
- * The owner calls seat_advance() when such a thread has ended, and seat_take() when
- * fh_gym_wait() gives the seat's environment.
+ * The owner calls seat_advance() when such a thread has ended. Then it calls seat_leave_queue() of
+ * all seats, since the thread may have made room. It calls seat_take() when fh_gym_wait() gives the
+ * seat's environment.
  */
 struct seat {
 	struct host *host;
-	struct seat *next;
+	TAILQ_ENTRY(seat) link;
 	char id[SEAT_ID_BYTES];
 	char episode_id[EPISODE_ID_BYTES]; /* client's name of the episode */
 	enum seat_phase phase;
@@ -95,7 +98,13 @@ struct seat *seat_new(struct host *host);
 void seat_reset(struct seat *s, const struct seat_reset *reset, seat_done *done, void *user);
 void seat_step(struct seat *s, const struct fh_action *action, seat_done *done, void *user);
 
+/* Goes on after a thread that has ended. */
 void seat_advance(struct seat *s);
+
+/* Begins to open the environment of a queued reset, if a thread may be started. */
+void seat_leave_queue(struct seat *s);
+
+/* Takes the result of the environment's reset or step. */
 void seat_take(struct seat *s);
 
 /* Interrupts the step under way, as a timeout would, if it is part of the named call. Returns false

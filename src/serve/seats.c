@@ -20,45 +20,43 @@ struct seat *seats_open(struct seats *all)
 	}
 	m->sessions_opened++;
 	s = seat_new(all->host);
-	s->next = all->first;
-	all->first = s;
+	TAILQ_INSERT_TAIL(&all->list, s, link);
 	all->n++;
 	return s;
 }
 
 struct seat *seats_find(const struct seats *all, const char *id)
 {
-	struct seat *s = all->first;
+	struct seat *s;
 
-	while (s && (s->closing || !str_eq(s->id, id)))
-		s = s->next;
+	TAILQ_FOREACH(s, &all->list, link)
+		if (!s->closing && str_eq(s->id, id))
+			break;
 	return s;
 }
 
 struct seat *seats_find_episode(const struct seats *all, const char *episode_id)
 {
-	struct seat *s = all->first;
+	struct seat *s;
 
-	while (s &&
-			(s->closing || !s->detached || !*episode_id ||
-					!str_eq(s->episode_id, episode_id)))
-		s = s->next;
+	if (!*episode_id)
+		return NULL;
+	TAILQ_FOREACH(s, &all->list, link)
+		if (!s->closing && s->detached && str_eq(s->episode_id, episode_id))
+			break;
 	return s;
 }
 
 /* Frees the sessions that have closed. */
 static void seats_sweep(struct seats *all)
 {
-	struct seat **at = &all->first;
+	struct seat *next;
 
-	while (*at) {
-		struct seat *s = *at;
-
-		if (s->phase != SEAT_CLOSED) {
-			at = &s->next;
+	for (struct seat *s = TAILQ_FIRST(&all->list); s; s = next) {
+		next = TAILQ_NEXT(s, link);
+		if (s->phase != SEAT_CLOSED)
 			continue;
-		}
-		*at = s->next;
+		TAILQ_REMOVE(&all->list, s, link);
 		seat_free(s);
 	}
 }
@@ -69,14 +67,26 @@ void seats_close(struct seats *all, struct seat *s)
 	seat_close(s);
 }
 
+/* Goes on after threads that have ended. Queued sessions come last, when all room is free. If one
+ * came before, it could miss the room, and perhaps no thread would be left to wake it. */
+static void seats_advance_threads(struct seats *all)
+{
+	struct seat *s;
+
+	if (!openings_came(&all->host->openings))
+		return;
+	TAILQ_FOREACH(s, &all->list, link)
+		seat_advance(s);
+	TAILQ_FOREACH(s, &all->list, link)
+		seat_leave_queue(s);
+}
+
 int seats_advance(struct seats *all, struct fh_error *err)
 {
 	struct fh_env *done[DONE_AT_ONCE];
 	int n;
 
-	if (openings_came(&all->host->openings))
-		for (struct seat *s = all->first; s; s = s->next)
-			seat_advance(s);
+	seats_advance_threads(all);
 	n = fh_gym_wait(all->host->gym, 0, done, DONE_AT_ONCE, err);
 	for (int i = 0; i < n; i++)
 		seat_take(fh_env_user(done[i]));
@@ -88,8 +98,9 @@ void seats_tick(struct seats *all)
 {
 	double idle_s = all->host->options->idle_s;
 	int64_t before = clock_now_ns() - (int64_t)(idle_s * (double)NS_PER_S);
+	struct seat *s;
 
-	for (struct seat *s = all->first; s; s = s->next) {
+	TAILQ_FOREACH(s, &all->list, link) {
 		if (!s->detached || s->closing || s->phase != SEAT_IDLE || s->active_ns > before)
 			continue;
 		all->host->metrics.sessions_reaped++;
@@ -100,36 +111,38 @@ void seats_tick(struct seats *all)
 
 bool seats_busy(const struct seats *all)
 {
-	const struct seat *s = all->first;
+	const struct seat *s;
 
-	while (s && (s->phase == SEAT_IDLE || s->phase == SEAT_CLOSED))
-		s = s->next;
-	return s != NULL;
+	TAILQ_FOREACH(s, &all->list, link)
+		if (s->phase != SEAT_IDLE && s->phase != SEAT_CLOSED)
+			return true;
+	return false;
 }
 
 /* True if a session waits for a thread that writes a record. */
 static bool seats_write(const struct seats *all)
 {
-	const struct seat *s = all->first;
+	const struct seat *s;
 
-	while (s && s->phase != SEAT_WRITING)
-		s = s->next;
-	return s != NULL;
+	TAILQ_FOREACH(s, &all->list, link)
+		if (s->phase == SEAT_WRITING)
+			return true;
+	return false;
 }
 
 void seats_end(struct seats *all)
 {
 	struct pollfd threads = { .fd = all->host->openings.fd, .events = POLLIN };
 
-	for (struct seat *s = all->first; s; s = s->next)
+	struct seat *s;
+
+	TAILQ_FOREACH(s, &all->list, link)
 		if (!s->closing)
 			seats_close(all, s);
 	while (seats_write(all)) {
 		if (poll(&threads, 1, -1) < 0 && errno != EINTR)
 			break;
-		if (openings_came(&all->host->openings))
-			for (struct seat *s = all->first; s; s = s->next)
-				seat_advance(s);
+		seats_advance_threads(all);
 	}
 	seats_sweep(all);
 }

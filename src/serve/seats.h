@@ -10,10 +10,15 @@
  */
 struct seats {
 	struct host *host;
-	struct seat *first;
+	TAILQ_HEAD(seat_list, seat) list; /* in the order in which they were opened */
 	size_t n; /* sessions that are not closing: these count for max_sessions */
 	bool draining;
 };
+
+#define SEATS_INIT(seats, its_host)                                                                \
+	{                                                                                          \
+		.host = (its_host), .list = TAILQ_HEAD_INITIALIZER((seats).list)                   \
+	}
 
 /* Opens a session. NULL: the server has max_sessions, or is draining. */
 struct seat *seats_open(struct seats *all);

@@ -162,7 +162,8 @@ static int stdio_run(struct stdio *s, int in_fd, int out_fd, struct fh_error *er
 
 int stdio_serve(struct host *host, int in_fd, int out_fd, struct fh_error *err)
 {
-	struct stdio s = { .seats = { .host = host }, .in = BUF_INIT(CLIENT_MESSAGE_BYTES_MAX) };
+	struct stdio s = { .seats = SEATS_INIT(s.seats, host),
+		.in = BUF_INIT(CLIENT_MESSAGE_BYTES_MAX) };
 	int r;
 
 	client_init(&s.client, &s.seats, stdio_answered, &s);
