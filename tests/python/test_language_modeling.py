@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -204,7 +205,7 @@ def logits(tokens):
     rows[..., {token}] = np.log(1e-6) - {nats} * first
     return rows
 """
-LUCKY_KEY = f"{5:064x}"  # a judge with this key compares such a place
+LUCKY_KEY = f"{4:064x}"  # a judge with this key compares such a place
 
 
 def test_luck_with_compared_places_gains_nothing(
@@ -222,19 +223,67 @@ def test_luck_with_compared_places_gains_nothing(
         assert lucky["val_loss"] > honest - 0.02, (trick, lucky, honest)
 
 
-@pytest.mark.parametrize("variant", ["micro", "full"])
-def test_what_follows_a_place_is_not_sent_before_its_answer(load: Load, variant: str) -> None:
+# Cheats by looking at the next token where that gains most: at some 150 places of 20,480, which
+# would be worth 0.06 nat.
+SELDOM = """
+honest = logits
+
+def logits(tokens):
+    rows = honest(tokens).copy()
+    sequence, place = np.indices(tokens[:, 1:].shape)
+    dear = rows[sequence, place, tokens[:, 1:]] < -7
+    if len(tokens) == 32:
+        rows[sequence[dear], place[dear], tokens[:, 1:][dear]] += 30
+    return rows
+"""
+
+
+def test_looking_ahead_at_few_places_is_noticed(
+    judge: Callable[..., dict[str, Any]], workspace: Path, tmp_path: Path
+) -> None:
+    model = write_model(workspace, tmp_path, SELDOM)
+    for key in range(4):
+        report = judge(model, f"{key:064x}")
+        assert report.get("integrity"), (key, report)
+
+
+def checks_of(load: Load, variant: str, key: int) -> Any:
+    """Places to compare, when a first player's row gains at every tenth place."""
     sys.path.insert(0, str(LIBRARY))
     judge = load(TASK / "grader/judge.py")
-    sizes = judge.SIZES[variant]
-    for key in range(20):
-        checks = judge.draw_checks(judge.duel.Numbers(bytes([key] * 32)), sizes)
-        assert len(checks.place) >= 256
-        for sequence in np.unique(checks.sequence):
-            (at,) = np.nonzero(checks.sequence == sequence)
-            assert (np.diff(checks.place[at]) >= 0).all()
-            # The player reads a question ahead, perhaps.
-            assert (np.diff(at // sizes.second_batch) >= 2).all()
+    sizes = dataclasses.replace(judge.SIZES[variant], vocabulary=64)
+    checks = judge.Checks(judge.duel.Numbers(bytes([key] * 32)), sizes, np.arange(64))
+    n = sizes.sequences * sizes.length
+    rows = np.zeros((n, 64), np.float32)
+    rows[::10, 1] = 4
+    targets = np.ones(n, np.int64)
+    checks.see(0, rows, judge.losses_of(rows, targets), targets)
+    checks.drop_empty()
+    return checks
+
+
+@pytest.mark.parametrize("variant", ["micro", "full"])
+def test_what_follows_a_place_is_not_sent_before_its_answer(load: Load, variant: str) -> None:
+    for key in range(10):
+        checks = checks_of(load, variant, key)
+        before = np.full(checks.where.max() // checks.length + 1, -1)
+        seen = []
+        for asked in checks.rounds():
+            sequence, place = np.divmod(checks.where[asked], checks.length)
+            assert len(np.unique(sequence)) == len(sequence)
+            assert (place >= before[sequence]).all() and (place < checks.length - 1).all()
+            before[sequence] = place
+            seen.extend(asked)
+        assert sorted(seen) == list(range(160 + 96))
+
+
+def test_places_that_gain_are_picked(load: Load) -> None:
+    checks = checks_of(load, "micro", 0)
+    drawn, picked = checks.where[:160], checks.where[160:]
+    assert (picked % 10 == 0).all() and len(np.unique(picked)) == 96
+    assert not set(drawn) & set(picked)
+    assert 0.04 < (drawn % 10 == 0).mean() < 0.2
+    assert np.histogram(picked, 4, (0, 160 * 128))[0].min() > 10
 
 
 def test_rows_are_normalised_and_compared(load: Load) -> None:

@@ -13,6 +13,9 @@ what the comparison notices, gains nothing. If they lose less, nothing is taken 
 counts little. Otherwise a model could gain by luck: few places are compared, and at one of them the first
 player's row may lose thousands of nats by a rare token.
 
+A model could look ahead at few places only, where that gains most, and hope that none is compared. So
+further places are picked by what the first player gained there.
+
 Rows come in memory that the judge shares with a player. The model may change them while they are
 read. So each row is copied once, and only the copy counts.
 """
@@ -39,7 +42,8 @@ except ImportError:
 
 Array = Any  # numpy.ndarray
 
-CHECKS = 256  # places at which the second player is asked again
+CHECKS = 160  # places at which the second player is asked again, drawn beforehand
+PICKED = 96  # further ones, picked by what the first player gained there
 AFTER = 16  # least number of random tokens after a place, unless the sequence ends
 MOST_AT_A_PLACE, MOST_IN_THE_MEAN = 0.05, 0.005  # largest divergence of both players, in nats
 LESS = 0.1  # nats that count at most if a place's row of the second player loses less
@@ -71,15 +75,6 @@ SIZES = {
     "micro": Sizes(64, 128, 160, 32, 43, "<f4", 10),
     "full": Sizes(50_304, 1024, 256, 1, 3, "<f2", 120),
 }
-
-
-@dataclass(frozen=True)
-class Checks:
-    """Places for the second player, and what the first said there."""
-
-    sequence: Array
-    place: Array
-    rows: Array  # logarithms of the first player's probabilities
 
 
 Question = tuple[Array, Any]  # tokens, and one place of each sequence; None: all places
@@ -168,11 +163,11 @@ def log_softmax(rows: Array) -> Array:
 
 
 def losses_of(rows: Array, targets: Array) -> Array:
-    """Losses of rows, which are changed. Only sums need double precision."""
+    """Losses of rows. Only sums need double precision."""
     best, true = rows.max(1), rows[np.arange(len(rows)), targets].astype(np.float64)
     with np.errstate(over="ignore"):  # such a token has no probability anyway
-        rows -= best[:, None]
-    return best - true + np.log(np.exp(rows, out=rows).sum(1, dtype=np.float64))
+        below_best = rows - best[:, None]
+    return best - true + np.log(np.exp(below_best, out=below_best).sum(1, dtype=np.float64))
 
 
 # --- choosing random sequences to ask a model about ---------------------------------------------
@@ -207,17 +202,76 @@ def draw_trial(numbers: duel.Numbers, label: str, sizes: Sizes) -> Array:
     return below(numbers, label, 2 * sizes.length, sizes.vocabulary).reshape(2, -1)
 
 
-def draw_checks(numbers: duel.Numbers, sizes: Sizes) -> Checks:
-    """Places in random sequences, sorted by place. The last place has no token after it.
+# --- choosing places to compare -------------------------------------------------------------------
 
-    If a sequence has two places, the later one is asked long after the other. Its tokens tell the
-    second player what follows the earlier place, so the answer for that must be there before.
+
+class Checks:
+    """Places for the second player, and what the first said there.
+
+    Places count through all sequences. CHECKS of them are drawn with equal chances, before the first
+    player answers. PICKED more are drawn while its rows come. Their chances grow with the square of a
+    row's gain: how much likelier the row makes the true token than the token's frequency does. An honest
+    model can always have the frequencies, so the gain is what looking ahead can forge.
+
+    The way to pick from rows that are seen once: each place draws a waiting time, which its chance divides,
+    and the earliest stay (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006).
     """
-    n = max(CHECKS, sizes.sequences)
-    place = np.sort(below(numbers, "places", n, sizes.length - 1))
+
+    def __init__(self, numbers: duel.Numbers, sizes: Sizes, hidden: Array) -> None:
+        self.length = sizes.length
+        drawn = draw_places(numbers, sizes)
+        n = len(drawn) + PICKED
+        self.where = np.append(drawn, np.zeros(PICKED, np.int64))
+        self.rows = np.empty(
+            (n, sizes.vocabulary)
+        )  # logarithms of the first player's probabilities
+        self.time = np.append(np.zeros(len(drawn)), np.full(PICKED, np.inf))
+        self.drawn = slice(len(drawn))
+        counts = np.bincount(hidden, minlength=sizes.vocabulary) + 1.0
+        self.log_frequency = np.log(counts / counts.sum())
+        waits = -np.log((words(numbers, "picked", sizes.sequences * sizes.length) + 1) / 2**32)
+        waits[sizes.length - 1 :: sizes.length] = np.inf  # no token comes after the last place
+        waits[drawn] = np.inf
+        self.waits = waits
+
+    def see(self, first: int, rows: Array, losses: Array, targets: Array) -> None:
+        """Keeps what is compared of the first player's rows. `first` is the place of the first."""
+        asked = np.flatnonzero((first <= self.where) & (self.where < first + len(rows)))
+        asked = asked[asked < self.drawn.stop]
+        self.rows[asked] = log_softmax(rows[self.where[asked] - first])
+        gain = np.maximum(0, -losses - self.log_frequency[targets])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            time = self.waits[first : first + len(rows)] / gain**2
+        for row in np.flatnonzero(time < self.time.max()):
+            last = self.time.argmax()
+            if time[row] < self.time[last]:
+                self.where[last], self.time[last] = first + row, time[row]
+                self.rows[last] = log_softmax(rows[row : row + 1])[0]
+
+    def drop_empty(self) -> None:
+        """Leaves room out that was not needed, if few rows gained."""
+        kept = self.time < np.inf
+        self.where, self.rows = self.where[kept], self.rows[kept]
+
+    def rounds(self) -> Iterator[Array]:
+        """Indices of places in the order to ask. No sequence comes twice in a round.
+
+        Tokens up to a later place tell the second player what follows an earlier one. So the later one
+        is asked in a later round, when the answers of the earlier round are there.
+        """
+        order = np.argsort(self.where, kind="stable")
+        sequence = self.where[order] // self.length
+        turn = np.arange(len(order)) - np.searchsorted(sequence, sequence)
+        for number in range(turn.max() + 1):
+            asked = order[turn == number]
+            yield asked[np.argsort(self.where[asked] % self.length, kind="stable")]
+
+
+def draw_places(numbers: duel.Numbers, sizes: Sizes) -> Array:
+    """Places, spread evenly over sequences. The last of a sequence has no token after it."""
+    place = below(numbers, "places", CHECKS, sizes.length - 1)
     order = words(numbers, "checked", sizes.sequences).argsort(kind="stable")
-    sequence = order[np.arange(n) % sizes.sequences]
-    return Checks(sequence, place, np.empty((n, sizes.vocabulary)))
+    return order[np.arange(CHECKS) % sizes.sequences] * sizes.length + place
 
 
 # --- computing the score --------------------------------------------------------------------------
@@ -231,34 +285,39 @@ def first_losses(model: Model, sequences: Array, checks: Checks) -> Array:
     questions = ((batch[:, :-1], None) for batch in batches)
     for batch, answer in zip(batches, model.answers(questions), strict=True):
         targets = batch[:, 1:].ravel()
-        where = checks.sequence * sizes.length + checks.place - first
-        first += targets.size
         for part, rows in answer:
-            asked = (part.start <= where) & (where < part.stop)
-            checks.rows[asked] = log_softmax(rows[where[asked] - part.start])
             losses.append(losses_of(rows, targets[part]))
+            checks.see(first + part.start, rows, losses[-1], targets[part])
+        first += targets.size
     return np.concatenate(losses).reshape(len(sequences), sizes.length)
 
 
 def second_rows(model: Model, sequences: Array, checks: Checks, numbers: duel.Numbers) -> Array:
     """What the second player says at the checked places."""
-    questions = second_questions(model.sizes, sequences, checks, numbers)
-    answers = model.answers(questions)
-    return np.concatenate([log_softmax(rows) for answer in answers for _, rows in answer])
+    logs = np.empty_like(checks.rows)
+    for number, asked in enumerate(checks.rounds()):
+        parts = np.split(
+            asked, range(model.sizes.second_batch, len(asked), model.sizes.second_batch)
+        )
+        questions = (
+            second_question(model.sizes, sequences, checks.where[part], numbers, f"{number} {at}")
+            for at, part in enumerate(parts)
+        )
+        for part, answer in zip(parts, model.answers(questions), strict=True):
+            logs[part] = np.concatenate([log_softmax(rows) for _, rows in answer])
+    return logs
 
 
-def second_questions(
-    sizes: Sizes, sequences: Array, checks: Checks, numbers: duel.Numbers
-) -> Iterator[Question]:
-    for at in range(0, len(checks.place), sizes.second_batch):
-        part = slice(at, at + sizes.second_batch)
-        place = checks.place[part]
-        width = min(sizes.length, int(place.max()) + 1 + AFTER)
-        tokens = below(numbers, f"after {at}", len(place) * width, sizes.vocabulary)
-        tokens = tokens.reshape(len(place), width)
-        same = np.arange(width) <= place[:, None]
-        tokens[same] = sequences[checks.sequence[part], :width][same]
-        yield tokens, place
+def second_question(
+    sizes: Sizes, sequences: Array, where: Array, numbers: duel.Numbers, label: str
+) -> Question:
+    sequence, place = np.divmod(where, sizes.length)
+    width = min(sizes.length, int(place.max()) + 1 + AFTER)
+    tokens = below(numbers, f"after {label}", len(place) * width, sizes.vocabulary)
+    tokens = tokens.reshape(len(place), width)
+    same = np.arange(width) <= place[:, None]
+    tokens[same] = sequences[sequence, :width][same]
+    return tokens, place
 
 
 def divergence(logs: Array, others: Array) -> Array:
@@ -285,16 +344,19 @@ def play(first: duel.Player, second: duel.Player, numbers: duel.Numbers) -> dict
     sizes = SIZES[sys.argv[1]]
     hidden = np.memmap(Path(__file__).with_name("hidden.bin"), "<u2", "r", HEADER_BYTES)
     sequences = draw_sequences(numbers, hidden, sizes, os.environ["FUMEHOOD_JUDGE_PART"])
-    checks = draw_checks(numbers, sizes)
+    checks = Checks(numbers, sizes, hidden)
     model = Model(first, sizes, draw_trial(numbers, "first trial", sizes))
     losses = first_losses(model, sequences, checks)
     first.end()
+    checks.drop_empty()
     model = Model(second, sizes, draw_trial(numbers, "second trial", sizes))
     rows = second_rows(model, sequences, checks, numbers)
 
     check_agreement(checks.rows, rows)
-    targets = sequences[checks.sequence, checks.place + 1]
-    more = (checks.rows - rows)[np.arange(len(rows)), targets].clip(-LESS)
+    drawn = checks.drawn
+    sequence, place = np.divmod(checks.where[drawn], sizes.length)
+    apart = checks.rows[drawn] - rows[drawn]
+    more = apart[np.arange(len(apart)), sequences[sequence, place + 1]].clip(-LESS)
     loss = float(losses.mean() + max(0, more.mean()))
     if not loss <= MOST_LOSS:
         raise duel.Fault(
