@@ -223,8 +223,8 @@ def test_luck_with_compared_places_gains_nothing(
         assert lucky["val_loss"] > honest - 0.02, (trick, lucky, honest)
 
 
-# Cheats by looking at the next token where that gains most, at some 150 places of 20,480. That
-# would be worth 0.06 nat.
+# Cheats by looking at the next token where that gains most, at some 150 places of 20,480. It would
+# gain 0.06 nat.
 SELDOM = """
 honest = logits
 
