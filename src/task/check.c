@@ -248,13 +248,16 @@ static void check_demo(struct task_check *check, const struct task *task)
 static void check_requirements(struct task_check *check, const struct task *task)
 {
 	auto_buf struct buf missing = BUF_INIT(REQUIREMENTS_BYTES_MAX);
+	const char *python = check->python ? check->python : "this machine's Python";
 	struct fh_error err;
 
 	if (requirements_missing(task, check->python, &missing, &err) < 0)
 		problem(check, "%s", err.message);
+	else if (missing.len && node_get(task->keys, "variants"))
+		note(check, "%s lacks %s, for the variant %s", python, buf_str(&missing),
+				task_variant_name(task->variant));
 	else if (missing.len)
-		note(check, "%s lacks %s", check->python ? check->python : "this machine's Python",
-				buf_str(&missing));
+		note(check, "%s lacks %s", python, buf_str(&missing));
 }
 
 static void check_keys(struct task_check *check, const struct task *task)

@@ -154,6 +154,10 @@ def test_missing_packages_are_a_note(fumehood, mine):
         file.write("packages: [no.where9]\n")
     told = fumehood("task", "check", mine / "good").stdout
     assert "note: this machine's Python lacks no.where9\n" in told
+    with (mine / "good" / "task.yaml").open("a") as file:
+        file.write("variants: {small: {packages: [no.where8]}}\n")
+    told = fumehood("task", "check", mine / "good").stdout
+    assert "note: this machine's Python lacks no.where8, for the variant small\n" in told
 
 
 def test_a_grader_that_gives_another_score_is_found(fumehood):
