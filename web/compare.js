@@ -96,10 +96,10 @@ export class CompareView {
 			["Task", (run) => (run.variant ? `${run.task}:${run.variant}` : run.task)],
 			["Model", (run) => run.model],
 			["Ended", (run) => run.exit_status ?? run.error],
-			["Steps", (run) => String(run.rows.length)],
-			["Best score", (run) => number(run.best.at(-1))],
+			["Steps", (run) => (run.results ? "unknown" : String(run.rows.length))],
+			["Best score", (run) => number(run.best.at(-1) ?? run.results?.best)],
 			["Baseline", (run) => number(run.baseline)],
-			["Time in steps", (run) => seconds(run.rows.reduce((sum, row) => sum + (row.duration ?? 0), 0))],
+			["Time in steps", (run) => run.results ? "" : seconds(run.rows.reduce((sum, row) => sum + (row.duration ?? 0), 0))],
 			["Tokens", (run) => (run.sent ? `${run.sent} sent, ${run.received} received` : "")],
 			["Cost", (run) => (run.cost ? `$${number(run.cost)}` : "")],
 		];

@@ -16,6 +16,7 @@ const ROW_HEIGHT = 30;
 const LIVE_MS = 1000;
 const CONTROLLED_MS = 250;
 const PLAY_MS = 1200;
+const ONLY_RESULTS = "Only results.json is left of this run. It has the scores, but no steps.";
 
 export class RunView {
 	// `place` is the rest of the address, for visit().
@@ -53,6 +54,7 @@ export class RunView {
 
 	// Only those keys of the controls that do something now.
 	get keys() {
+		if (this.run?.results) return RunView.keys.filter(([key]) => key === "u");
 		const acts = this.controls?.acts() ?? {};
 		return [...RunView.keys, ...Controls.keys.filter(([key]) => key in acts)];
 	}
@@ -84,6 +86,7 @@ export class RunView {
 	// --- the page's parts
 
 	build() {
+		const hidden = Boolean(this.run.results); // there are no steps to show or to jump to
 		this.list = new VirtualList({
 			label: "Steps",
 			height: ROW_HEIGHT,
@@ -116,8 +119,9 @@ export class RunView {
 			el("h1", { class: "run-name" }, breakable(this.run.name)),
 			this.facts,
 			this.chart,
-			el("div", { class: "jumps" }, this.search, this.buttons()),
-			el("div", { class: "run" }, this.list.box, this.detail),
+			el("div", { class: "jumps", hidden }, this.search, this.buttons()),
+			el("div", { class: "run", hidden }, this.list.box, this.detail),
+			hidden ? el("p", {}, ONLY_RESULTS) : "",
 			this.controls.box,
 		);
 		this.update(true);
@@ -344,6 +348,7 @@ export class RunView {
 	}
 
 	key(key) {
+		if (this.run?.results && key !== "u") return false;
 		const acts = {
 			j: () => this.go(this.step + 1),
 			ArrowDown: () => this.go(this.step + 1),

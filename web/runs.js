@@ -27,6 +27,9 @@ const MISSING = {
 	damage: "All of the record can be read.",
 };
 
+// Reason why a run of which only results.json is left has no value in most columns.
+const MISSING_RESULTS = "Only results.json is left of the run.";
+
 // Shows a name. If it is too long, its end stays, because it tells runs apart.
 function nameParts(name) {
 	const run = name.lastIndexOf("_run_");
@@ -264,6 +267,7 @@ export class RunsView {
 	}
 
 	titleOf(run, name, value, text) {
+		if (value === null && run.name.endsWith("results.json")) return MISSING_RESULTS;
 		if (value === null) return MISSING[name] ?? "The record does not tell it.";
 		return name === "seconds" && run.is_partly_timed ? `${text} in steps. The record has no other times.` : text;
 	}

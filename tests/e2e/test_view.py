@@ -44,6 +44,27 @@ def test_table_of_runs(view, tmp_path):
     assert (other["model"], other["exit_status"], other["best"]) == ("m", "submitted", 1.5)
 
 
+def test_results_without_steps(view, tmp_path):
+    """A results.json is a run if nothing else is left. It has scores, but no steps."""
+    left = tmp_path / "m__rows__default__t-0.00_run_0"
+    results = json.dumps({"agent": [{"rmse": 1.5}, {"rmse": 2.5}], "baseline": {"rmse": 3}})
+    write_traj(tmp_path / "m__rows__default__t-0.00_run_1" / "rows.traj")
+    write_events(tmp_path / "ours" / "events.jsonl", OPEN, STEP)
+    for folder in (left, tmp_path / "m__rows__default__t-0.00_run_1", tmp_path / "ours"):
+        folder.mkdir(exist_ok=True)
+        (folder / "results.json").write_text(results)
+    viewer = view(tmp_path)
+    row = {run["name"]: run for run in viewer.listed(3)}[f"{left.name}/results.json"]
+    assert (row["task"], row["model"], row["agent"]) == ("rows", "m", "default")
+    assert (row["best"], row["last"], row["baseline"]) == (1.5, 2.5, 3)
+    assert (row["exit_status"], row["steps"]) == (None, None)
+    run = viewer.get("api/run", run=row["id"])
+    assert (run["task"], run["minimize"], run["steps"]) == ("rows", True, [])
+    assert run["results"] == {"best": 1.5, "last": 2.5}
+    single = view(left / "results.json")
+    assert single.run()["results"] == run["results"]
+
+
 def test_names_of_runs_that_are_named_one_by_one(view, tmp_path):
     for name in ("one", "two"):
         write_traj(tmp_path / name / "rows.traj")
@@ -329,8 +350,9 @@ def test_bad_tokens(fumehood, tmp_path, token):
 
 def test_a_folder_before_its_first_run(fumehood, view, tmp_path):
     place = tmp_path / "none"
-    done, page = exported(fumehood, tmp_path, place, status=2)
-    assert "does not exist" in done.stderr and not page
+    page = tmp_path / "page.html"
+    done = fumehood("view", "--export", page, place, status=2)
+    assert "does not exist" in done.stderr and not page.exists()
     viewer = view(place)
     assert viewer.runs() == []
     write_events(place / "a" / "events.jsonl", OPEN, STEP)
@@ -381,43 +403,6 @@ def test_episodes_of_a_policy(fumehood, view, tmp_path):
     assert "guessed" in fumehood("report", tmp_path).stdout
 
 
-def exported(fumehood, tmp_path, *places, status=0) -> tuple[subprocess.CompletedProcess, str]:
-    out = tmp_path / "page.html"
-    done = fumehood("view", "--export", out, *places, status=status)
-    return done, out.read_text() if out.exists() else ""
-
-
-def test_an_exported_page_holds_what_it_may_ask_for(fumehood, tmp_path):
-    for name, n in ("one", 41), ("two", 1):
-        (tmp_path / "runs" / name).mkdir(parents=True)
-        write_events(tmp_path / "runs" / name / "events.jsonl", OPEN, *[STEP] * n)
-    done, page = exported(fumehood, tmp_path, tmp_path / "runs")
-    assert "2 runs" in done.stdout
-    asked = re.findall(r'data-answers="([^"]*)">', page)
-    assert asked[0] == "start" and {"api/runs?", "api/report?"} <= set(asked)
-    assert len([name for name in asked if name.startswith("api/steps?")]) == 3 + 1
-    # The page's policy forbids all requests.
-    assert "default-src 'none'" in page and "connect-src" not in page
-
-
-def test_an_exported_page_of_large_records_has_no_steps(fumehood, tmp_path):
-    write_events(tmp_path / "events.jsonl", OPEN, STEP)
-    os.truncate(tmp_path / "events.jsonl", 101 << 20)
-    done, page = exported(fumehood, tmp_path, tmp_path)
-    assert "lacks their steps" in done.stderr
-    assert 'data-answers="start">#/</script>' in page
-    assert "api/runs?" in page and 'data-answers="api/steps?' not in page
-
-
-def test_an_export_prints_json(fumehood, tmp_path):
-    write_events(tmp_path / "runs" / "events.jsonl", OPEN, STEP)
-    page = tmp_path / "page.html"
-    done = fumehood("view", "--json", "--export", page, tmp_path / "runs")
-    size = page.stat().st_size
-    said = {"file": str(page), "runs": 1, "size_bytes": size, "has_steps": True}
-    assert json.loads(done.stdout) == said
-
-
 def test_the_address_is_printed_as_json(fumehood, tmp_path):
     child = fumehood.start("view", "--json", tmp_path, stdout=subprocess.PIPE, text=True)
     address = json.loads(child.stdout.readline())["address"]
@@ -425,11 +410,6 @@ def test_the_address_is_printed_as_json(fumehood, tmp_path):
         assert reply.status == 200
     child.terminate()
     assert child.wait(60) == 0
-
-
-def test_a_page_is_not_exported_without_runs(fumehood, tmp_path):
-    done, page = exported(fumehood, tmp_path, tmp_path, status=2)
-    assert "there are no runs" in done.stderr and not page
 
 
 def test_folders_that_overlap(view, tmp_path):
