@@ -134,7 +134,7 @@ export class RunView {
 			jump("Best", "b", () => this.best()),
 			jump("Next error", "e", () => this.jump(MARK.error, 1)),
 			jump("Next edit", "w", () => this.jump(MARK.edit, 1)),
-			jump("Next score", "v", () => this.jump(MARK.validate | MARK.submit, 1)),
+			jump("Next score", "v", () => this.nextScore(1)),
 			(this.filesButton = jump("Files", "f", () => this.toggleFiles())),
 			(this.messagesButton = jump("Conversation", "m", () => this.toggleMessages())),
 			(this.taskButton = jump("Task", "t", () => this.toggleTask())),
@@ -264,6 +264,10 @@ export class RunView {
 		this.seek(direction, (row) => row.marks & marks, "There is none in this direction.");
 	}
 
+	nextScore(direction) {
+		this.seek(direction, (row) => row.score !== null, "There is none in this direction.");
+	}
+
 	// Goes to the next step that has the text. Goes on at the other end.
 	async find(text, direction) {
 		if (!text) return;
@@ -363,8 +367,8 @@ export class RunView {
 			E: () => this.jump(MARK.error, -1),
 			w: () => this.jump(MARK.edit, 1),
 			W: () => this.jump(MARK.edit, -1),
-			v: () => this.jump(MARK.validate | MARK.submit, 1),
-			V: () => this.jump(MARK.validate | MARK.submit, -1),
+			v: () => this.nextScore(1),
+			V: () => this.nextScore(-1),
 			n: () => this.jump(MARK.person | MARK.hint, 1),
 			N: () => this.jump(MARK.person | MARK.hint, -1),
 			f: () => this.toggleFiles(),
