@@ -2,6 +2,7 @@
 #include "view/page.h"
 
 #include "base/scope.h"
+#include "view/admit.h"
 #include "view/files.h"
 #include "view/going.h"
 #include "view/page_edits.h"
@@ -301,5 +302,8 @@ void page_make(struct library *l, const struct page_request *q, struct page_answ
 			page_refuse(&page, 500, "the answer is too long");
 		return;
 	}
-	page_refuse(&page, 404, "not found");
+	/* A browser shows this text. */
+	out->status = 404;
+	out->mime = "text/plain; charset=utf-8";
+	buf_add_str(&out->text, admit_reason(404));
 }

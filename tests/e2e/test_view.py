@@ -153,6 +153,9 @@ def test_requests_that_are_no_requests_get_a_sentence(view, tmp_path):
     viewer = view(tmp_path / "runs")
     top, host = f"/{viewer.token}/", f"Host: 127.0.0.1:{viewer.port}\r\n"
     cases = [
+        (f"GET {top}nothing HTTP/1.1\r\n{host}Connection: close\r\n", 404, "no such page."),
+        (f"GET /wrong/ HTTP/1.1\r\n{host}", 403, "Open the address that the command printed."),
+        (f"POST {top}api/order HTTP/1.1\r\n{host}", 405, "To act in a run, play it"),
         (f"GET {top}{'a' * 100_000} HTTP/1.1\r\n{host}", 414, "The address is too long."),
         (f"GET {top} HTTP/1.1\r\n{host}X: {'a' * 100_000}\r\n", 431, "headers are too long."),
         (f"GET {top} HTTP/1.1\r\n{host}{'X: y' * 5000}\r\n", 431, "headers are too long."),
