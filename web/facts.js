@@ -5,6 +5,9 @@ import { taskAddress } from "./list.js";
 import { number, seconds } from "./step.js";
 import { size } from "./text.js";
 
+// Cost of a run. Tokens without a cost mean that no price of the model was known.
+export const costOf = (run) => (run.cost ? `$${number(run.cost)}` : run.sent || run.received ? "unknown" : null);
+
 // `best` is the step with the best score, or 0. `now` is an element that tells what a run is at.
 export function runFacts(run, rows, best, now) {
 	const list = [
@@ -21,7 +24,7 @@ export function runFacts(run, rows, best, now) {
 		["metric", run.metric ? `${run.metric}, ${run.minimize ? "less" : "more"} is better` : null],
 		["time in steps", run.results ? null : seconds(rows.reduce((sum, row) => sum + (row.duration ?? 0), 0))],
 		["tokens", run.sent ? `${run.sent} sent, ${run.received} received` : null],
-		["cost", run.cost ? `$${number(run.cost)}` : null],
+		["cost", costOf(run)],
 		["size", size(run.bytes)],
 	].filter(([, value]) => value);
 	return el(

@@ -21,6 +21,7 @@ const MISSING = {
 	exit_status: "The run goes on, or was cut off.",
 	best: "No step has a score.",
 	last: "No step has a score.",
+	cost: "The record has no cost, or no price of the model was known.",
 	seconds: "The record has no times.",
 	failed: "The record has no exit codes.",
 	policy_step: "The run is no episode of a policy.",

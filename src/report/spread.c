@@ -136,7 +136,7 @@ static void spread_iqm(const struct report *r)
 		cells[3] = cell_number(doc, interval.high, 3);
 		cells[4] = cell_count(doc, (double)s.n_tasks);
 		cells[5] = cell_count(doc, (double)s.begin[s.n_tasks]);
-		cells[6] = cell_number(doc, spread_mean_cost(r, m), 3);
+		cells[6] = report_cost_cell(r, m, spread_mean_cost(r, m), 3);
 	}
 	spread_add_points(r, t);
 }

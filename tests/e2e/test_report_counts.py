@@ -234,6 +234,43 @@ def test_unknown_costs_of_steps(fumehood, tmp_path):
     assert "Left out are 1 of 2 runs" in fumehood(*args, "--format", "html").stdout
 
 
+def test_models_without_a_price(fumehood, tmp_path):
+    """Tokens at a cost of 0 mean that no price is known. Sums leave such runs out, and say so."""
+    paid = {"task_cost": 0.5, "tokens_sent": 100, "tokens_received": 10}
+    for name, model, spent in (
+        ("a", "paid", paid),
+        ("b", "paid", {**paid, "task_cost": 0.0}),
+        ("c", "local", {**paid, "task_cost": 0.0}),
+        ("d", "script", None),
+    ):
+        (tmp_path / name).mkdir()
+        events = [
+            {"event": "open", "task": "t", "metric": "m", "model": model, "baseline": {"m": 1}},
+            *([{"event": "spent", "model_stats": spent}] if spent else []),
+            {"event": "step", "action": "validate", "info": {"score": {"m": 2}}},
+        ]
+        text = "".join(json.dumps(e) + "\n" for e in events)
+        (tmp_path / name / "events.jsonl").write_text(text)
+    found = tables(fumehood("report", tmp_path, "--json"))
+    rows = cells(found["costs"])
+    dollars = {m: [row[c] for c in ("Total $", "Mean $", "$ per step")] for m, row in rows.items()}
+    assert dollars == {
+        "paid": [0.5, 0.5, 0.5],
+        "local": ["unknown"] * 3,
+        "script": [None] * 3,
+    }
+    assert found["costs"]["note"].endswith("is not known: 1 of 2 of paid.")
+    for table in "iqm", "models":
+        assert cells(found[table])["local"]["Mean $"] == "unknown"
+    for form in "text", "csv", "md":
+        text = fumehood("report", tmp_path, "--tables", "costs", "--format", form).stdout
+        assert text.count("unknown") == 3, form
+    page = fumehood("report", tmp_path, "--tables", "iqm", "--format", "html").stdout
+    picture = page[page.index("<svg") : page.index("</svg>")]
+    assert "paid" in picture and "local" not in picture and "script" not in picture
+    assert "unknown" in page
+
+
 def test_equal_scores_share_their_ranks(fumehood, tmp_path):
     """Names do not rank models: two that are the best have rank 1.5 each."""
     for model, score in ("a", 2.0), ("b", 3.0), ("c", 3.0), ("d", 1.0):
