@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define NOTE_NAMES_BYTES 400 /* most bytes of a note's list of models */
-#define STEP_BINS 10 /* rows of the table of actions by step */
+#define STEP_BINS 10         /* rows of the table of actions by step */
 
 /* --- sums over the runs of a model ------------------------------------------------------------ */
 

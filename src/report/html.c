@@ -93,7 +93,10 @@ static void html_table(struct buf *out, const struct report_table *t)
 		for (size_t i = 0; i < t->n_columns; i++) {
 			const struct cell *cell = &t->cells[row * t->n_columns + i];
 
-			html_cell(out, "td", cell->record ? "path" : isnan(cell->value) ? "" : "n",
+			html_cell(out, "td",
+					cell->record                         ? "path"
+							: isnan(cell->value) ? ""
+									     : "n",
 					cell->text);
 		}
 		buf_add_str(out, "</tr>\n");

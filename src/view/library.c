@@ -246,7 +246,7 @@ static void library_drop_unseen(struct library *l)
 		qsort(l->runs, kept, sizeof(*l->runs), library_compare);
 }
 
-/* Drops runs that were found in two places, because one lies in the other. */
+/* Drops a run that was found in two places: in a folder, and as a record that was named too. */
 static void library_drop_twins(struct library *l)
 {
 	size_t kept = 0;

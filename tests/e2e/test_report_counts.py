@@ -14,10 +14,18 @@ from test_report import runs as runs  # a fixture
 
 
 def test_folders_that_overlap(fumehood, runs):
-    """A record counts once."""
+    """A record counts once, also in a folder that has two names."""
     once = tables(fumehood("report", runs, "--json"))
     (inner,) = runs.glob("two__blotto__*")
     assert tables(fumehood("report", runs, inner, runs.parent, "--json")) == once
+    (runs.parent / "link").symlink_to(runs)
+    done = fumehood("report", runs, runs.parent / "link", f"{inner}/", runs, "--json")
+    assert tables(done) == once
+    assert done.stderr.count(f"is left out, because '{runs}' has its runs too") == 3
+    hidden = runs / ".hidden"
+    mlgym_run(hidden, "three", "blotto", 0, [3.0])
+    found = tables(fumehood("report", runs, hidden, "--json"))
+    assert [row[0] for row in found["costs"]["rows"]] == ["one", "three", "two"]
 
 
 def test_outliers_do_not_flatten_pictures(fumehood, tmp_path):

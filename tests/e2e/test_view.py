@@ -417,8 +417,13 @@ def test_the_address_is_printed_as_json(fumehood, tmp_path):
 def test_folders_that_overlap(view, tmp_path):
     for name in "ab":
         write_events(tmp_path / name / "events.jsonl", OPEN, STEP)
-    viewer = view(tmp_path / "b", tmp_path, tmp_path / "a")
+    (tmp_path / "link").symlink_to("b")
+    viewer = view(tmp_path / "b", tmp_path / "a/events.jsonl", tmp_path, tmp_path / "link")
     assert len(viewer.listed(2)) == 2
+    with urllib.request.urlopen(f"{viewer.address}api/report?", timeout=60) as reply:
+        (report,) = re.findall("^event: report\ndata: (.*)$", reply.read().decode(), re.M)
+    costs = next(table for table in json.loads(report)["tables"] if table["id"] == "costs")
+    assert dict(zip(costs["columns"], costs["rows"][0], strict=True))["Runs"] == "2"
 
 
 def test_the_list_tells_what_has_changed(view, tmp_path):
