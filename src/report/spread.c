@@ -439,9 +439,9 @@ static void spread_note_tasks(const struct report *r)
 	else
 		doc_note(r->doc,
 				"Only %zu of %zu tasks have runs of all models, so means and sums over "
-				"tasks can't be compared. On those they can: --task %s",
-				common, r->n_tasks,
-				names.truncated ? "with their names" : buf_str(&names));
+				"tasks can't be compared. This command compares them on those: "
+				"fumehood report --task %s",
+				common, r->n_tasks, names.truncated ? "NAME,..." : buf_str(&names));
 }
 
 void spread_tables(const struct report *r)
