@@ -2,6 +2,7 @@
 
 import { getJson, Steps } from "./api.js";
 import { breakable, el, plainTable, say, VirtualList } from "./dom.js";
+import { costOf } from "./facts.js";
 import { Plot, sample } from "./plot.js";
 import { markSigns, number, seconds, stepView } from "./step.js";
 import { bestSoFar } from "./task.js";
@@ -96,12 +97,12 @@ export class CompareView {
 			["Task", (run) => (run.variant ? `${run.task}:${run.variant}` : run.task)],
 			["Model", (run) => run.model],
 			["Ended", (run) => run.exit_status ?? run.error],
-			["Steps", (run) => String(run.rows.length)],
-			["Best score", (run) => number(run.best.at(-1))],
+			["Steps", (run) => (run.results ? "unknown" : String(run.rows.length))],
+			["Best score", (run) => number(run.best.at(-1) ?? run.results?.best)],
 			["Baseline", (run) => number(run.baseline)],
-			["Time in steps", (run) => seconds(run.rows.reduce((sum, row) => sum + (row.duration ?? 0), 0))],
+			["Time in steps", (run) => run.results ? "" : seconds(run.rows.reduce((sum, row) => sum + (row.duration ?? 0), 0))],
 			["Tokens", (run) => (run.sent ? `${run.sent} sent, ${run.received} received` : "")],
-			["Cost", (run) => (run.cost ? `$${number(run.cost)}` : "")],
+			["Cost", costOf],
 		];
 		const rows = lines.map(([name, of]) => [name, ...this.runs.map((run) => of(run) ?? "")]);
 		const cell = (value) => (typeof value === "string" ? breakable(value) : value);

@@ -124,6 +124,17 @@ export class VirtualList {
 	}
 }
 
+const LONG = 100; // characters of a table's cell; its tooltip has longer ones
+
+// A cell of a table, which a hostile name can't make wide.
+export function tableCell(tag, attributes, content) {
+	const cell = el(tag, attributes, content);
+	if (cell.textContent.length <= LONG) return cell;
+	cell.classList.add("long");
+	cell.title = cell.textContent;
+	return cell;
+}
+
 // A table whose cells are texts or elements.
 export function plainTable(label, head, rows) {
 	return el(
@@ -132,8 +143,8 @@ export function plainTable(label, head, rows) {
 		el(
 			"table",
 			{},
-			el("thead", {}, el("tr", {}, head.map((title) => el("th", { scope: "col" }, title)))),
-			el("tbody", {}, rows.map((cells) => el("tr", {}, cells.map((cell) => el("td", {}, cell ?? ""))))),
+			el("thead", {}, el("tr", {}, head.map((title) => tableCell("th", { scope: "col" }, title)))),
+			el("tbody", {}, rows.map((cells) => el("tr", {}, cells.map((cell) => tableCell("td", {}, cell ?? ""))))),
 		),
 	);
 }

@@ -162,12 +162,20 @@ export class FilesPane {
 		const { record } = this.list;
 		if (!record) return "";
 		const path = /^[\w./+=:@-]+$/.test(record) ? record : `'${record.replaceAll("'", "'\\''")}'`;
+		const command = `fumehood replay --files ${path}`;
+		const copy = () =>
+			navigator.clipboard.writeText(command).then(
+				() => say("The command is copied."),
+				() => say("The browser does not let this page copy. Select the command."),
+			);
 		return el(
 			"details",
 			{},
 			el("summary", {}, "How to see what programs changed"),
 			el("p", {}, "This command plays the run again in a sandbox, and notes all texts after each step. They appear here then."),
-			el("pre", { class: "text", dir: "ltr", tabindex: "0" }, textNodes(`fumehood replay --files ${path}`)),
+			record.endsWith("events.jsonl") ? "" : el("p", {}, "A task of MLGym's needs --mlgym-root DIR too, the checkout of MLGym."),
+			el("pre", { class: "text", dir: "ltr", tabindex: "0" }, textNodes(command)),
+			el("button", { type: "button", click: copy }, "Copy the command"),
 		);
 	}
 

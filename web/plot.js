@@ -279,8 +279,8 @@ export function legend(items, lines = true) {
 				"li",
 				{},
 				item.press
-					? el("button", { type: "button", "aria-pressed": String(item.on), click: item.press }, sample(item.style, lines), item.name)
-					: el("a", { href: item.href }, sample(item.style, lines), item.name),
+					? el("button", { type: "button", "aria-pressed": String(item.on), click: item.press, title: item.name }, sample(item.style, lines), item.name)
+					: el("a", { href: item.href, title: item.name }, sample(item.style, lines), item.name),
 			),
 		),
 	);

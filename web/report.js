@@ -1,7 +1,7 @@
 // The report of all runs, with its plots. A point, a bar or a cell leads to its runs.
 
 import { follow } from "./api.js";
-import { el, plainTable, say } from "./dom.js";
+import { el, plainTable, say, tableCell } from "./dom.js";
 import { loadRuns, runsAddress } from "./list.js";
 import { legend, Plot } from "./plot.js";
 
@@ -145,12 +145,12 @@ export class ReportView {
 			el(
 				"table",
 				{ class: "heat-map" },
-				el("thead", {}, el("tr", {}, table.columns.map((title) => el("th", { scope: "col" }, title)))),
+				el("thead", {}, el("tr", {}, table.columns.map((title) => tableCell("th", { scope: "col" }, title)))),
 				el(
 					"tbody",
 					{},
 					table.rows.map((cells, row) =>
-						el("tr", {}, el("th", { scope: "row" }, cells[0]), cells.slice(1).map((_, i) => cell(row, cells, i))),
+						el("tr", {}, tableCell("th", { scope: "row" }, cells[0]), cells.slice(1).map((_, i) => cell(row, cells, i))),
 					),
 				),
 			),
@@ -164,7 +164,7 @@ export class ReportView {
 			el(
 				"li",
 				{},
-				el("a", { href: this.address(cells[0]) }, cells[0]),
+				el("a", { href: this.address(cells[0]), title: cells[0] }, cells[0]),
 				el("meter", { min: 0, max: most || 1, value: value(cells), "aria-label": cells[0] }),
 				el("span", {}, cells[figure.column]),
 			);

@@ -16,6 +16,7 @@ const ROW_HEIGHT = 30;
 const LIVE_MS = 1000;
 const CONTROLLED_MS = 250;
 const PLAY_MS = 1200;
+const ONLY_RESULTS = "Only results.json is left of this run. It has the scores, but no steps.";
 
 export class RunView {
 	// `place` is the rest of the address, for visit().
@@ -53,6 +54,7 @@ export class RunView {
 
 	// Only those keys of the controls that do something now.
 	get keys() {
+		if (this.run?.results) return RunView.keys.filter(([key]) => key === "u");
 		const acts = this.controls?.acts() ?? {};
 		return [...RunView.keys, ...Controls.keys.filter(([key]) => key in acts)];
 	}
@@ -84,6 +86,7 @@ export class RunView {
 	// --- the page's parts
 
 	build() {
+		const hidden = Boolean(this.run.results); // there are no steps to show or to jump to
 		this.list = new VirtualList({
 			label: "Steps",
 			height: ROW_HEIGHT,
@@ -116,8 +119,9 @@ export class RunView {
 			el("h1", { class: "run-name" }, breakable(this.run.name)),
 			this.facts,
 			this.chart,
-			el("div", { class: "jumps" }, this.search, this.buttons()),
-			el("div", { class: "run" }, this.list.box, this.detail),
+			el("div", { class: "jumps", hidden }, this.search, this.buttons()),
+			el("div", { class: "run", hidden }, this.list.box, this.detail),
+			hidden ? el("p", {}, ONLY_RESULTS) : "",
 			this.controls.box,
 		);
 		this.update(true);
@@ -130,7 +134,7 @@ export class RunView {
 			jump("Best", "b", () => this.best()),
 			jump("Next error", "e", () => this.jump(MARK.error, 1)),
 			jump("Next edit", "w", () => this.jump(MARK.edit, 1)),
-			jump("Next score", "v", () => this.jump(MARK.validate | MARK.submit, 1)),
+			jump("Next score", "v", () => this.nextScore(1)),
 			(this.filesButton = jump("Files", "f", () => this.toggleFiles())),
 			(this.messagesButton = jump("Conversation", "m", () => this.toggleMessages())),
 			(this.taskButton = jump("Task", "t", () => this.toggleTask())),
@@ -260,6 +264,10 @@ export class RunView {
 		this.seek(direction, (row) => row.marks & marks, "There is none in this direction.");
 	}
 
+	nextScore(direction) {
+		this.seek(direction, (row) => row.score !== null, "There is none in this direction.");
+	}
+
 	// Goes to the next step that has the text. Goes on at the other end.
 	async find(text, direction) {
 		if (!text) return;
@@ -344,6 +352,7 @@ export class RunView {
 	}
 
 	key(key) {
+		if (this.run?.results && key !== "u") return false;
 		const acts = {
 			j: () => this.go(this.step + 1),
 			ArrowDown: () => this.go(this.step + 1),
@@ -358,8 +367,8 @@ export class RunView {
 			E: () => this.jump(MARK.error, -1),
 			w: () => this.jump(MARK.edit, 1),
 			W: () => this.jump(MARK.edit, -1),
-			v: () => this.jump(MARK.validate | MARK.submit, 1),
-			V: () => this.jump(MARK.validate | MARK.submit, -1),
+			v: () => this.nextScore(1),
+			V: () => this.nextScore(-1),
 			n: () => this.jump(MARK.person | MARK.hint, 1),
 			N: () => this.jump(MARK.person | MARK.hint, -1),
 			f: () => this.toggleFiles(),

@@ -21,11 +21,15 @@ const MISSING = {
 	exit_status: "The run goes on, or was cut off.",
 	best: "No step has a score.",
 	last: "No step has a score.",
+	cost: "The record has no cost, or no price of the model was known.",
 	seconds: "The record has no times.",
 	failed: "The record has no exit codes.",
 	policy_step: "The run is no episode of a policy.",
 	damage: "All of the record can be read.",
 };
+
+// Reason why a run of which only results.json is left has no value in most columns.
+const MISSING_RESULTS = "Only results.json is left of the run.";
 
 // Shows a name. If it is too long, its end stays, because it tells runs apart.
 function nameParts(name) {
@@ -264,6 +268,7 @@ export class RunsView {
 	}
 
 	titleOf(run, name, value, text) {
+		if (value === null && run.name.endsWith("results.json")) return MISSING_RESULTS;
 		if (value === null) return MISSING[name] ?? "The record does not tell it.";
 		return name === "seconds" && run.is_partly_timed ? `${text} in steps. The record has no other times.` : text;
 	}

@@ -16,7 +16,13 @@ export const MARK = {
 	person: 256,
 	hint: 512,
 	left: 1024,
+	unscored: 2048, // made by marksOf(): the server does not send it
 };
+
+// Marks of a step as they are shown. A validate that gave no score is an error of its own kind.
+export function marksOf(marks, score) {
+	return score === null && marks & MARK.validate ? (marks & ~MARK.validate) | MARK.unscored | MARK.error : marks;
+}
 
 // The signs of marks in the timeline, the most important first. Each differs by its shape too.
 const SIGNS = [
@@ -25,6 +31,7 @@ const SIGNS = [
 	["error", "\u2717", "error"],
 	["format", "\u00b6", "wrong format"],
 	["broken", "\u2715", "unreadable"],
+	["unscored", "\u2298", "no score"],
 	["submit", "\u2691", "submit"],
 	["validate", "\u2713", "validate"],
 	["left", "\u25a0", "end without a submit"],

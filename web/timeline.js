@@ -1,14 +1,14 @@
 // Rows of a run's timeline.
 
 import { el } from "./dom.js";
-import { elapsed, markSigns, number, seconds } from "./step.js";
+import { elapsed, markSigns, marksOf, number, seconds } from "./step.js";
 
 // Reads a step as the server tells it. Amounts of a run count from its beginning: `before` is the
 // row before.
 export function rowOf([head, marks, duration, score, exit, sent, received, cost], before) {
 	return {
 		head,
-		marks,
+		marks: marksOf(marks, score),
 		duration,
 		score,
 		exit,

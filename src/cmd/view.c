@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "cli/cmd.h"
 #include "cli/interrupt.h"
+#include "cmd/run_folders.h"
 #include "cmd/view_token.h"
 #include "trajectory/run_dir.h"
 #include "view/held.h"
@@ -47,7 +48,7 @@ static int view_read_places(
 			cmd_warn("'%s' does not exist yet: the page waits for its runs", given[i]);
 		places[i] = arena_strdup(ctx->arena, path);
 	}
-	c->view.places = (struct texts){ .items = places, .n = n };
+	c->view.places = run_folders_once(ctx->arena, places, n);
 	return 0;
 }
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/effort.h"
 
+#include "base/scope.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP_BINS 10 /* rows of the table of actions by step */
+#define NOTE_NAMES_BYTES 400 /* most bytes of a note's list of models */
+#define STEP_BINS 10         /* rows of the table of actions by step */
 
 /* --- sums over the runs of a model ------------------------------------------------------------ */
 
@@ -15,6 +18,7 @@ enum sum {
 	SUM_RECEIVED,
 	SUM_CALLS,
 	SUM_STEPS,
+	SUM_PAID_STEPS, /* steps of runs whose cost is known */
 	SUM_SECONDS,
 	SUM_MODEL,
 	SUM_TOOLS,
@@ -56,6 +60,7 @@ static void effort_add_run(struct sums *s, const struct run_row *row)
 	effort_add(s, SUM_RECEIVED, effort_count(row->tokens_received));
 	effort_add(s, SUM_CALLS, effort_count(row->calls));
 	effort_add(s, SUM_STEPS, effort_count(row->steps));
+	effort_add(s, SUM_PAID_STEPS, isnan(row->cost) ? NAN : effort_count(row->steps));
 	effort_add(s, SUM_SECONDS, row->seconds);
 	effort_add(s, SUM_MODEL, row->model_s);
 	effort_add(s, SUM_TOOLS, row->tool_s);
@@ -89,12 +94,32 @@ static double effort_mean(const struct sums *s, enum sum which)
 
 /* --- tables with a row for each model --------------------------------------------------------- */
 
+/* Says whose sums lack runs without a known price. NULL: none do. */
+static const char *effort_costs_note(const struct report *r)
+{
+	auto_buf struct buf models = BUF_INIT(NOTE_NAMES_BYTES);
+
+	for (size_t m = 0; m < r->models.n; m++) {
+		struct sums s = effort_of_model(r, m);
+		size_t unpriced = report_count_unpriced(r, m);
+
+		if (unpriced && s.n[SUM_COST])
+			buf_printf(&models, "%s%zu of %zu of %s", models.len ? ", " : "", unpriced,
+					s.runs, r->models.items[m]);
+	}
+	if (!models.len)
+		return NULL;
+	return arena_printf(r->doc->arena,
+			"Sums and means of dollars leave out runs whose price is not known: %s%s.",
+			buf_str(&models), models.truncated ? "..." : "");
+}
+
 static void effort_costs(const struct report *r)
 {
 	static const char *const columns[] = { "Model", "Runs", "Total $", "Mean $", "$ per step",
 		"Tokens sent", "Tokens received", "Tokens per step", "Calls", "Steps", NULL };
 	struct report_doc *doc = r->doc;
-	struct report_table *t = doc_add(doc, "costs", "Costs", NULL, columns);
+	struct report_table *t = doc_add(doc, "costs", "Costs", effort_costs_note(r), columns);
 
 	for (size_t m = 0; m < r->models.n; m++) {
 		struct sums s = effort_of_model(r, m);
@@ -102,9 +127,9 @@ static void effort_costs(const struct report *r)
 
 		cells[0] = cell_text(r->models.items[m]);
 		cells[1] = cell_count(doc, (double)s.runs);
-		cells[2] = cell_small(doc, s.of[SUM_COST], 2);
-		cells[3] = cell_small(doc, effort_mean(&s, SUM_COST), 3);
-		cells[4] = cell_small(doc, s.of[SUM_COST] / s.of[SUM_STEPS], 4);
+		cells[2] = report_cost_cell(r, m, s.of[SUM_COST], 2);
+		cells[3] = report_cost_cell(r, m, effort_mean(&s, SUM_COST), 3);
+		cells[4] = report_cost_cell(r, m, s.of[SUM_COST] / s.of[SUM_PAID_STEPS], 4);
 		cells[5] = cell_count(doc, s.of[SUM_SENT]);
 		cells[6] = cell_count(doc, s.of[SUM_RECEIVED]);
 		cells[7] = cell_count(doc, (s.of[SUM_SENT] + s.of[SUM_RECEIVED]) / s.of[SUM_STEPS]);

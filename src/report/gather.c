@@ -12,6 +12,23 @@ bool report_is_better(const struct report_task *task, double a, double b)
 	return task->maximize ? a > b : a < b;
 }
 
+size_t report_count_unpriced(const struct report *r, size_t model)
+{
+	size_t n = 0;
+
+	for (size_t task = 0; task < r->n_tasks; task++)
+		for (size_t i = 0; i < report_at(r, task, model)->n; i++)
+			n += run_row_is_unpriced(report_at(r, task, model)->runs[i]);
+	return n;
+}
+
+struct cell report_cost_cell(const struct report *r, size_t model, double cost, int digits)
+{
+	if (isnan(cost) && report_count_unpriced(r, model))
+		return cell_text("unknown");
+	return cell_small(r->doc, cost, digits);
+}
+
 /* --- names ------------------------------------------------------------------------------------ */
 
 static ssize_t gather_find(const struct texts *names, const char *name)

@@ -57,6 +57,12 @@ static inline struct report_cell *report_at(const struct report *r, size_t task,
 	return &r->cells[task * r->models.n + model];
 }
 
+/* Number of a model's runs that have tokens, but whose price is not known. */
+size_t report_count_unpriced(const struct report *r, size_t model);
+
+/* Cell of a model's cost. "unknown": its runs have tokens, but no price is known. */
+struct cell report_cost_cell(const struct report *r, size_t model, double cost, int digits);
+
 /* The score of a run. */
 static inline double report_score(const struct run_row *row, enum score_kind kind)
 {

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#define CELL_BYTES 100 /* longer texts of cells are clipped */
+
 /* A report as one HTML file without scripts. The page's policy forbids all requests. */
 
 static const char head[] =
@@ -26,6 +28,8 @@ static const char style[] =
 		"th,td{padding:.2rem .6rem;border-bottom:1px solid var(--line);text-align:left;"
 		"vertical-align:bottom;white-space:nowrap}\n"
 		"td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\n"
+		".long{max-width:60ch;overflow:hidden;text-overflow:ellipsis}"
+		".path{min-width:40ch;white-space:normal}p,.path{overflow-wrap:anywhere}\n"
 		"tbody tr:nth-child(even){background:var(--soft)}\n"
 		".picture{border:1px solid var(--line);margin:.8rem 0}\n"
 		".wide,.picture{overflow-x:auto}\n"
@@ -39,13 +43,22 @@ static const char style[] =
 		"nav a{display:inline-block;margin-right:.8rem}a{color:inherit}\n"
 		"</style>";
 
-static void html_cell(struct buf *out, const char *tag, bool number, const char *text)
+/* Adds a cell. `kind` is its class, which may be "". A long text is clipped, but for a path. */
+static void html_cell(struct buf *out, const char *tag, const char *kind, const char *text)
 {
-	const char *scope = *tag == 't' && tag[1] == 'h' ? " scope=\"col\"" : "";
+	bool clipped = strlen(text) > CELL_BYTES && !str_eq(kind, "path");
 
-	buf_printf(out, "<%s%s%s>", tag, scope, number ? " class=\"n\"" : "");
+	buf_printf(out, "<%s", tag);
+	if (clipped || *kind)
+		buf_printf(out, " class=\"%s%s\"", kind, clipped ? " long" : "");
+	if (clipped) {
+		buf_add_str(out, " title=\"");
+		svg_add_text(out, text);
+		buf_add_char(out, '"');
+	}
+	buf_add_char(out, '>');
 	svg_add_text(out, text);
-	buf_printf(out, "</%s>", tag);
+	buf_printf(out, "</%.2s>", tag);
 }
 
 /* Begins a part that scrolls sideways, also by the keyboard. */
@@ -73,14 +86,18 @@ static void html_table(struct buf *out, const struct report_table *t)
 	html_region(out, "wide", t->title, ", table");
 	buf_add_str(out, "<table><thead><tr>");
 	for (size_t i = 0; i < t->n_columns; i++)
-		html_cell(out, "th", i > 0, t->columns[i]);
+		html_cell(out, "th scope=\"col\"", i > 0 ? "n" : "", t->columns[i]);
 	buf_add_str(out, "</tr></thead><tbody>\n");
 	for (size_t row = 0; row < t->n_rows; row++) {
 		buf_add_str(out, "<tr>");
 		for (size_t i = 0; i < t->n_columns; i++) {
 			const struct cell *cell = &t->cells[row * t->n_columns + i];
 
-			html_cell(out, "td", !isnan(cell->value), cell->text);
+			html_cell(out, "td",
+					cell->record                         ? "path"
+							: isnan(cell->value) ? ""
+									     : "n",
+					cell->text);
 		}
 		buf_add_str(out, "</tr>\n");
 	}

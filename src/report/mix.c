@@ -135,6 +135,6 @@ void mix_table(const struct report *r)
 	if (t)
 		doc_note(doc,
 				"Runs of %zu of %zu tasks differ in more than the model: see the table "
-				"mixed. --split makes a task of each kind.",
+				"mixed. This command makes a task of each kind: fumehood report --split",
 				t->n_rows, r->n_tasks);
 }

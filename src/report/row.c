@@ -125,6 +125,11 @@ bool run_row_is_human(const struct run_row *row)
 	return row->model && str_starts(row->model, "human");
 }
 
+bool run_row_is_unpriced(const struct run_row *row)
+{
+	return isnan(row->cost) && (row->tokens_sent > 0 || row->tokens_received > 0);
+}
+
 struct run_row *run_rows_add(struct arena *a, struct run_rows *rows)
 {
 	rows->items = arena_grow(a, rows->items, rows->n, sizeof(*rows->items));

@@ -35,7 +35,7 @@ struct run_row {
 	double baseline, best, last; /* scores by the metric */
 	int64_t told;                /* scores of a damaged record that its observations tell */
 	double reward;               /* sum of the steps' rewards */
-	double cost;                 /* dollars */
+	double cost;                 /* dollars; NAN too if no price of the model was known */
 	int64_t tokens_sent, tokens_received, calls;
 	/* seconds: in all, of the model, of commands, of gradings */
 	double seconds, model_s, tool_s, graded_s;
@@ -88,6 +88,9 @@ char action_letter_of(const char *action);
 
 /* Returns true if a person plays as the model. A person who takes over a run does not count. */
 bool run_row_is_human(const struct run_row *row);
+
+/* Returns true if the run has tokens, but no price of its model was known. */
+bool run_row_is_unpriced(const struct run_row *row);
 
 /* Adds an empty row. The pointer is valid until the next call. */
 struct run_row *run_rows_add(struct arena *a, struct run_rows *rows);

@@ -81,6 +81,9 @@ void scan_set_stats(struct scan *s, const struct pyjson *stats)
 	pyjson_i64(pyjson_get(stats, "tokens_sent"), &row->tokens_sent);
 	pyjson_i64(pyjson_get(stats, "tokens_received"), &row->tokens_received);
 	pyjson_i64(pyjson_get(stats, "api_calls"), &row->calls);
+	/* Tokens without a price are recorded with a cost of 0, by MLGym too. */
+	if (row->cost == 0 && (row->tokens_sent > 0 || row->tokens_received > 0))
+		row->cost = NAN;
 }
 
 void scan_sum_steps(struct scan *s)

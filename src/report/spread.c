@@ -136,7 +136,7 @@ static void spread_iqm(const struct report *r)
 		cells[3] = cell_number(doc, interval.high, 3);
 		cells[4] = cell_count(doc, (double)s.n_tasks);
 		cells[5] = cell_count(doc, (double)s.begin[s.n_tasks]);
-		cells[6] = cell_number(doc, spread_mean_cost(r, m), 3);
+		cells[6] = report_cost_cell(r, m, spread_mean_cost(r, m), 3);
 	}
 	spread_add_points(r, t);
 }
@@ -439,9 +439,9 @@ static void spread_note_tasks(const struct report *r)
 	else
 		doc_note(r->doc,
 				"Only %zu of %zu tasks have runs of all models, so means and sums over "
-				"tasks can't be compared. On those they can: --task %s",
-				common, r->n_tasks,
-				names.truncated ? "with their names" : buf_str(&names));
+				"tasks can't be compared. This command compares them on those: "
+				"fumehood report --task %s",
+				common, r->n_tasks, names.truncated ? "NAME,..." : buf_str(&names));
 }
 
 void spread_tables(const struct report *r)

@@ -165,14 +165,14 @@ const char *admit_reason(int status)
 		{ 301, "The address of the page ends with '/'.\n" },
 		{ 400, "The request is not one of HTTP, or its address does not begin with '/'.\n" },
 		{ 403,
-				"The address lacks the token that was printed, or the request is of another site. "
-				"An order needs the page's own Origin.\n" },
+				"The address lacks the token, or another site sent the request. "
+				"Open the address that the command printed.\n" },
 		{ 404, "There is no such page.\n" },
-		{ 405, "Records are only read, by GET or HEAD. A POST gives orders to episodes of `run --web`.\n" },
+		{ 405, "Runs are only read, by GET or HEAD. To act in a run, play it by `run --web`.\n" },
 		{ 411, "The request has no Content-Length.\n" },
 		{ 413, "The request has a body that is not expected, or too long.\n" },
 		{ 414, "The address is too long.\n" },
-		{ 415, "An order is JSON, with the Content-Type " ORDER_TYPE ".\n" },
+		{ 415, "The body has to be JSON, with the Content-Type " ORDER_TYPE ".\n" },
 		{ 431, "The request's headers are too long.\n" },
 		{ 505, "The server speaks HTTP/1.0 and 1.1.\n" },
 	};

@@ -78,9 +78,10 @@ void library_id(const char *path, char out[LIBRARY_ID_BYTES])
 }
 
 /* Adds the run of a file, unless the sorted first `known` runs have it. Marks it as seen. */
-static void library_add(struct library *l, size_t known, size_t place, const FTSENT *file)
+static void library_add(
+		struct library *l, size_t known, size_t place, char *path, const struct stat *st)
 {
-	const struct library_run key = { .path = file->fts_path };
+	const struct library_run key = { .path = path };
 	struct library_run *r = known
 			? bsearch(&key, l->runs, known, sizeof(*l->runs), library_compare)
 			: NULL;
@@ -88,15 +89,19 @@ static void library_add(struct library *l, size_t known, size_t place, const FTS
 	if (!r) {
 		l->runs = xgrow(l->runs, l->n, sizeof(*l->runs));
 		r = &l->runs[l->n++];
-		*r = (struct library_run){ .path = xstrdup(file->fts_path),
-			.name = library_name(l->places, place, file->fts_path) };
-		library_id(file->fts_path, r->id);
+		*r = (struct library_run){ .path = xstrdup(path),
+			.name = library_name(l->places, place, path) };
+		library_id(path, r->id);
 	}
 	r->seen = true;
 	r->place = place;
-	r->size = file->fts_statp->st_size;
-	r->mtime_ns = record_mtime_ns(file->fts_statp);
+	r->size = st->st_size;
+	r->mtime_ns = record_mtime_ns(st);
 }
+
+/* A walk notes in the fts_number of a folder's entry which files the folder has. */
+#define LIBRARY_HAS_STEPS 1
+#define LIBRARY_HAS_RESULTS 2
 
 /* True for the file of a run. The .traj beside the events of a run has nothing that they lack. */
 static bool library_wants(const FTSENT *file)
@@ -114,14 +119,42 @@ static bool library_wants(const FTSENT *file)
 	return !path_exists(events);
 }
 
+/* Adds the run of a folder of which only the results are left. */
+static void library_add_results(struct library *l, size_t known, size_t place, const FTSENT *folder)
+{
+	auto_free char *path = NULL;
+	struct stat st;
+
+	if (folder->fts_number != LIBRARY_HAS_RESULTS)
+		return;
+	path = path_join(folder->fts_path, EXPORT_RESULTS);
+	if (lstat(path, &st) == 0)
+		library_add(l, known, place, path, &st);
+}
+
+static void library_walk_file(struct library *l, size_t known, size_t place, const FTSENT *file)
+{
+	bool is_results = str_eq(file->fts_name, EXPORT_RESULTS);
+
+	if (is_results && file->fts_level > 0) {
+		file->fts_parent->fts_number |= LIBRARY_HAS_RESULTS;
+	} else if (is_results || library_wants(file)) {
+		file->fts_parent->fts_number |= LIBRARY_HAS_STEPS;
+		library_add(l, known, place, file->fts_path, file->fts_statp);
+	}
+}
+
 static void library_walk(struct library *l, size_t known, size_t place)
 {
 	auto_walk FTS *walk = walk_open(l->places->items[place], FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 	FTSENT *file;
 
-	while (walk && (file = fts_read(walk)))
-		if (file->fts_info == FTS_F && library_wants(file))
-			library_add(l, known, place, file);
+	while (walk && (file = fts_read(walk))) {
+		if (file->fts_info == FTS_F)
+			library_walk_file(l, known, place, file);
+		else if (file->fts_info == FTS_DP)
+			library_add_results(l, known, place, file);
+	}
 }
 
 static int library_compare_rows(const void *path, const void *row)
@@ -213,7 +246,7 @@ static void library_drop_unseen(struct library *l)
 		qsort(l->runs, kept, sizeof(*l->runs), library_compare);
 }
 
-/* Drops runs that were found in two places, because one lies in the other. */
+/* Drops a run that was found in two places: in a folder, and as a record that was named too. */
 static void library_drop_twins(struct library *l)
 {
 	size_t kept = 0;
@@ -335,6 +368,11 @@ struct library_run *library_open(struct library *l, const char *id)
 	record_refresh(r->record, NULL);
 	library_keep(l, r);
 	return r;
+}
+
+bool library_has_only_results(const struct library_run *r)
+{
+	return str_eq(path_basename(r->path), EXPORT_RESULTS);
 }
 
 void library_release(struct library *l)

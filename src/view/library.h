@@ -66,6 +66,9 @@ void library_list(struct library *l);
  * such run. */
 struct library_run *library_open(struct library *l, const char *id);
 
+/* True if only a results.json is left of the run: scores without steps. */
+bool library_has_only_results(const struct library_run *r);
+
 void library_release(struct library *l);
 
 #endif

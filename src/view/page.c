@@ -2,6 +2,7 @@
 #include "view/page.h"
 
 #include "base/scope.h"
+#include "view/admit.h"
 #include "view/files.h"
 #include "view/going.h"
 #include "view/page_edits.h"
@@ -11,6 +12,7 @@
 #include "view/page_runs.h"
 #include "view/page_search.h"
 
+#include <math.h>
 #include <string.h>
 
 #define PIECE_BYTES (256L << 10) /* most bytes of a piece of a long text */
@@ -68,6 +70,34 @@ static void page_put_row(struct pyjson_writer *w, const struct record_step *s)
 	pyjson_end_array(w);
 }
 
+/* Puts a run of which only the results are left. All that is known of it stands in its row. */
+static void page_results(struct page *p)
+{
+	static const struct run_row none = RUN_ROW_INIT;
+	const struct run_row *row = p->run->row ? p->run->row : &none;
+	struct pyjson_writer *w = &p->json;
+
+	pyjson_put_object(w, NULL);
+	pyjson_put_text(w, "id", p->run->id);
+	page_put_bytes(w, "name", p->run->name, strlen(p->run->name));
+	pyjson_put_text(w, "task", row->task);
+	pyjson_put_text(w, "model", row->model);
+	pyjson_put_text(w, "agent", row->agent);
+	page_put_damage(p);
+	pyjson_put_text(w, "metric", row->metric);
+	pyjson_put_bool(w, "minimize", !row->maximize);
+	page_put_real(w, "baseline", row->baseline);
+	pyjson_put_object(w, "results");
+	page_put_real(w, "best", row->best);
+	page_put_real(w, "last", row->last);
+	pyjson_end_object(w);
+	pyjson_put_bool(w, "whole", true);
+	pyjson_put_i64(w, "bytes", p->run->size);
+	pyjson_put_array(w, "steps");
+	pyjson_end_array(w);
+	pyjson_end_object(w);
+}
+
 static void page_run(struct page *p)
 {
 	struct pyjson_writer *w = &p->json;
@@ -76,6 +106,10 @@ static void page_run(struct page *p)
 
 	if (!page_find_run(p))
 		return;
+	if (library_has_only_results(p->run)) {
+		page_results(p);
+		return;
+	}
 	r = p->run->record;
 	page_number(p, "from=", &from);
 	pyjson_put_object(w, NULL);
@@ -268,5 +302,8 @@ void page_make(struct library *l, const struct page_request *q, struct page_answ
 			page_refuse(&page, 500, "the answer is too long");
 		return;
 	}
-	page_refuse(&page, 404, "not found");
+	/* A browser shows this text. */
+	out->status = 404;
+	out->mime = "text/plain; charset=utf-8";
+	buf_add_str(&out->text, admit_reason(404));
 }

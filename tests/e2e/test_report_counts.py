@@ -14,10 +14,18 @@ from test_report import runs as runs  # a fixture
 
 
 def test_folders_that_overlap(fumehood, runs):
-    """A record counts once."""
+    """A record counts once, also in a folder that has two names."""
     once = tables(fumehood("report", runs, "--json"))
     (inner,) = runs.glob("two__blotto__*")
     assert tables(fumehood("report", runs, inner, runs.parent, "--json")) == once
+    (runs.parent / "link").symlink_to(runs)
+    done = fumehood("report", runs, runs.parent / "link", f"{inner}/", runs, "--json")
+    assert tables(done) == once
+    assert done.stderr.count(f"is left out, because '{runs}' has its runs too") == 3
+    hidden = runs / ".hidden"
+    mlgym_run(hidden, "three", "blotto", 0, [3.0])
+    found = tables(fumehood("report", runs, hidden, "--json"))
+    assert [row[0] for row in found["costs"]["rows"]] == ["one", "three", "two"]
 
 
 def test_outliers_do_not_flatten_pictures(fumehood, tmp_path):
@@ -232,6 +240,43 @@ def test_unknown_costs_of_steps(fumehood, tmp_path):
     assert over["rows"][-1] == [0.5, None, 0.5] and over["columns"] == ["$", "m", "own"]
     assert "Left out are 1 of 2 runs" in over["note"]
     assert "Left out are 1 of 2 runs" in fumehood(*args, "--format", "html").stdout
+
+
+def test_models_without_a_price(fumehood, tmp_path):
+    """Tokens at a cost of 0 mean that no price is known. Sums leave such runs out, and say so."""
+    paid = {"task_cost": 0.5, "tokens_sent": 100, "tokens_received": 10}
+    for name, model, spent in (
+        ("a", "paid", paid),
+        ("b", "paid", {**paid, "task_cost": 0.0}),
+        ("c", "local", {**paid, "task_cost": 0.0}),
+        ("d", "script", None),
+    ):
+        (tmp_path / name).mkdir()
+        events = [
+            {"event": "open", "task": "t", "metric": "m", "model": model, "baseline": {"m": 1}},
+            *([{"event": "spent", "model_stats": spent}] if spent else []),
+            {"event": "step", "action": "validate", "info": {"score": {"m": 2}}},
+        ]
+        text = "".join(json.dumps(e) + "\n" for e in events)
+        (tmp_path / name / "events.jsonl").write_text(text)
+    found = tables(fumehood("report", tmp_path, "--json"))
+    rows = cells(found["costs"])
+    dollars = {m: [row[c] for c in ("Total $", "Mean $", "$ per step")] for m, row in rows.items()}
+    assert dollars == {
+        "paid": [0.5, 0.5, 0.5],
+        "local": ["unknown"] * 3,
+        "script": [None] * 3,
+    }
+    assert found["costs"]["note"].endswith("is not known: 1 of 2 of paid.")
+    for table in "iqm", "models":
+        assert cells(found[table])["local"]["Mean $"] == "unknown"
+    for form in "text", "csv", "md":
+        text = fumehood("report", tmp_path, "--tables", "costs", "--format", form).stdout
+        assert text.count("unknown") == 3, form
+    page = fumehood("report", tmp_path, "--tables", "iqm", "--format", "html").stdout
+    picture = page[page.index("<svg") : page.index("</svg>")]
+    assert "paid" in picture and "local" not in picture and "script" not in picture
+    assert "unknown" in page
 
 
 def test_equal_scores_share_their_ranks(fumehood, tmp_path):

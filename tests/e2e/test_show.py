@@ -84,6 +84,9 @@ def test_a_run_that_was_killed(fumehood, record):
     path.write_text("".join(lines[: steps[2] + 1]) + lines[-1][:9])
     text = fumehood("show", record).stdout
     assert text.splitlines()[0].endswith(": without an end after 3 steps")
+    told = json.loads(fumehood("show", "--json", record).stdout)
+    assert told["exit_status"] is None and [s["step"] for s in told["steps"]] == [1, 2, 3]
+    assert told["steps"][1]["action"] == LONG
 
 
 def test_what_is_shown_can_not_steer_a_terminal(fumehood):

@@ -3,7 +3,6 @@
 
 import http.client
 import json
-import os
 import re
 import socket
 import subprocess
@@ -42,6 +41,27 @@ def test_table_of_runs(view, tmp_path):
     assert (one["baseline"], one["maximize"], one["complete"]) == (3.0, 0, 0)
     other = runs["m__rows__default__t-0.00_run_0/rows.traj"]
     assert (other["model"], other["exit_status"], other["best"]) == ("m", "submitted", 1.5)
+
+
+def test_results_without_steps(view, tmp_path):
+    """A results.json is a run if nothing else is left. It has scores, but no steps."""
+    left = tmp_path / "m__rows__default__t-0.00_run_0"
+    results = json.dumps({"agent": [{"rmse": 1.5}, {"rmse": 2.5}], "baseline": {"rmse": 3}})
+    write_traj(tmp_path / "m__rows__default__t-0.00_run_1" / "rows.traj")
+    write_events(tmp_path / "ours" / "events.jsonl", OPEN, STEP)
+    for folder in (left, tmp_path / "m__rows__default__t-0.00_run_1", tmp_path / "ours"):
+        folder.mkdir(exist_ok=True)
+        (folder / "results.json").write_text(results)
+    viewer = view(tmp_path)
+    row = {run["name"]: run for run in viewer.listed(3)}[f"{left.name}/results.json"]
+    assert (row["task"], row["model"], row["agent"]) == ("rows", "m", "default")
+    assert (row["best"], row["last"], row["baseline"]) == (1.5, 2.5, 3)
+    assert (row["exit_status"], row["steps"]) == (None, None)
+    run = viewer.get("api/run", run=row["id"])
+    assert (run["task"], run["minimize"], run["steps"]) == ("rows", True, [])
+    assert run["results"] == {"best": 1.5, "last": 2.5}
+    single = view(left / "results.json")
+    assert single.run()["results"] == run["results"]
 
 
 def test_names_of_runs_that_are_named_one_by_one(view, tmp_path):
@@ -133,6 +153,9 @@ def test_requests_that_are_no_requests_get_a_sentence(view, tmp_path):
     viewer = view(tmp_path / "runs")
     top, host = f"/{viewer.token}/", f"Host: 127.0.0.1:{viewer.port}\r\n"
     cases = [
+        (f"GET {top}nothing HTTP/1.1\r\n{host}Connection: close\r\n", 404, "no such page."),
+        (f"GET /wrong/ HTTP/1.1\r\n{host}", 403, "Open the address that the command printed."),
+        (f"POST {top}api/order HTTP/1.1\r\n{host}", 405, "To act in a run, play it"),
         (f"GET {top}{'a' * 100_000} HTTP/1.1\r\n{host}", 414, "The address is too long."),
         (f"GET {top} HTTP/1.1\r\n{host}X: {'a' * 100_000}\r\n", 431, "headers are too long."),
         (f"GET {top} HTTP/1.1\r\n{host}{'X: y' * 5000}\r\n", 431, "headers are too long."),
@@ -329,8 +352,9 @@ def test_bad_tokens(fumehood, tmp_path, token):
 
 def test_a_folder_before_its_first_run(fumehood, view, tmp_path):
     place = tmp_path / "none"
-    done, page = exported(fumehood, tmp_path, place, status=2)
-    assert "does not exist" in done.stderr and not page
+    page = tmp_path / "page.html"
+    done = fumehood("view", "--export", page, place, status=2)
+    assert "does not exist" in done.stderr and not page.exists()
     viewer = view(place)
     assert viewer.runs() == []
     write_events(place / "a" / "events.jsonl", OPEN, STEP)
@@ -381,43 +405,6 @@ def test_episodes_of_a_policy(fumehood, view, tmp_path):
     assert "guessed" in fumehood("report", tmp_path).stdout
 
 
-def exported(fumehood, tmp_path, *places, status=0) -> tuple[subprocess.CompletedProcess, str]:
-    out = tmp_path / "page.html"
-    done = fumehood("view", "--export", out, *places, status=status)
-    return done, out.read_text() if out.exists() else ""
-
-
-def test_an_exported_page_holds_what_it_may_ask_for(fumehood, tmp_path):
-    for name, n in ("one", 41), ("two", 1):
-        (tmp_path / "runs" / name).mkdir(parents=True)
-        write_events(tmp_path / "runs" / name / "events.jsonl", OPEN, *[STEP] * n)
-    done, page = exported(fumehood, tmp_path, tmp_path / "runs")
-    assert "2 runs" in done.stdout
-    asked = re.findall(r'data-answers="([^"]*)">', page)
-    assert asked[0] == "start" and {"api/runs?", "api/report?"} <= set(asked)
-    assert len([name for name in asked if name.startswith("api/steps?")]) == 3 + 1
-    # The page's policy forbids all requests.
-    assert "default-src 'none'" in page and "connect-src" not in page
-
-
-def test_an_exported_page_of_large_records_has_no_steps(fumehood, tmp_path):
-    write_events(tmp_path / "events.jsonl", OPEN, STEP)
-    os.truncate(tmp_path / "events.jsonl", 101 << 20)
-    done, page = exported(fumehood, tmp_path, tmp_path)
-    assert "lacks their steps" in done.stderr
-    assert 'data-answers="start">#/</script>' in page
-    assert "api/runs?" in page and 'data-answers="api/steps?' not in page
-
-
-def test_an_export_prints_json(fumehood, tmp_path):
-    write_events(tmp_path / "runs" / "events.jsonl", OPEN, STEP)
-    page = tmp_path / "page.html"
-    done = fumehood("view", "--json", "--export", page, tmp_path / "runs")
-    size = page.stat().st_size
-    said = {"file": str(page), "runs": 1, "size_bytes": size, "has_steps": True}
-    assert json.loads(done.stdout) == said
-
-
 def test_the_address_is_printed_as_json(fumehood, tmp_path):
     child = fumehood.start("view", "--json", tmp_path, stdout=subprocess.PIPE, text=True)
     address = json.loads(child.stdout.readline())["address"]
@@ -427,16 +414,16 @@ def test_the_address_is_printed_as_json(fumehood, tmp_path):
     assert child.wait(60) == 0
 
 
-def test_a_page_is_not_exported_without_runs(fumehood, tmp_path):
-    done, page = exported(fumehood, tmp_path, tmp_path, status=2)
-    assert "there are no runs" in done.stderr and not page
-
-
 def test_folders_that_overlap(view, tmp_path):
     for name in "ab":
         write_events(tmp_path / name / "events.jsonl", OPEN, STEP)
-    viewer = view(tmp_path / "b", tmp_path, tmp_path / "a")
+    (tmp_path / "link").symlink_to("b")
+    viewer = view(tmp_path / "b", tmp_path / "a/events.jsonl", tmp_path, tmp_path / "link")
     assert len(viewer.listed(2)) == 2
+    with urllib.request.urlopen(f"{viewer.address}api/report?", timeout=60) as reply:
+        (report,) = re.findall("^event: report\ndata: (.*)$", reply.read().decode(), re.M)
+    costs = next(table for table in json.loads(report)["tables"] if table["id"] == "costs")
+    assert dict(zip(costs["columns"], costs["rows"][0], strict=True))["Runs"] == "2"
 
 
 def test_the_list_tells_what_has_changed(view, tmp_path):

@@ -52,6 +52,7 @@ test("rows of the table are told apart, and their numbers stand below each other
 	const costs = [];
 	for (let row = 0; row < 6; row++) costs.push(await cell(row, "Cost").innerText());
 	assert.deepEqual(costs, ["$2.0000", "$0.0125", "$0.0125", "\u2013", "\u2013", "\u2013"]);
+	assert.match(await cell(3, "Cost").getAttribute("title"), /no price of the model was known/);
 	const rights = await v.page.locator(".cell-number").evaluateAll((all) => all.map((e) => [getComputedStyle(e).textAlign, getComputedStyle(e).fontVariantNumeric]));
 	assert.deepEqual([...new Set(rights.map(String))], ["end,tabular-nums"]);
 	assert.equal(await cell(3, "Time").innerText(), "6.5 s");
@@ -107,6 +108,7 @@ test("the table of two runs breaks no word", async () => {
 		await v.page.locator(".pair-half .step").first().waitFor();
 		assert.equal(await v.page.locator(".pair-names a", { hasText: "c-large__other__default__t-0.00_run_0/other.traj" }).count(), 1);
 		assert.deepEqual(await v.page.evaluate(brokenWords), []);
+		assert.deepEqual(await v.page.locator("tr", { hasText: "Cost" }).locator("td").allInnerTexts(), ["Cost", "unknown", "unknown"]);
 		// The facts leave room for the steps on the first screen.
 		const steps = await v.page.locator('[aria-posinset="2"]').boundingBox();
 		if (width > 700) assert.ok(steps.y + steps.height < 500, `steps end at ${steps.y} px`);

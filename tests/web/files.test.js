@@ -95,7 +95,12 @@ test("an edit is shown as a difference, and is exact until a program runs", asyn
 	await openStep(1);
 	assert.match(await known(), /^Exact Step 1 showed it first\.$/);
 	await v.page.getByText("How to see what programs changed").click();
-	await v.page.locator(".detail pre", { hasText: `fumehood replay --files ${join(v.top, "files", "events.jsonl")}` }).waitFor();
+	const command = `fumehood replay --files ${join(v.top, "files", "events.jsonl")}`;
+	await v.page.locator(".detail pre", { hasText: command }).waitFor();
+	await v.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+	await v.page.getByRole("button", { name: "Copy the command" }).click();
+	await v.status("The command is copied.");
+	assert.equal(await v.page.evaluate(() => navigator.clipboard.readText()), command);
 	await v.press("j");
 	await v.page.getByText("2 lines added and 1 removed since step 1.").waitFor();
 	assert.deepEqual(await lines("added"), ["new A", "new B"]);

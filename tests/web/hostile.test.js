@@ -1,7 +1,7 @@
 // Tests all pages with records that are broken or have numbers without bounds, in Chromium.
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { viewer } from "./browser.js";
@@ -26,6 +26,8 @@ const v = viewer((top) => {
 	writeFileSync(broken, `${before}\xff\xfe\xc0\x80${after.slice(0, -20)}`, "latin1");
 	const deep = writeRun(top, "deep", [opening({ task: "deep" }), step(1)]);
 	writeFileSync(deep, readFileSync(deep, "utf8").replace('"task"', `"x":${"[".repeat(3000)}${"]".repeat(3000)},"task"`));
+	mkdirSync(`${top}/left__lost__default__t_run_0`);
+	writeFileSync(`${top}/left__lost__default__t_run_0/results.json`, JSON.stringify({ agent: [{ Score: 2 }, { Score: 1.5 }], baseline: { Score: 1 } }));
 	writeEpisode(`${top}/rollouts`, 1, 0, HUGE, -HUGE);
 	writeEpisode(`${top}/rollouts`, 1e15, 1, -HUGE, HUGE);
 	writeFileSync(`${top}/rollouts/cut.traj`, JSON.stringify({ trajectory: [{ action: HOSTILE, observation: HOSTILE }, {}] }).slice(0, -4));
@@ -95,4 +97,19 @@ test("the table of runs names what can't be read", async () => {
 	await v.page.locator(".row-run", { hasText: /\u26a0[^]*nested too deep/ }).waitFor();
 	await v.press("Enter");
 	await v.page.locator(".run-facts", { hasText: /damage.*nested too deep/ }).waitFor();
+});
+
+test("a run of which only the results are left has a row and a plain page", async () => {
+	await v.go("#/?filter=task=lost");
+	const row = v.page.locator(".row-run", { hasText: "left" });
+	await row.waitFor();
+	const shown = await row.locator(".cell").evaluateAll((all) => all.map((cell) => [cell.innerText, cell.title]));
+	assert.deepEqual(shown.slice(3, 7).map(([text]) => text), ["\u2013", "\u2013", "2", "1"]);
+	assert.equal(shown[3][1], "Only results.json is left of the run.");
+	await row.click();
+	await v.page.getByText("Only results.json is left of this run.").waitFor();
+	assert.match(await v.page.locator(".run-facts").innerText(), /ended\s*unknown\s*steps\s*unknown\s*best\s*2\s*last\s*1\.5\s*baseline\s*1/);
+	assert.equal(await v.page.locator("main button:visible, main input:visible").count(), 0);
+	await v.press("j", "f", "m", "u");
+	await row.waitFor();
 });

@@ -70,7 +70,11 @@ export function writeKinds(top) {
 			observation: HOSTILE,
 			info: { state: { open_file: "n/a", working_dir: "/w/\u202egnp.exe" } },
 		}),
-		step(7, { observation: Array.from({ length: 3000 }, (_, i) => `line ${i}`).join("\n") }),
+		step(7, {
+			action: "validate",
+			info: { exit_code: 1, grade_error: "submission.csv is missing" },
+			observation: Array.from({ length: 3000 }, (_, i) => `line ${i}`).join("\n"),
+		}),
 		step(8, { observation: `${"x".repeat(1_999_993)}the end` }),
 		step(9, { action: "submit", info: { score: { Score: 2 }, exit_status: "submitted" } }),
 	];

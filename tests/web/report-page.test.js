@@ -38,6 +38,7 @@ before(async () => {
 			step(1, { action: "validate", info: { score: { Score: model % 3 ? 1.2 : 0.9 } } }),
 			{ event: "end", exit_status: "submitted", steps: 1, over: true },
 		]);
+	writeRun(top, "hostile", [opening({ model: "two", task: `\u202e${"t".repeat(4000)}`, run: 0 }), step(1)]);
 	execFileSync(process.env.FUMEHOOD, [
 		...["report", top, "--format", "html", "--compare", `${LONG},two`, "--out", path],
 	]);
@@ -63,6 +64,9 @@ for (const { width, colorScheme } of LOOKS)
 		assert.equal(asked.length, 1, "the page makes no request");
 		const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 		assert.ok(!wide, "the page is wider than the window");
+		const clipped = page.locator("td.long").first();
+		assert.match(await clipped.getAttribute("title"), /^[^\u202e]{4,20}t{500,}$/);
+		assert.ok((await page.locator("td, th").evaluateAll((all) => Math.max(...all.map((e) => e.offsetWidth)))) < 700);
 		assert.ok((await page.locator(".picture svg").count()) >= 5);
 		// Pictures have the page's background. Each line and name stands out from it.
 		const faint = await page.evaluate(() => {

@@ -9,9 +9,9 @@ import { longestTask } from "./tasks.js";
 
 const v = viewer((top) => {
 	// The second model costs so much, and the last is so bad, that their points are outside of plots.
-	for (const [model, score, cost] of [["one", 2, 0.2], ["two", 3, 2], [HOSTILE.slice(0, 60), -50, 0.1]])
+	for (const [model, score, cost] of [["one", 2, 0.2], ["two", 3, 2], [`${HOSTILE.slice(0, 60)}${"x".repeat(4000)}`, -50, 0.1]])
 		for (const task of ["first", "second"])
-			writeRun(top, `${model.replace(/\W/g, "-")}-${task}`, [
+			writeRun(top, `${model.replace(/\W/g, "-").slice(0, 60)}-${task}`, [
 				opening({ model, task }),
 				{ event: "spent", model_stats: { task_cost: cost, total_cost: cost, api_calls: 1 } },
 				step(1, {
@@ -122,6 +122,9 @@ test("each plot has a table, and names are only text", async () => {
 	assert.ok(sections.length > 10 && sections.every((n) => n === 1), sections.join(" "));
 	assert.ok((await v.page.locator("main").innerText()).includes("<script>window.ran"));
 	assert.equal(await v.page.locator("main script, main img").count(), 0);
+	const cells = v.page.locator("td, th");
+	assert.ok((await cells.evaluateAll((all) => Math.max(...all.map((e) => e.offsetWidth)))) < 700);
+	assert.match(await v.page.locator(".long").first().getAttribute("title"), /^<script>.*x{400,}$/);
 });
 
 test("a large report opens without a long task", async () => {

@@ -221,7 +221,7 @@ test("buttons jump, and an address names a step", async () => {
 	await openRun("kinds");
 	await page.getByRole("button", { name: "Best" }).click();
 	await atStep(5);
-	await page.getByRole("button", { name: "Next score" }).click();
+	await page.getByRole("button", { name: "Next score" }).click(); // step 7 got none
 	await atStep(9);
 	const shared = page.url();
 	await page.goto("about:blank");
@@ -233,10 +233,11 @@ test("buttons jump, and an address names a step", async () => {
 
 test("marks and facts tell what happened", async () => {
 	await openRun("kinds");
-	const signs = (number) => page.locator(`[aria-posinset="${number}"] .mark`).evaluateAll((all) => all.map((m) => m.title));
-	assert.deepEqual(await signs(2), ["error", "edit"]);
-	assert.deepEqual(await signs(4), ["timeout", "error"]);
-	assert.deepEqual(await signs(5), ["tampering seen", "validate"]);
+	const signs = (number) => page.locator(`[aria-posinset="${number}"] .mark`).evaluateAll((all) => all.map((m) => `${m.innerText} ${m.title}`));
+	assert.deepEqual(await signs(2), ["\u2717 error", "\u270e edit"]);
+	assert.deepEqual(await signs(4), ["\u25f7 timeout", "\u2717 error"]);
+	assert.deepEqual(await signs(5), ["\u26a0 tampering seen", "\u2713 validate"]);
+	assert.deepEqual(await signs(7), ["\u2717 error", "\u2298 no score"]);
 	await press("b");
 	await atStep(5);
 	const facts = await page.locator(".step .facts").innerText();
