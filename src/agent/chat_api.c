@@ -250,7 +250,7 @@ static int chat_read_reply(struct arena *a, const struct fh_reply *reply, int tu
 	struct chat_use *uses = arena_array(a, reply->n_calls + 1, sizeof(*uses));
 	const char *content = reply->content ? reply->content : "";
 	size_t bytes = 0;
-	/* A content that is not UTF-8 is the model's fault, which the conversation finds. */
+	/* Allow text that is not UTF-8 here: the conversation complains to the model about it. */
 	int r = chat_check_size(content, &bytes, err);
 
 	if (r < 0)

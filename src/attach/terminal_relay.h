@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /*
- * Relays a pseudo-terminal, which a program in a sandbox has, to our terminal. So the program can't
- * change the modes, size and flags of ours. All calls take NULL.
+ * Relays between our terminal and the pseudo-terminal of a program in a sandbox. The program never
+ * has our terminal, so it can't change its modes, size and flags. All calls take NULL.
  *
  * The program can hold the kernel's locks of the pseudo-terminal for long. So a child process
  * relays, and this process has no descriptor of the pseudo-terminal while the program runs.

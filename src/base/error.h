@@ -27,8 +27,8 @@ int error_say_kind(struct fh_error *err, enum fh_error_kind kind, int error, con
  * NULL or has no negative code. */
 int error_wrap(struct fh_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Returns `err`, or `own` if it is NULL. For public functions: without an error, error_wrap()
- * loses the code. */
+/* Returns `err`, or `own` if `err` is NULL. Public functions call it, because error_wrap() finds
+ * the code in the error, and returns -EIO without one. */
 static inline struct fh_error *error_or(struct fh_error *err, struct fh_error *own)
 {
 	return err ? err : own;

@@ -102,7 +102,7 @@ static void sha256_add_block(struct sha256 *h, const uint8_t *block)
 	sha256_fill_schedule(w, block);
 	memcpy(v, h->state, sizeof(v));
 	for (int i = 0; i < 64; i += 8) {
-		/* Unrolled, all indices are constants, and the array is kept in registers. */
+		/* Unroll, so that all indices are constants and the array stays in registers. */
 #pragma GCC unroll 8
 		for (int k = 0; k < 8; k++) {
 			/* working variables a to h of FIPS 180-4, which move on in each round */

@@ -26,9 +26,10 @@ bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
 
 /* str_to_i64() and str_to_double() read a number from a string that holds nothing else. If the text
- * is not a number or does not fit, they return false and leave *out unchanged. */
+ * is not a number or does not fit, they return false and leave *out unchanged. str_to_double()
+ * refuses infinity and NAN too. */
 bool str_to_i64(const char *s, int64_t *out);
-bool str_to_double(const char *s, double *out); /* false also if the number is not finite */
+bool str_to_double(const char *s, double *out);
 
 /* Reads a size in bytes: "512", "64k", "1.5G", "2GiB". Units are powers of 1024. Rounds, but
  * refuses a number over 0 that would become 0. */

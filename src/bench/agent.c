@@ -44,22 +44,6 @@ static char *agent_tools_python_file(void)
 	return buf_take(&out);
 }
 
-static int agent_tools_edit(
-		struct bench *b, struct fh_env *env, struct samples *out, struct fh_error *err)
-{
-	static int number;
-
-	for (int i = 0; i < bench_batch(b) / FEWER + 1; i++) {
-		auto_free char *edit =
-				xasprintf("edit 149:149\n    total = %d\nend_of_edit", number++);
-		int r = bench_steps(env, edit, 1, out, err);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
 /* Takes a round of samples of the commands `open` and `edit`. `edit` is compared with a start of
  * the linter on the Python file `file`. */
 static int agent_tools_round(struct bench *b, struct fh_env *env, const char *file,
@@ -68,6 +52,7 @@ static int agent_tools_round(struct bench *b, struct fh_env *env, const char *fi
 	const char *exec_args[] = { places_get()->aci, NULL };
 	const char *lint_args[] = { "/usr/bin/flake8", "--isolated",
 		"--select=F821,F822,F831,E111,E112,E113,E999,E902", file, NULL };
+	static int number; /* makes each edit another one */
 	int r = floor_run("floor_exec", bench_batch(b), exec_args, &open->floor, err);
 
 	if (r < 0)
@@ -81,7 +66,15 @@ static int agent_tools_round(struct bench *b, struct fh_env *env, const char *fi
 		if (r < 0)
 			return r;
 	}
-	return agent_tools_edit(b, env, &edit->ours, err);
+	for (int i = 0; i < bench_batch(b) / FEWER + 1; i++) {
+		auto_free char *command =
+				xasprintf("edit 149:149\n    total = %d\nend_of_edit", number++);
+
+		r = bench_steps(env, command, 1, &edit->ours, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 static int agent_tools_rounds(
@@ -158,15 +151,31 @@ static void answerer_stop(const struct answerer *a)
 	waitpid(a->pid, NULL, 0);
 }
 
-#define auto_answerer __attribute__((cleanup(answerer_stop)))
-
 struct asking {
 	struct bench *bench;
-	struct fh_env *env;
-	struct chat_service *service;
-	struct agent *agent;
 	struct figure *prompt, *call, *step, *whole;
+	struct answerer answerer;
+	struct bench_env env;
+	struct task *task;
+	struct agent_config *config;
+	struct chat_service *service;
+	struct chat_model *model; /* decides in the running episode */
+	struct agent *agent;      /* plays the running episode */
 };
+
+/* Releases the members that were opened; the others are NULL or 0. */
+static void asking_release(struct asking *a)
+{
+	agent_close(a->agent);
+	chat_model_close(a->model);
+	chat_service_close(a->service);
+	agent_config_free(a->config);
+	task_free(a->task);
+	bench_close(&a->env);
+	answerer_stop(&a->answerer);
+}
+
+#define auto_asking __attribute__((cleanup(asking_release)))
 
 static int asking_wait(struct asking *a, struct fh_error *err)
 {
@@ -205,7 +214,7 @@ static int asking_step(struct asking *a, struct fh_step *step, struct fh_error *
 	if (r < 0)
 		return r;
 	answered = clock_now_ns();
-	r = fh_env_step(a->env, &FH_ACTION(.text = turn.action), step, err);
+	r = fh_env_step(a->env.env, &FH_ACTION(.text = turn.action), step, err);
 	if (r < 0)
 		return r;
 	samples_add(&a->prompt->ours, (double)(asked - began) / 1e3);
@@ -216,11 +225,28 @@ static int asking_step(struct asking *a, struct fh_step *step, struct fh_error *
 					      : error_say(err, EIO, "'%s' failed", turn.action);
 }
 
-static int asking_steps(struct asking *a, struct fh_error *err)
+/* Measures the steps of a whole episode, so that conversations have the usual lengths. */
+static int asking_play(struct asking *a, struct fh_error *err)
 {
+	struct chat_options options = {
+		.spec = "openai:at-once", .url = a->answerer.url, .key = "none", .top_p = -1
+	};
+	struct agent_request request = {
+		.conversation = { .task = a->task,
+				.config = a->config,
+				.max_steps = AGENT_MAX_STEPS },
+		.env = a->env.env,
+	};
 	struct fh_step step;
-	int r = fh_env_reset(a->env, NULL, &step, err);
+	int r = chat_model_open(a->service, &options, &a->model, err);
 
+	if (r < 0)
+		return r;
+	request.model = a->model;
+	r = agent_open(&request, &a->agent, err);
+	if (r < 0)
+		return r;
+	r = fh_env_reset(a->env.env, NULL, &step, err);
 	if (r < 0)
 		return r;
 	for (int i = 0; i < a->bench->n && i < AGENT_MAX_STEPS; i++) {
@@ -228,96 +254,39 @@ static int asking_steps(struct asking *a, struct fh_error *err)
 		if (r < 0)
 			return r;
 	}
-	return 0;
-}
-
-/* Measures the steps of a whole episode, so that conversations have the usual lengths. */
-static int asking_play(struct asking *a, struct chat_model *model,
-		const struct agent_config *config, struct fh_error *err)
-{
-	struct agent_request request = {
-		.conversation = { .config = config, .max_steps = AGENT_MAX_STEPS },
-		.env = a->env,
-		.model = model,
-	};
-	struct task *task;
-	int r = task_load(NULL, BENCH_TASK, NULL, &task, err);
-
-	if (r < 0)
-		return r;
-	request.conversation.task = task;
-	r = agent_open(&request, &a->agent, err);
-	task_free(task);
-	if (r < 0)
-		return r;
-	r = asking_steps(a, err);
 	agent_close(take_ptr(a->agent));
-	return r;
-}
-
-static int asking_play_all(struct asking *a, const char *url, const struct agent_config *config,
-		struct fh_error *err)
-{
-	struct chat_options options = {
-		.spec = "openai:at-once", .url = url, .key = "none", .top_p = -1
-	};
-	int r;
-
-	while ((int)a->whole->ours.n < a->bench->n) {
-		struct chat_model *model;
-
-		r = chat_model_open(a->service, &options, &model, err);
-		if (r < 0)
-			return r;
-		r = asking_play(a, model, config, err);
-		chat_model_close(model);
-		if (r < 0)
-			return r;
-	}
+	chat_model_close(take_ptr(a->model));
 	return 0;
-}
-
-static int asking_serve(struct asking *a, const char *url, const struct agent_config *config,
-		struct fh_error *err)
-{
-	int r = chat_service_open(NULL, &a->service, err);
-
-	if (r < 0)
-		return r;
-	r = asking_play_all(a, url, config, err);
-	chat_service_close(a->service);
-	return r;
-}
-
-static int asking_run(struct asking *a, const char *url, struct fh_error *err)
-{
-	auto_bench_env struct bench_env e = { 0 };
-	struct agent_config *config;
-	int r = bench_open(&e, err);
-
-	if (r < 0)
-		return r;
-	a->env = e.env;
-	r = agent_config_load(&(struct agent_config_options){ 0 }, &config, err);
-	if (r < 0)
-		return r;
-	r = asking_serve(a, url, config, err);
-	agent_config_free(config);
-	return r;
 }
 
 int suite_agent(struct bench *b, struct fh_error *err)
 {
-	struct asking a = { .bench = b,
+	auto_asking struct asking a = { .bench = b,
 		.prompt = bench_figure(b, "us", "agent_prompt"),
 		.call = bench_figure(b, "us", "agent_call"),
 		.step = bench_figure(b, "us", "agent_act"),
 		.whole = bench_figure(b, "us", "agent_step") };
-	auto_answerer struct answerer answerer = { 0 };
-	int r = answerer_start(&answerer, err);
+	int r = answerer_start(&a.answerer, err);
 
 	if (r < 0)
 		return r;
 	a.whole->most = 2000;
-	return asking_run(&a, answerer.url, err);
+	r = bench_open(&a.env, err);
+	if (r < 0)
+		return r;
+	r = task_load(NULL, BENCH_TASK, NULL, &a.task, err);
+	if (r < 0)
+		return r;
+	r = agent_config_load(&(struct agent_config_options){ 0 }, &a.config, err);
+	if (r < 0)
+		return r;
+	r = chat_service_open(NULL, &a.service, err);
+	if (r < 0)
+		return r;
+	while ((int)a.whole->ours.n < b->n) {
+		r = asking_play(&a, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }

@@ -32,7 +32,7 @@ const struct cmd_option run_options[] = {
 			"baseline, solution and demo of the task, actions:FILE (JSON lines, a string each), replay:FILE.traj, "
 			"human, human_thought. replay:FILE.jsonl has recorded replies of a language "
 			"model. When the actions end, the model submits",
-			"baseline", .heading = "Players", .given = RUN(given.models) },
+			"baseline", .heading = "Models", .given = RUN(given.models) },
 	{ "agent", 'a', OPTION_TEXT, RUN(agent.config), "AGENT",
 			"configuration of a language model's agent: a name, or a file", "default",
 			.given = RUN(agent.given.config) },

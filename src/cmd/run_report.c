@@ -6,7 +6,7 @@
 #include "base/scope.h"
 #include "cli/table.h"
 #include "cli/term.h"
-#include "cmd/run_player.h"
+#include "cmd/run_models.h"
 #include "grade/score.h"
 #include "task/find.h"
 #include "run/foreign.h"
@@ -106,7 +106,7 @@ void run_report_sentence(struct buf *out, const struct episode *e)
 
 enum report_column {
 	REPORT_TASK,
-	REPORT_PLAYER,
+	REPORT_MODEL,
 	REPORT_STATUS,
 	REPORT_BASELINE,
 	REPORT_BEST,
@@ -119,7 +119,7 @@ enum report_column {
 
 static const char *const titles[N_REPORT_COLUMNS] = {
 	[REPORT_TASK] = "Task",
-	[REPORT_PLAYER] = "Model",
+	[REPORT_MODEL] = "Model",
 	[REPORT_STATUS] = "Status",
 	[REPORT_BASELINE] = "Baseline",
 	[REPORT_BEST] = "Best",
@@ -138,16 +138,16 @@ static char *run_report_change(const struct episode *e)
 	return xasprintf("%+.5g %s", run_report_compare(e) ? change : 0, run_report_in_words(e));
 }
 
-static void run_report_add(struct text_table *table, const struct run_players *players,
-		const struct episode *e)
+static void run_report_add(
+		struct text_table *table, const struct run_models *models, const struct episode *e)
 {
 	int compared = run_report_compare(e);
 	auto_free char *task = run_report_task(e);
-	auto_free char *player = run_player(players, e);
+	auto_free char *model = run_model_name(models, e);
 	struct table_row *row = table_add(table);
 
 	row->cells[REPORT_TASK] = term_cell(task, RUN_REPORT_CELL_COLUMNS);
-	row->cells[REPORT_PLAYER] = term_cell(player, RUN_REPORT_CELL_COLUMNS);
+	row->cells[REPORT_MODEL] = term_cell(model, RUN_REPORT_CELL_COLUMNS);
 	row->cells[REPORT_STATUS] = term_cell(run_report_status_of(e), RUN_REPORT_CELL_COLUMNS);
 	row->cells[REPORT_BASELINE] = run_report_number(e->scores.baseline_value);
 	row->cells[REPORT_BEST] = run_report_number(e->scores.best_value);
@@ -189,12 +189,12 @@ void run_report_paths(struct buf *out, const struct episode *episodes, size_t n)
 
 void run_report_table(struct buf *out, const struct episode *episodes, size_t n, bool colours)
 {
-	struct run_players players = run_players_of(episodes, n);
+	struct run_models models = run_models_of(episodes, n);
 	struct text_table table = { titles, N_REPORT_COLUMNS, REPORT_BASELINE, NULL, 0 };
 
 	for (size_t i = 0; i < n; i++)
 		if (episode_was_begun(&episodes[i]))
-			run_report_add(&table, &players, &episodes[i]);
+			run_report_add(&table, &models, &episodes[i]);
 	if (table.n)
 		table_print(out, &table, colours);
 	table_release(&table);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Compares players: mean and deviation of the best scores, for each task and model. */
+/* Compares models: mean and deviation of the best scores, for each task and model. */
 
 enum spread_column {
 	SPREAD_TASK,

@@ -20,7 +20,7 @@
 #define LIVE_LINES_MAX 64 /* most lines of running episodes; the others are only counted */
 #define OTHERWISE_COLUMNS 100
 #define OTHERWISE_LINES 24
-#define PLAYER_COLUMNS 40
+#define MODEL_COLUMNS 40
 #define PREPARING "preparing; its baseline is scored the first time"
 #define GAP 3 /* blank columns between two cells of a line */
 
@@ -31,7 +31,7 @@ void run_view_init(struct run_view *v, enum run_verbosity verbosity, bool live,
 	v->colours = term_colours(STDERR_FILENO);
 	v->episodes = episodes;
 	v->n = n;
-	v->players = run_players_of(episodes, n);
+	v->models = run_models_of(episodes, n);
 	buf_init(&v->above, VIEW_BYTES_MAX);
 }
 
@@ -55,7 +55,7 @@ static bool run_view_goes_on(const struct episode *e)
  * python3 train.py". */
 enum view_cell {
 	CELL_EPISODE,
-	CELL_PLAYER,
+	CELL_MODEL,
 	CELL_STEP,
 	CELL_SCORES,
 	CELL_TIME,
@@ -79,11 +79,11 @@ static char *run_view_name(const struct episode *e)
 static void run_view_fill(struct view_line *line, const struct run_view *v, const struct episode *e)
 {
 	auto_buf struct buf shown = BUF_INIT(VIEW_BYTES_MAX);
-	auto_free char *player = run_player(&v->players, e);
+	auto_free char *model = run_model_name(&v->models, e);
 
 	line->cells[CELL_EPISODE] = run_view_name(e);
-	term_add_line(&shown, player, PLAYER_COLUMNS);
-	line->cells[CELL_PLAYER] = xstrdup(buf_str(&shown));
+	term_add_line(&shown, model, MODEL_COLUMNS);
+	line->cells[CELL_MODEL] = xstrdup(buf_str(&shown));
 	line->cells[CELL_STEP] = e->phase == EPISODE_OPENING
 			? xstrdup("")
 			: xasprintf("%d/%d", e->steps + (e->phase == EPISODE_STEPPING),
@@ -233,14 +233,14 @@ void run_view_log(void *view, const char *record, size_t n)
 	run_view_draw(v, true);
 }
 
-/* Name of an episode and its player: "rows #2, openai:m (memory)". The player is left out if all
+/* Name of an episode and its model: "rows #2, openai:m (memory)". The model is left out if all
  * are equal. A heap string. */
 static char *run_view_subject(const struct run_view *v, const struct episode *e)
 {
 	auto_free char *name = run_view_name(e);
-	auto_free char *player = run_player(&v->players, e);
+	auto_free char *model = run_model_name(&v->models, e);
 
-	return xasprintf("%s%s%s", name, *player ? ", " : "", player);
+	return xasprintf("%s%s%s", name, *model ? ", " : "", model);
 }
 
 void run_view_began(struct run_view *v, const struct episode *e)

@@ -2,7 +2,7 @@
 #ifndef CMD_RUN_VIEW_H
 #define CMD_RUN_VIEW_H
 
-#include "cmd/run_player.h"
+#include "cmd/run_models.h"
 
 /*
  * Progress of a run on stderr. On a terminal, each running episode has a line that is redrawn, as
@@ -16,10 +16,10 @@ struct run_view {
 	enum run_verbosity verbosity;
 	bool live;
 	bool colours;
-	struct run_players players; /* each line names its player if there are several */
-	int drawn;                  /* number of redrawn lines on the screen */
-	int64_t drawn_ns;           /* clock_now_ns() of the last drawing */
-	struct buf above;           /* lines to print above the redrawn ones at the next drawing */
+	struct run_models models; /* each line names its model if there are several */
+	int drawn;                /* number of redrawn lines on the screen */
+	int64_t drawn_ns;         /* clock_now_ns() of the last drawing */
+	struct buf above;         /* lines to print above the redrawn ones at the next drawing */
 	const struct episode *episodes;
 	size_t n;
 };

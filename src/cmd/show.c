@@ -173,7 +173,7 @@ static void show_add_summary(struct buf *out, struct show *s)
 	buf_add_str(out, term_style(s->style.colours, TERM_RESET));
 }
 
-/* The task's text that the player got: the first message that is not a demonstration. */
+/* The task's text that the model got: the first message that is not a demonstration. */
 static const char *show_assignment(const struct show *s)
 {
 	const struct traj *t = s->run.traj;

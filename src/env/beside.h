@@ -12,7 +12,7 @@
 /* Serves `validate` and `submit`. Call it after calls_advance(). */
 void beside_advance(struct fh_env *env);
 
-/* Ends a grading that goes on when the command has ended. The step scores the submission then. */
+/* Ends an unfinished grading when the command has ended. The step scores the submission then. */
 void beside_end(struct fh_env *env);
 
 #endif

@@ -93,7 +93,7 @@ static void drive_cancel(struct fh_env *env)
 	}
 }
 
-/* Ends a turn of a baseline whose environment shall not be opened any more. */
+/* Ends a turn because the environment that lent its interrupter was interrupted. */
 static bool drive_give_up(struct fh_env *env)
 {
 	struct fh_error err;
@@ -108,7 +108,7 @@ static bool drive_advance(struct poll_item *item)
 {
 	struct fh_env *env = drive_of(item);
 
-	if (env->for_baseline && turn_is_interrupted(env))
+	if (env->interrupter_is_lent && turn_is_interrupted(env))
 		return drive_give_up(env);
 	/* The thread that opens an environment looks for interrupts itself. */
 	if (env->turn.kind != TURN_OPEN && turn_take_interrupt(env))
@@ -140,7 +140,7 @@ static bool drive_advance(struct poll_item *item)
 static int drive_take(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 {
 	env->turn.work = WORK_NONE;
-	if (!env->for_baseline)
+	if (!env->interrupter_is_lent)
 		turn_take_interrupt(env);
 	if (env->turn.failure.code < 0) {
 		if (err)
@@ -176,7 +176,7 @@ static bool drive_sleep(struct fh_env *env, int64_t deadline_ns)
 	quiet = waits_poll(&w);
 	/* Read the descriptor before the next look for an interrupt. The request of an opening
 	 * stays, so its descriptor does, too. */
-	if (wakes && !env->for_baseline && w.fds[w.n - 1].revents)
+	if (wakes && !env->interrupter_is_lent && w.fds[w.n - 1].revents)
 		cancel_drain(cancel);
 	return quiet;
 }

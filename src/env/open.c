@@ -62,18 +62,18 @@ static void open_copy_options(
  */
 static int open_get_baseline(struct fh_env *env, struct fh_error *err)
 {
-	struct fh_env player = {
+	struct fh_env other = {
 		.spec = env->spec,
 		.terms = { .max_steps = BASELINE_STEPS_MAX, .judge_salt = BASELINE_JUDGE_SALT },
 		.interrupter = env->interrupter,
 		.is_open = true,
-		.for_baseline = true,
+		.interrupter_is_lent = true,
 	};
 	int r;
 
-	open_init(&player, 0);
-	r = baseline_get(&player, &player.spec, &env->baseline, err);
-	env_release(&player);
+	open_init(&other, 0);
+	r = baseline_get(&other, &other.spec, &env->baseline, err);
+	env_release(&other);
 	return r;
 }
 

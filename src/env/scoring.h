@@ -33,7 +33,7 @@ void scoring_take(struct env_scoring *s, const struct grade_result *result, stru
 
 /* Ends the grading, so that its scores don't count as those of the step's end. */
 void scoring_forget(struct env_scoring *s);
-/* Ends a validate's grading that goes on. It does not count as one of the episode's. */
+/* Ends the unfinished grading of a validate, which then does not count as one of the episode's. */
 void scoring_abandon(struct env_scoring *s);
 
 /* Sets the episode's scores so far in the step. */

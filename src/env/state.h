@@ -48,9 +48,9 @@ struct fh_env {
 	} terms;
 	size_t output_bytes; /* most bytes of output of a step */
 	bool is_open;
-	/* This is not an environment of a user. It plays the baseline of another one, which is
-	 * being opened. An interrupt of that one interrupts this one, too. */
-	bool for_baseline;
+	/* `interrupter` is another environment's, for which this one works while that is being
+	 * opened. An interrupt ends the turn, and stays for the other one to take. */
+	bool interrupter_is_lent;
 	struct fh_env_options given; /* copy of the caller's options, in spec.arena */
 	struct score baseline;       /* score of the task's baseline; empty: none */
 	char *welcome;               /* the first observation; NULL while the baseline is played */

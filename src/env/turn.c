@@ -85,7 +85,7 @@ void turn_begin(struct fh_env *env, enum turn kind)
 	grade_free(take_ptr(env->scoring.grade));
 	env->turn.failure.code = 0;
 	env->turn.cancelled = false;
-	if (kind == TURN_RESET && !env->for_baseline)
+	if (kind == TURN_RESET && !env->interrupter_is_lent)
 		turn_take_interrupt(env);
 	setup_begin_turn(&env->setup, kind == TURN_RESET);
 	env->turn.kind = kind;

@@ -47,7 +47,7 @@ int turn_check_idle(const struct fh_env *env, struct fh_error *err);
 /* Fails as turn_check_idle() does, and with -EPROTO before the first reset. */
 int turn_check_reset(const struct fh_env *env, struct fh_error *err);
 
-/* Lets the gym's poller drive the environment's turns, or fh_env_wait(). */
+/* Sets if the gym's poller drives the environment's turns. Otherwise fh_env_wait() does. */
 void turn_set_polled(struct fh_env *env, bool polled);
 
 /* Return true if fh_env_interrupt() was called. turn_take_interrupt() also forgets the call. */

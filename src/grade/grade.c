@@ -34,9 +34,10 @@ static void grade_conclude(struct grade *g, enum grade_verdict verdict, const ch
 }
 
 /*
- * Returns true if the grading says nothing about hidden answers. Then no program has run, or the
- * csv grader has refused the file's form. Other programs may tell in a sentence what they saw.
- * Code of the agent in a duel may, too.
+ * Returns true if the grading's sentence can't reveal hidden answers. Either no program has run, or
+ * the csv grader has refused the file's form. Sentences of other graders may tell what their
+ * program has seen. In a duel they may quote the agent's code, which has seen questions of the
+ * judge.
  */
 static bool grade_is_form_only(const struct grade *g)
 {
@@ -55,8 +56,7 @@ static void grade_resume(struct grade *g)
 	g->paused = false;
 }
 
-/* Returns true once nothing is left to wait for after the programs were stopped. The episode goes
- * on then. */
+/* Returns true once the stopped programs and the pausing have ended. Then resumes the episode. */
 static bool grade_settle(struct grade *g)
 {
 	bool all_over = !g->pausing || job_is_over(g->pausing);

@@ -40,8 +40,8 @@ int birth_become_root(struct fh_error *err);
  */
 int birth_surroundings(bool own_network, struct fh_error *err);
 
-/* Mounts the host paths that a sandbox shall see in the mount tree of the nursery, which makes the
- * sandbox. Runs in the nursery. */
+/* Checks the descriptors of a plan, and mounts its host paths into the mount tree of the nursery.
+ * The sandbox gets a copy of that tree. Runs in the nursery. */
 int birth_prepare(struct nursery *n, struct birth *b, struct fh_error *err);
 /*
  * Clones PID 1 of a sandbox and returns its pid. Runs in the nursery, which makes sandboxes, or in

@@ -16,14 +16,16 @@
 #include <unistd.h>
 
 /*
- * Ends sandboxes whose PID 1 does not end by itself. PID 1 should end when its owner closes it or
- * has ended. It does not if it is stopped. It also does not if it waits for the kernel's lock of a
- * file or pipe, which an agent holds. The nursery reads which sandboxes were closed in memory that
- * it shares with the owner (struct roll). It also knows which PID 1 it has reaped. If a closed
- * sandbox does not end in time, the nursery starts a child process, the worker. The worker joins
- * the sandbox' pid namespace and kills all processes there. If the worker hangs in the kernel, the
- * nursery goes on. Workers try again until PID 1 has ended, and the nursery stays that long. The
- * nursery polls: it waits for no file or pipe whose lock an agent can hold.
+ * Ends sandboxes whose PID 1 does not end by itself. PID 1 should end when its owner closes the
+ * sandbox or has ended. A PID 1 that is stopped can't. Neither can one that waits for the kernel's
+ * lock of a file or pipe while the agent holds the lock.
+ *
+ * The owner marks closed sandboxes in memory that it shares with the nursery (struct roll). The
+ * nursery knows which PID 1 it has reaped. If a closed sandbox does not end in time, the nursery
+ * starts a child process, the worker. The worker joins the sandbox' pid namespace and kills all
+ * processes there. A worker that hangs in the kernel does not stop the nursery. More workers try
+ * until PID 1 has ended, and the nursery does not end before. It polls, because it must not wait
+ * for a lock that an agent can hold.
  *
  * While no closed sandbox is left to end, ends_turn() only reads memory, once for each open
  * sandbox.

@@ -21,9 +21,9 @@ struct completion_source {
 
 /*
  * Result of completing the word before the cursor in a shell command. `insert` is the quoted text
- * to insert: the letters with which all choices go on. A space follows a single choice that is no
- * folder. If nothing can be inserted, `list` shows the choices. Both are empty if there are no
- * choices.
+ * to insert: the letters that follow the word in all choices. If there is a single choice, and it
+ * is not a folder, a space is added. If nothing can be inserted, `list` shows the choices. Both are
+ * empty if there are no choices.
  */
 struct completion {
 	struct buf insert, list;

@@ -72,19 +72,25 @@ bool typed_is_unfinished(const char *text)
 
 /* --- programs that need a terminal ------------------------------------------------------------ */
 
-static const char *const typed_full_screens[] = { "btop", "emacs", "htop", "joe", "less", "links",
-	"lynx", "man", "mc", "micro", "more", "most", "mutt", "nano", "ncdu", "nnn", "nvim",
-	"nvtop", "pico", "ranger", "rvim", "screen", "tig", "tmux", "top", "vi", "view", "vim",
-	"vimdiff", "vimtutor", "w3m", "watch" };
+static const char *const typed_full_screens[] = { "btop", "cgdb", "emacs", "gdbtui", "htop", "joe",
+	"less", "links", "lynx", "man", "mc", "micro", "more", "most", "mutt", "nano", "ncdu",
+	"nnn", "nvim", "nvtop", "pico", "ranger", "rvim", "screen", "tig", "tmux", "top", "vi",
+	"view", "vim", "vimdiff", "vimtutor", "w3m", "watch" };
 
-/* Options with which a full-screen program only prints, or beginnings of them: "-b" is for `top
- * -bn1` too. A name of NULL stands for all programs. */
+/* Options with which a program fills the screen, or a full-screen program only prints. An option
+ * may be cut short: "-b" is for `top -bn1` too. A name of NULL stands for all programs. */
 static const struct {
 	const char *name, *option;
-} typed_printing[] = { { NULL, "--help" }, { NULL, "--version" }, { "emacs", "--batch" },
-	{ "links", "-dump" }, { "lynx", "-dump" }, { "nvim", "--headless" }, { "nvim", "-es" },
-	{ "top", "-b" }, { "vi", "-es" }, { "view", "-es" }, { "vim", "-Es" }, { "vim", "-es" },
-	{ "w3m", "-dump" } };
+	bool fills; /* false: the program only prints, whatever other options it has */
+} typed_options[] = { { NULL, "--help", false }, { NULL, "--version", false },
+	{ "emacs", "--batch", false }, { "gdb", "--interpreter tui", true },
+	{ "gdb", "--interpreter=tui", true }, { "gdb", "--tui", true }, { "gdb", "-i tui", true },
+	{ "gdb", "-i=tui", true }, { "gdb", "-interpreter tui", true },
+	{ "gdb", "-interpreter=tui", true }, { "gdb", "-tui", true }, { "links", "-dump", false },
+	{ "lynx", "-dump", false }, { "nvim", "--headless", false }, { "nvim", "-es", false },
+	{ "perf", "--tui", true }, { "top", "-b", false }, { "vi", "-es", false },
+	{ "view", "-es", false }, { "vim", "-Es", false }, { "vim", "-es", false },
+	{ "w3m", "-dump", false } };
 
 /* Returns true for a word that may stand before a program's name in a command. Examples are an
  * assignment, `sudo` and its options. */
@@ -137,10 +143,13 @@ static bool typed_fills_screen(const char *word, const char *rest)
 
 	for (size_t i = 0; i < ARRAY_SIZE(typed_full_screens); i++)
 		fills = fills || str_eq(word, typed_full_screens[i]);
-	for (size_t i = 0; i < ARRAY_SIZE(typed_printing); i++)
-		if ((!typed_printing[i].name || str_eq(word, typed_printing[i].name)) &&
-				typed_has_option(rest, typed_printing[i].option))
-			return false;
+	for (size_t i = 0; i < ARRAY_SIZE(typed_options); i++)
+		if ((!typed_options[i].name || str_eq(word, typed_options[i].name)) &&
+				typed_has_option(rest, typed_options[i].option)) {
+			if (!typed_options[i].fills)
+				return false;
+			fills = true;
+		}
 	return fills;
 }
 

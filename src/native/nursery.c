@@ -32,7 +32,7 @@
 #define NURSERY_FD 3
 #define PLUGIN_FD 4
 #define COMMAND "enable -f /proc/self/fd/4 fumehood && fumehood 3"
-/* milliseconds to wait until a nursery ends, which it does once all its sandboxes have ended */
+/* most milliseconds to wait for the end of a nursery, which comes after the end of its sandboxes */
 #define NURSERY_END_MS 2000
 
 const char *const listed_paths[] = {

@@ -107,7 +107,8 @@ static void messages_take_use(
 	m->uses = r->uses;
 }
 
-/* Takes the tool calls of a message as OpenAI and Anthropic have them, and whose result it is. */
+/* Takes a message's tool calls, in the form of OpenAI or Anthropic. A message with a tool's result
+ * has the id of its call. */
 static void messages_take_tools(struct messages_record *r, const json_t *message)
 {
 	struct arena *a = &r->arena;

@@ -98,7 +98,7 @@ bool takeover_look(struct takeover *t, const char *record, struct desk_view *out
 int takeover_give(struct takeover *t, const char *record, struct desk_order *order, int step,
 		struct fh_error *err);
 
-/* Path of the record of the first episode that goes on, on the heap. NULL: there is none. */
+/* Path of the record of the first unfinished episode, on the heap. NULL: there is none. */
 char *takeover_first(struct takeover *t);
 
 /* Returns true if a person looked at a desk in the last seconds. */

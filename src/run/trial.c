@@ -13,6 +13,7 @@
 #include "task/load.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -249,24 +250,31 @@ static bool trial_is_generated(const struct task *task)
 	return false;
 }
 
-/* Plays a task once more with the seed at index `i`. It is a seed of the training and the judge,
+/* Plays the task once more with the seed at index `i`. It is a seed of the training and the judge,
  * and of the data if that is generated. */
-static bool trial_try_task(struct trying *t, const struct task *task, int i)
+static bool trial_try_seed(struct trying *t, int i)
 {
-	struct fh_env_options options = trial_options_of(task, t->trial->python);
+	const struct trial *trial = t->trial;
+	struct task_places places = *trial->places;
+	bool generated = trial_is_generated(t->task), ok;
+	uint64_t seed = (uint64_t)i + (generated ? places.data_seed : 0);
 	auto_free char *variable = xasprintf(SEED_VARIABLE "=%d", i);
 	const char *variables[] = { variable };
-	struct attempt a = { .task = task, .err = FH_ERROR_INIT };
-	bool generated = trial_is_generated(task);
-	auto_free char *with = i == 0
-			? xstrdup("")
-			: xasprintf(" with the %s seed %llu", generated ? "data" : "judge's",
-					  generated ? (unsigned long long)task->data_seed
-						    : (unsigned long long)i);
+	auto_free char *with = i == 0 ? xstrdup("")
+				      : xasprintf(" with the %s seed %" PRIu64,
+							generated ? "data" : "judge's", seed);
 	auto_free char *baseline = xasprintf("the baseline%s", with);
 	auto_free char *solution = xasprintf("the solution%s", with);
-	bool ok;
+	struct attempt a = { .err = FH_ERROR_INIT };
+	auto_task struct task *task = NULL;
+	struct fh_env_options options;
 
+	if (generated)
+		places.data_seed = seed;
+	if (task_load(&places, trial->spec, NULL, &task, &a.err) < 0)
+		return trial_failed(t->played, "the task", &a.err);
+	a.task = task;
+	options = trial_options_of(task, trial->python);
 	options.judge_salt = FIRST_SALT + (uint64_t)i;
 	options.variables = variables;
 	options.n_variables = i == 0 ? 0 : ARRAY_SIZE(variables);
@@ -279,48 +287,10 @@ static bool trial_try_task(struct trying *t, const struct task *task, int i)
 	return ok;
 }
 
-static bool trial_try_seed(struct trying *t, int i)
-{
-	struct task_places places = *t->trial->places;
-	struct task *task = NULL;
-	struct fh_error err;
-	bool ok;
-
-	if (trial_is_generated(t->task))
-		places.data_seed += (uint64_t)i;
-	if (task_load(&places, t->trial->spec, NULL, &task, &err) < 0)
-		return trial_failed(t->played, "the task", &err);
-	ok = trial_try_task(t, task, i);
-	task_free(task);
-	return ok;
-}
-
-static bool trial_play_seeds(struct trying *t)
-{
-	const struct task *task = t->task;
-
-	json_object_set_new(t->played, "metric", json_text(task->metric));
-	if (!task->baseline_command || task->baseline_is_published)
-		/* Another machine computed these scores. */
-		trial_add_scores(t->played, "published", task->published, task->n_published);
-	if (!task->baseline_command)
-		json_object_set_new(t->played, "note",
-				json_text("the baseline is not played: no 'baseline_paths' name "
-					  "its program"));
-	for (int i = 0; i < t->trial->n_seeds || i == 0; i++)
-		if (!trial_try_seed(t, i))
-			break;
-	if (t->trial->n_seeds > 1)
-		json_object_set_new(
-				t->played, "seeds", trial_sides_json(&t->baseline, &t->solution));
-	return !json_object_get(t->played, "problem");
-}
-
 int trial_play(const struct trial *trial, json_t *played, struct fh_error *err)
 {
-	struct task *task = NULL;
+	auto_task struct task *task = NULL;
 	struct trying t = { .trial = trial, .played = played };
-	bool ok;
 	int r = task_load(trial->places, trial->spec, NULL, &task, err);
 
 	if (r < 0)
@@ -329,12 +299,21 @@ int trial_play(const struct trial *trial, json_t *played, struct fh_error *err)
 	t.baseline = (struct trial_side){ .name = "baseline", .expect = &task->expect_baseline };
 	t.solution = (struct trial_side){ .name = "solution", .expect = &task->expect_solution };
 	r = trial_open_gym(trial->places, &t.gym, err);
-	if (r < 0) {
-		task_free(task);
+	if (r < 0)
 		return r;
-	}
-	ok = trial_play_seeds(&t);
+	json_object_set_new(played, "metric", json_text(task->metric));
+	if (!task->baseline_command || task->baseline_is_published)
+		/* Another machine computed these scores. */
+		trial_add_scores(played, "published", task->published, task->n_published);
+	if (!task->baseline_command)
+		json_object_set_new(played, "note",
+				json_text("the baseline is not played: no 'baseline_paths' name "
+					  "its program"));
+	for (int i = 0; i < trial->n_seeds || i == 0; i++)
+		if (!trial_try_seed(&t, i))
+			break;
 	fh_gym_close(t.gym);
-	task_free(task);
-	return ok;
+	if (trial->n_seeds > 1)
+		json_object_set_new(played, "seeds", trial_sides_json(&t.baseline, &t.solution));
+	return !json_object_get(played, "problem");
 }

@@ -14,9 +14,9 @@ enum client_form {
 
 /*
  * A client of the server. The transport does not matter: a WebSocket, an HTTP request, or standard
- * input and output. It sends one message at a time. `answered` is called for each message,
- * perhaps before the function returns that takes the message. `answer` is then to be sent, if it is
- * not empty.
+ * input and output. The server answers one message of it at a time, and calls `answered` once for
+ * each. It may do so before the function that was given the message returns. `answered` sends
+ * `answer`, unless that is empty.
  */
 struct client {
 	struct seats *seats;

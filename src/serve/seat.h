@@ -20,7 +20,7 @@ enum seat_phase {
 enum seat_failure {
 	SEAT_OK,
 	SEAT_INVALID,    /* the request is wrong, and changed nothing */
-	SEAT_TOO_LARGE,  /* the same, because the action is too long */
+	SEAT_TOO_LARGE,  /* the action is too long, and changed nothing */
 	SEAT_NO_OPENING, /* the environment could not be opened */
 	SEAT_FAILED,
 };
@@ -98,7 +98,7 @@ struct seat *seat_new(struct host *host);
 void seat_reset(struct seat *s, const struct seat_reset *reset, seat_done *done, void *user);
 void seat_step(struct seat *s, const struct fh_action *action, seat_done *done, void *user);
 
-/* Goes on after a thread that has ended. */
+/* Takes the result of the seat's thread, if the thread has ended. */
 void seat_advance(struct seat *s);
 
 /* Begins to open the environment of a queued reset, if a thread may be started. */

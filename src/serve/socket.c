@@ -325,7 +325,7 @@ void socket_drain(struct connection *c)
 		lws_api.callback_on_writable(c->wsi);
 }
 
-/* True if the client has closed its end. While the socket is not read, nothing else tells it. */
+/* True if the client has closed its end. Needed while the socket is not read: no read returns 0. */
 static bool socket_is_left(const struct connection *c)
 {
 	struct tcp_info info;

@@ -37,15 +37,11 @@ static void stdio_answered(void *user)
 
 /* --- input ------------------------------------------------------------------------------------ */
 
-static void stdio_take_line(struct stdio *s, const char *line, size_t n)
-{
-	mcp_keep(&s->client, &s->inbox, line, n);
-}
-
 static void stdio_end_line(struct stdio *s)
 {
 	if (s->in.len || s->skipping)
-		stdio_take_line(s, s->skipping ? "too long" : buf_str(&s->in), s->in.len);
+		mcp_keep(&s->client, &s->inbox, s->skipping ? "too long" : buf_str(&s->in),
+				s->in.len);
 	s->skipping = false;
 	buf_clear(&s->in);
 }
@@ -146,32 +142,23 @@ static int stdio_wait(struct stdio *s, int in_fd, int out_fd, struct fh_error *e
 	return seats_advance(&s->seats, err);
 }
 
-static int stdio_run(struct stdio *s, int in_fd, int out_fd, struct fh_error *err)
-{
-	while (!stdio_is_over(s)) {
-		int r = stdio_wait(s, in_fd, out_fd, err);
-
-		stdio_go_on(s);
-		if (r < 0)
-			return r;
-		if (r > 0)
-			break;
-	}
-	return 0;
-}
-
 int stdio_serve(struct host *host, int in_fd, int out_fd, struct fh_error *err)
 {
 	struct stdio s = { .seats = SEATS_INIT(s.seats, host),
 		.in = BUF_INIT(CLIENT_MESSAGE_BYTES_MAX) };
-	int r;
+	int r = 0;
 
 	client_init(&s.client, &s.seats, stdio_answered, &s);
 	s.client.must_own = true;
-	r = stdio_run(&s, in_fd, out_fd, err);
+	while (!stdio_is_over(&s)) {
+		r = stdio_wait(&s, in_fd, out_fd, err);
+		if (r != 0)
+			break;
+		stdio_go_on(&s);
+	}
 	client_release(&s.client);
 	seats_end(&s.seats);
 	inbox_release(&s.inbox);
 	buf_release(&s.in);
-	return r;
+	return r < 0 ? r : 0;
 }

@@ -251,36 +251,6 @@ static int load_check_data_seed(const struct task_loading *l)
 			task->id, *task->variant ? ":" : "", task->variant);
 }
 
-/* Load data sets first, because paths may name them, and the description last, because it lists the
- * files. */
-static int load_fill_files(struct task_loading *l)
-{
-	int r = l->mlgym ? mlgym_load_datasets(l) : task_load_datasets(l);
-
-	if (r < 0)
-		return r;
-	r = load_check_data_seed(l);
-	if (r < 0)
-		return r;
-	r = task_load_files(l);
-	if (r < 0)
-		return r;
-	r = l->mlgym ? mlgym_load_grader(l) : task_load_grader(l);
-	if (r < 0)
-		return r;
-	r = task_load_baseline(l);
-	if (r < 0)
-		return r;
-	r = l->mlgym ? mlgym_load_binds(l) : task_load_binds(l);
-	if (r < 0)
-		return r;
-	if (l->mlgym)
-		mlgym_load_description(l);
-	else
-		load_description(l);
-	return 0;
-}
-
 /* Finds a task and reads its YAML. The caller frees l->task, also after an error. */
 static int load_read_yaml(struct task_loading *l, const char *spec, char **out_variant)
 {
@@ -322,6 +292,7 @@ static int load_read_yaml(struct task_loading *l, const char *spec, char **out_v
 	return 0;
 }
 
+/* Fills in l->task. `with_files`: false: only task.yaml is read. */
 static int load_fill(struct task_loading *l, const char *spec, const char *variant, bool with_files)
 {
 	auto_free char *named = NULL;
@@ -334,12 +305,35 @@ static int load_fill(struct task_loading *l, const char *spec, const char *varia
 		return r;
 	load_fill_plain(l);
 	r = l->mlgym ? mlgym_load_plain(l) : 0;
+	if (r < 0 || !with_files)
+		return r;
+	/* Load data sets first: paths may name them. */
+	r = l->mlgym ? mlgym_load_datasets(l) : task_load_datasets(l);
 	if (r < 0)
 		return r;
-	return with_files ? load_fill_files(l) : 0;
+	r = load_check_data_seed(l);
+	if (r < 0)
+		return r;
+	r = task_load_files(l);
+	if (r < 0)
+		return r;
+	r = l->mlgym ? mlgym_load_grader(l) : task_load_grader(l);
+	if (r < 0)
+		return r;
+	r = task_load_baseline(l);
+	if (r < 0)
+		return r;
+	r = l->mlgym ? mlgym_load_binds(l) : task_load_binds(l);
+	if (r < 0)
+		return r;
+	/* Load the description last: it lists the files. */
+	if (l->mlgym)
+		mlgym_load_description(l);
+	else
+		load_description(l);
+	return 0;
 }
 
-/* Loads a task into l->task. `with_files`: false: only task.yaml is read. */
 static int load_make(struct task_loading *l, const char *spec, const char *variant, bool with_files,
 		struct task **out)
 {

@@ -55,7 +55,7 @@ enum guard_verdict guard_check_place(const struct guard *g, const struct guard_r
 		return GUARD_WRONG_HOST;
 	if (!q->origin || guard_lists(&g->origins, q->origin))
 		return GUARD_OK;
-	/* A page that this server gave out has the server's own name. */
+	/* The origin of this server's own pages is "http://" and the server's name. */
 	return str_starts(q->origin, "http://") && strcasecmp(q->origin + 7, q->host) == 0
 			? GUARD_OK
 			: GUARD_WRONG_ORIGIN;

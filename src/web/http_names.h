@@ -16,7 +16,7 @@
 TAILQ_HEAD(http_name_list, http_name);
 
 struct http_names {
-	struct http_name_list asking; /* name lookups of calls that go on, sorted by deadline */
+	struct http_name_list asking; /* name lookups of unfinished calls, sorted by deadline */
 	struct http_name_list left;
 };
 

@@ -168,6 +168,9 @@ def test_export_replaces_no_fuller_trajectory(fumehood):
 def test_export_names_what_it_was_given(fumehood):
     done = fumehood("export", "/nonexist", status=2)
     assert done.stderr == "fumehood: export '/nonexist': No such file or directory\n"
+    for path, folder in (("/usr", "/usr"), ("/etc/passwd", "/etc")):
+        done = fumehood("export", path, status=2)
+        assert done.stderr == f"fumehood: '{path}' is not a run: '{folder}' has no events.jsonl\n"
 
 
 def make_slow_task(tasks, mark: str) -> None:

@@ -83,8 +83,13 @@ def test_keys_are_yaml_that_says_the_same(fumehood):
             "task 'titanicSurvival' has no variant 'none'; there are: full, micro",
         ),
         ("show cifar", 2, "no task 'cifar'; did you mean 'imageClassificationCifar10'?"),
-        ("check nothing", 2, "no task 'nothing'; there are: "),
-        ("new titanic/x", 2, "'titanic/x' can't be the name of a task"),
+        ("check nothing", 2, "no task 'nothing'; there are: 3SATTime, battleOfSexes, blotto, "),
+        (
+            "new titanic/x",
+            2,
+            "'titanic/x' can't be the name of a task: it may have letters, digits, '_', '-' and "
+            "'.', and --tasks-dir names its folder",
+        ),
         ("new --grader quiz x", 2, "quiz"),
     ],
 )

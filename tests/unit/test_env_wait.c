@@ -151,7 +151,7 @@ static void test_signal_ends_a_wait(void **state)
 #define THREADS 6
 #define STEPS 40
 
-struct player {
+struct playing {
 	pthread_t thread;
 	size_t number;
 	struct fh_error err;
@@ -169,7 +169,7 @@ struct player {
 /* Opens and plays an environment, with nothing but starts and waits. */
 static void *play(void *arg)
 {
-	struct player *p = arg;
+	struct playing *p = arg;
 	struct fh_env *env = NULL;
 	struct fh_step mine;
 
@@ -201,12 +201,12 @@ static void *play(void *arg)
 /* Threads wait for environments of their own. Meanwhile this thread polls others. */
 static void test_threads(void **state)
 {
-	struct player players[THREADS] = { 0 };
+	struct playing all[THREADS] = { 0 };
 	struct fh_env *env = open_episode("rows");
 
 	for (size_t i = 0; i < THREADS; i++) {
-		players[i].number = i;
-		assert_int_equal(pthread_create(&players[i].thread, NULL, play, &players[i]), 0);
+		all[i].number = i;
+		assert_int_equal(pthread_create(&all[i].thread, NULL, play, &all[i]), 0);
 	}
 	for (int i = 0; i < 4; i++) {
 		start(env, "sleep 0.01; echo polled");
@@ -216,9 +216,9 @@ static void test_threads(void **state)
 		assert_string_equal(step.observation, "polled\n");
 	}
 	for (size_t i = 0; i < THREADS; i++) {
-		pthread_join(players[i].thread, NULL);
-		if (players[i].line)
-			fail_msg("line %d: %s", players[i].line, players[i].err.message);
+		pthread_join(all[i].thread, NULL);
+		if (all[i].line)
+			fail_msg("line %d: %s", all[i].line, all[i].err.message);
 	}
 	fh_env_close(env);
 }

@@ -3,7 +3,7 @@
 
 #include "model/model.h"
 
-/* Players whose actions are known beforehand: a list, a file or a task's baseline. Also specs and
+/* Models whose actions are known beforehand: a list, a file or a task's baseline. Also specs and
  * files that are refused. */
 
 static struct fh_error error;
@@ -19,7 +19,7 @@ static int open_model(struct scratch *s, const char *spec, struct model **out)
 			out, &error);
 }
 
-/* Opens a player by its spec, and expects its label and actions, until it has submitted twice. */
+/* Opens a model by its spec, and expects its label and actions, until it has submitted twice. */
 static void assert_says(
 		struct scratch *s, const char *spec, const char *label, const char *const *actions)
 {

@@ -52,7 +52,7 @@ struct metric {
 	bool labels; /* predictions are names of classes */
 };
 
-/* Checks that predictions are numbers of a range, and whole ones if they are labels. Fails as
+/* Checks that predictions are numbers in `range`, and whole numbers if they are labels. Fails as
  * score() does. */
 int metric_check_range(const struct metric *metric, const struct scored *s,
 		const struct score_range *range, struct fh_error *err);
