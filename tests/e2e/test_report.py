@@ -272,9 +272,8 @@ def test_models_of_different_tasks(fumehood, runs):
     mlgym_run(runs, "one", "prisonersDilemma", 0, [2.0])
     notes = json.loads(fumehood("report", runs, "--json").stdout)["notes"]
     (note,) = [n for n in notes if "of all models" in n]
-    assert "Only 2 of 3 tasks" in note and note.endswith(
-        ": fumehood report --task battleOfSexes,blotto"
-    )
+    assert "Only 2 of 3 tasks" in note
+    assert note.endswith(": fumehood report --task battleOfSexes,blotto")
     args = (runs, "--json", "--tasks", "battleOfSexes,blotto")
     assert "of all models" not in fumehood("report", *args).stdout
 
