@@ -68,8 +68,8 @@ bool request_reader_lists(const struct request_reader *r, const char *name, cons
 /* A proxy in front may take another one of these headers than this reader. */
 static bool request_repeats(const struct request_reader *r, const char *name)
 {
-	static const char *const once[] = { "authorization", "content-length", "host",
-		"mcp-session-id", "origin", "sec-websocket-key", "sec-websocket-version",
+	static const char *const once[] = { "authorization", "content-length", "content-type",
+		"host", "mcp-session-id", "origin", "sec-websocket-key", "sec-websocket-version",
 		"transfer-encoding", "x-api-key", NULL };
 
 	for (size_t i = 0; once[i]; i++)

@@ -35,7 +35,7 @@
 
 /*
  * libwebsockets accepts connections, and watches their sockets. It has its own pages for requests
- * that it can't read, and none for a head that is too long. So this file reads requests itself.
+ * that it can't read, and none for a head that is too long. So it gives this file the bytes.
  */
 
 struct view {
@@ -52,22 +52,21 @@ struct view {
 };
 
 enum view_stage {
-	VIEW_HEAD,   /* a request begins */
-	VIEW_BODY,   /* an order follows */
-	VIEW_ANSWER, /* an answer is being sent */
-	VIEW_LINGER, /* all is sent; what still comes is dropped, so that the answer is not lost */
+	VIEW_REQUEST, /* a request comes */
+	VIEW_ANSWER,  /* an answer is being sent */
+	VIEW_LINGER,  /* all is sent; what still comes is dropped, so that the answer is not lost */
 };
 
 /* A connection. */
 struct view_link {
 	struct lws *wsi;
 	enum view_stage stage;
-	struct buf head, body; /* parts of the request */
-	size_t n_body;
+	struct buf in; /* bytes that were not taken yet */
+	struct request_reader request;
+	const char *path; /* path of the request behind the token; NULL: it was not admitted yet */
 	struct page_answer answer;
 	size_t sent; /* bytes of the answer's text */
 	bool headed;
-	bool is_head;           /* the answer is sent without its text */
 	bool closes;            /* the connection ends with the answer */
 	struct view_link *next; /* in the view's list of streams */
 	int64_t told_ns;        /* when the stream sent something */
@@ -82,6 +81,12 @@ static struct view *view_of(struct lws *wsi)
 static struct view_link *view_link_of(struct lws *wsi)
 {
 	return lws_api.get_opaque_user_data(wsi);
+}
+
+/* True if the answer is sent without its text. */
+static bool view_is_head(const struct view_link *c)
+{
+	return c->request.method && str_eq(c->request.method, "HEAD");
 }
 
 static void view_set_timeout(const struct view_link *c, int seconds)
@@ -180,11 +185,12 @@ static void view_clear(struct view_link *c)
 	if (c->answer.stream)
 		view_leave_stream(view_of(c->wsi), c);
 	buf_release(&c->answer.text);
-	buf_release(&c->head);
-	buf_release(&c->body);
+	buf_release(&c->in);
+	request_reader_release(&c->request);
 	buf_init(&c->answer.text, PAGE_ANSWER_BYTES_MAX);
-	buf_init(&c->head, ADMIT_HEAD_BYTES_MAX);
-	buf_init(&c->body, ADMIT_BODY_BYTES_MAX);
+	buf_init(&c->in, 2 * REQUEST_HEAD_MAX);
+	request_reader_init(&c->request, ADMIT_BODY_BYTES_MAX);
+	c->path = NULL;
 	c->sent = 0;
 	c->headed = false;
 }
@@ -192,7 +198,7 @@ static void view_clear(struct view_link *c)
 static void view_end_answer(struct view_link *c)
 {
 	view_clear(c);
-	c->stage = c->closes ? VIEW_LINGER : VIEW_HEAD;
+	c->stage = c->closes ? VIEW_LINGER : VIEW_REQUEST;
 	view_set_timeout(c, c->closes ? LINGER_TIMEOUT_S : IDLE_TIMEOUT_S);
 	if (c->closes)
 		shutdown(lws_api.get_socket_fd(c->wsi), SHUT_WR);
@@ -212,7 +218,7 @@ static int view_send_head(struct view_link *c)
 
 	head_put(&head, &c->answer, c->closes, view_of(c->wsi)->guard.token);
 	c->headed = true;
-	if (c->is_head)
+	if (view_is_head(c))
 		c->sent = c->answer.text.len;
 	return view_write(c, head.data, head.len);
 }
@@ -261,89 +267,69 @@ static int view_writable(struct view_link *c)
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-static void view_answer(struct view_link *c, const struct admitted *a)
+static void view_answer(struct view_link *c)
 {
 	struct view *v = view_of(c->wsi);
-	const struct page_request q = {
-		.path = a->path, .query = a->query, .takeover = v->options->takeover
-	};
+	struct takeover *t = v->options->takeover;
+	const struct page_request q = { .path = c->path, .query = c->request.query, .takeover = t };
 
-	page_make(&v->library, &q, &c->answer);
+	if (str_eq(c->request.method, "POST"))
+		page_order(&v->library, t, &c->request.body, &c->answer);
+	else
+		page_make(&v->library, &q, &c->answer);
+	c->closes = c->request.closes || c->in.len; /* an early second request is dropped */
 	if (c->answer.stream && v->n_streams >= STREAMS_MAX) {
 		view_leave_stream(v, c);
 		c->answer.status = 503;
 	}
 	if (c->answer.stream) {
 		c->closes = true;
-		c->ended = c->is_head;
+		c->ended = view_is_head(c);
 		view_join_stream(v, c);
 	}
 	view_begin_answer(c);
 }
 
-/* Takes bytes of an order, and gives it when it is whole. */
-static int view_take_body(struct view_link *c, const char *data, size_t n)
+/* Waits for the rest of a request. */
+static int view_wait(struct view_link *c)
 {
-	struct view *v = view_of(c->wsi);
-	size_t left = c->n_body - c->body.len;
+	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
 
-	buf_add(&c->body, data, n < left ? n : left);
-	view_set_timeout(c, REQUEST_TIMEOUT_S);
-	if (c->body.truncated)
-		return -1;
-	if (c->body.len < c->n_body)
+	if (!c->path)
 		return 0;
-	page_order(&v->library, v->options->takeover, &c->body, &c->answer);
-	c->closes = true;
-	view_begin_answer(c);
-	return 0;
+	view_set_timeout(c, REQUEST_TIMEOUT_S);
+	if (!c->request.expects)
+		return 0;
+	c->request.expects = false;
+	return view_write(c, go_on, sizeof(go_on) - 1);
 }
 
-/* Takes bytes of a request's head. `data` may have bytes behind it. */
-static int view_take_head(struct view_link *c, const char *data, size_t n)
+static int view_take_request(struct view_link *c, const char *data, size_t n)
 {
 	struct view *v = view_of(c->wsi);
-	size_t before = c->head.len, from = before < 3 ? 0 : before - 3, n_head;
-	struct admitted a;
-	const char *end;
+	struct request_reader *r = &c->request;
+	int status, refused = 0;
 
-	buf_add(&c->head, data, n);
-	if (!c->head.data)
+	buf_add(&c->in, data, n);
+	if (c->in.truncated)
 		return -1;
-	end = memmem(c->head.data + from, c->head.len - from, "\r\n\r\n", 4);
-	if (!end) {
-		int status = admit_partial(c->head.data, c->head.len);
-
-		if (status)
-			view_refuse(c, status);
-		return 0;
-	}
-	n_head = (size_t)(end + 4 - c->head.data);
-	data += n_head - before;
-	n -= n_head - before;
-	a = admit(c->head.data, n_head, &v->guard, v->options->takeover != NULL);
-	c->is_head = a.is_head;
-	if (!a.path) {
-		view_refuse(c, a.status);
-		return 0;
-	}
-	c->n_body = a.n_body;
-	c->closes = a.closes || n; /* a second request that came with the first one is dropped */
-	if (!a.is_order) {
-		view_answer(c, &a);
-		return 0;
-	}
-	c->stage = VIEW_BODY;
-	return view_take_body(c, data, n);
+	status = request_reader_feed(r, &c->in);
+	if (r->has_head && status < 400 && !c->path)
+		refused = admit(r, &v->guard, v->options->takeover != NULL, &c->path);
+	if (refused || status >= 400)
+		view_refuse(c, refused ? refused : status);
+	else if (status == 1)
+		view_answer(c);
+	else
+		return view_wait(c);
+	return 0;
 }
 
 static int view_take(struct view_link *c, const char *data, size_t n)
 {
 	switch (c->stage) {
-	case VIEW_HEAD:
-		return view_take_head(c, data, n);
-	case VIEW_BODY:
-		return view_take_body(c, data, n);
+	case VIEW_REQUEST:
+		return view_take_request(c, data, n);
 	case VIEW_ANSWER:
 		c->closes = true; /* the next request came too early, and is dropped */
 		return 0;

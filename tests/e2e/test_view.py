@@ -132,10 +132,12 @@ def test_requests_that_are_no_requests_get_a_sentence(view, tmp_path):
     write_events(tmp_path / "runs" / "a" / "events.jsonl", OPEN, STEP)
     viewer = view(tmp_path / "runs")
     top, host = f"/{viewer.token}/", f"Host: 127.0.0.1:{viewer.port}\r\n"
+    many, twice = "X: y\r\n" * 100, "Content-Type: a\r\n" * 2
     cases = [
         (f"GET {top}{'a' * 100_000} HTTP/1.1\r\n{host}", 414, "The address is too long."),
         (f"GET {top} HTTP/1.1\r\n{host}X: {'a' * 100_000}\r\n", 431, "headers are too long."),
         (f"GET {top} HTTP/1.1\r\n{host}{'X: y' * 5000}\r\n", 431, "headers are too long."),
+        (f"GET {top} HTTP/1.1\r\n{host}{many}", 431, "more than 100 headers"),
         (f"TRACE {top} HTTP/1.1\r\n{host}", 405, "only read, by GET"),
         (f"BREW {top} HTTP/1.1\r\n{host}", 405, "only read, by GET"),
         (f"get {top} HTTP/1.1\r\n{host}", 400, "not one of HTTP"),
@@ -144,12 +146,14 @@ def test_requests_that_are_no_requests_get_a_sentence(view, tmp_path):
         (f"GET * HTTP/1.1\r\n{host}", 400, "begin with '/'"),
         (f"GET {top}\n{host}", 400, "not one of HTTP"),
         (f"GET {top} HTTP/1.1\r\n{host}{host}", 400, "not one of HTTP"),
+        (f"GET {top} HTTP/1.1\r\n{host}{twice}", 400, "not one of HTTP"),
         (f"GET {top} HTTP/1.1\r\n{host}A : b\r\n", 400, "not one of HTTP"),
         (f"GET {top} HTTP/2.0\r\n{host}", 505, "HTTP/1.0 and 1.1"),
         (f"GET {top} HTTP/1.1\r\n", 403, "the token"),
         (f"GET {top[:-1]} HTTP/1.1\r\n{host}", 301, "ends with '/'"),
         ("\x16\x03\x01\x02", 400, "not one of HTTP"),
         (f"GET {top} HTTP/1.1\r\n{host}Transfer-Encoding: chunked\r\n", 413, "a body"),
+        (f"GET {top} HTTP/1.1\r\n{host}Transfer-Encoding: gzip\r\n", 501, "other than chunked"),
     ]
     for request, status, sentence in cases:
         head, text = raw(viewer, request.encode() + b"\r\n")
