@@ -85,6 +85,7 @@ const char *admit_reason(int status)
 		{ 413, "The request has a body that is not expected, or too long.\n" },
 		{ 414, "The address is too long.\n" },
 		{ 415, "An order is plain JSON, with the Content-Type " ORDER_TYPE ".\n" },
+		{ 417, "The server meets no expectation but 100-continue.\n" },
 		{ 431, "There are more than 100 headers, or the headers are too long.\n" },
 		{ 501, "The request has a Transfer-Encoding other than chunked.\n" },
 		{ 505, "The server speaks HTTP/1.0 and 1.1.\n" },
