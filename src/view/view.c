@@ -28,7 +28,10 @@
 #define LINGER_TIMEOUT_S 2
 #define CHUNK_BYTES (32L << 10)
 #define HEAD_BYTES_MAX 2048
+#define IO_BYTES (HEAD_BYTES_MAX + CHUNK_BYTES) /* most bytes that are read or written at once */
 #define ADDRESS_BYTES 512
+#define LINKS_MANY 32
+#define LINKS_REST_US 50000 /* a rest between looks at so many connections */
 #define STREAM_NEWS_US (250 * LWS_US_PER_MS)
 #define STREAMS_MAX 200
 #define STREAM_QUIET_NS (15 * NS_PER_S) /* a silent stream shows this often that it is alive */
@@ -43,6 +46,8 @@ struct view {
 	struct library library;
 	struct guard guard;
 	struct lws_context *context;
+	size_t n_links;
+	bool is_busy;                /* an answer or a request goes on */
 	lws_sorted_usec_list_t news; /* timer of the streams */
 	struct view_link *streams;
 	size_t n_streams;
@@ -89,6 +94,12 @@ static bool view_is_head(const struct view_link *c)
 	return c->request.method && str_eq(c->request.method, "HEAD");
 }
 
+static void view_await_writable(struct view_link *c)
+{
+	view_of(c->wsi)->is_busy = true;
+	lws_api.callback_on_writable(c->wsi);
+}
+
 static void view_set_timeout(const struct view_link *c, int seconds)
 {
 	lws_api.set_timeout(c->wsi, seconds ? PENDING_TIMEOUT_HTTP_CONTENT : NO_PENDING_TIMEOUT,
@@ -111,7 +122,7 @@ static void view_ask_stream(struct view_link *r)
 	if (!text->len && !r->ended)
 		return;
 	r->told_ns = clock_now_ns();
-	lws_api.callback_on_writable(r->wsi);
+	view_await_writable(r);
 }
 
 static void view_close_streams(struct view *v)
@@ -162,23 +173,6 @@ static void view_leave_stream(struct view *v, struct view_link *r)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-static void view_begin_answer(struct view_link *c)
-{
-	c->stage = VIEW_ANSWER;
-	view_set_timeout(c, SEND_TIMEOUT_S);
-	lws_api.callback_on_writable(c->wsi);
-}
-
-/* Answers by a sentence. A body may follow, which is not read. */
-static void view_refuse(struct view_link *c, int status)
-{
-	c->answer.status = status;
-	c->answer.mime = "text/plain; charset=utf-8";
-	buf_add_str(&c->answer.text, admit_reason(status));
-	c->closes = true;
-	view_begin_answer(c);
-}
-
 /* Forgets a request and its answer. A large answer takes no memory until the next request. */
 static void view_clear(struct view_link *c)
 {
@@ -188,7 +182,7 @@ static void view_clear(struct view_link *c)
 	buf_release(&c->in);
 	request_reader_release(&c->request);
 	buf_init(&c->answer.text, PAGE_ANSWER_BYTES_MAX);
-	buf_init(&c->in, 2 * REQUEST_HEAD_MAX);
+	buf_init(&c->in, REQUEST_HEAD_MAX + IO_BYTES);
 	request_reader_init(&c->request, ADMIT_BODY_BYTES_MAX);
 	c->path = NULL;
 	c->sent = 0;
@@ -204,23 +198,14 @@ static void view_end_answer(struct view_link *c)
 		shutdown(lws_api.get_socket_fd(c->wsi), SHUT_WR);
 }
 
-static int view_write(struct view_link *c, const char *data, size_t n)
+static int view_write(
+		struct view_link *c, const char *head, size_t n_head, const char *data, size_t n)
 {
-	static unsigned char chunk[LWS_PRE + CHUNK_BYTES];
+	static unsigned char bytes[LWS_PRE + IO_BYTES];
 
-	memcpy(chunk + LWS_PRE, data, n);
-	return lws_api.write(c->wsi, chunk + LWS_PRE, n, LWS_WRITE_RAW) < 0 ? -1 : 0;
-}
-
-static int view_send_head(struct view_link *c)
-{
-	auto_buf struct buf head = BUF_INIT(HEAD_BYTES_MAX);
-
-	head_put(&head, &c->answer, c->closes, view_of(c->wsi)->guard.token);
-	c->headed = true;
-	if (view_is_head(c))
-		c->sent = c->answer.text.len;
-	return view_write(c, head.data, head.len);
+	memcpy(bytes + LWS_PRE, head, n_head);
+	memcpy(bytes + LWS_PRE + n_head, data, n);
+	return lws_api.write(c->wsi, bytes + LWS_PRE, n_head + n, LWS_WRITE_RAW) < 0 ? -1 : 0;
 }
 
 /* Waits for the next events of a stream. */
@@ -233,17 +218,22 @@ static void view_rest_stream(struct view_link *c)
 	view_set_timeout(c, 0);
 }
 
-/* Sends the head of an answer, or the next piece of its text. */
+/* Sends the next piece of an answer's text. The first one has the head before it. */
 static int view_send(struct view_link *c)
 {
+	auto_buf struct buf head = BUF_INIT(HEAD_BYTES_MAX);
 	const struct buf *text = &c->answer.text;
-	size_t n = text->len - c->sent;
+	size_t n;
 
 	if (!c->headed)
-		return view_send_head(c);
+		head_put(&head, &c->answer, c->closes, view_of(c->wsi)->guard.token);
+	c->headed = true;
+	if (view_is_head(c))
+		c->sent = text->len;
+	n = text->len - c->sent;
 	n = n < CHUNK_BYTES ? n : CHUNK_BYTES;
 	c->sent += n;
-	return view_write(c, text->data + c->sent - n, n);
+	return view_write(c, buf_str(&head), head.len, buf_str(text) + c->sent - n, n);
 }
 
 /* Goes on with an answer. libwebsockets calls this when all before has left. */
@@ -253,21 +243,44 @@ static int view_writable(struct view_link *c)
 
 	if (c->stage != VIEW_ANSWER)
 		return 0;
-	view_set_timeout(c, SEND_TIMEOUT_S);
 	if (!is_sent && view_send(c) < 0)
 		return -1;
-	if (is_sent && c->answer.stream && !c->ended)
+	if (is_sent && c->answer.stream && !c->ended) {
 		view_rest_stream(c);
-	else if (is_sent || (!c->closes && c->sent == c->answer.text.len))
+	} else if (is_sent || (!c->closes && c->sent == c->answer.text.len)) {
 		view_end_answer(c); /* the next request may come at once */
-	else
-		lws_api.callback_on_writable(c->wsi);
+	} else {
+		view_set_timeout(c, SEND_TIMEOUT_S);
+		view_await_writable(c);
+	}
 	return 0;
+}
+
+/* Sends a short answer at once. Waiting until the socket is writable would cost a look at all
+ * sockets. */
+static int view_begin_answer(struct view_link *c)
+{
+	c->stage = VIEW_ANSWER;
+	if (!lws_api.send_pipe_choked(c->wsi))
+		return view_writable(c);
+	view_set_timeout(c, SEND_TIMEOUT_S);
+	view_await_writable(c);
+	return 0;
+}
+
+/* Answers by a sentence. A body may follow, which is not read. */
+static int view_refuse(struct view_link *c, int status)
+{
+	c->answer.status = status;
+	c->answer.mime = "text/plain; charset=utf-8";
+	buf_add_str(&c->answer.text, admit_reason(status));
+	c->closes = true;
+	return view_begin_answer(c);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-static void view_answer(struct view_link *c)
+static int view_answer(struct view_link *c)
 {
 	struct view *v = view_of(c->wsi);
 	struct takeover *t = v->options->takeover;
@@ -287,7 +300,7 @@ static void view_answer(struct view_link *c)
 		c->ended = view_is_head(c);
 		view_join_stream(v, c);
 	}
-	view_begin_answer(c);
+	return view_begin_answer(c);
 }
 
 /* Waits for the rest of a request. */
@@ -297,11 +310,12 @@ static int view_wait(struct view_link *c)
 
 	if (!c->path)
 		return 0;
+	view_of(c->wsi)->is_busy = true;
 	view_set_timeout(c, REQUEST_TIMEOUT_S);
 	if (!c->request.expects)
 		return 0;
 	c->request.expects = false;
-	return view_write(c, go_on, sizeof(go_on) - 1);
+	return view_write(c, go_on, sizeof(go_on) - 1, "", 0);
 }
 
 static int view_take_request(struct view_link *c, const char *data, size_t n)
@@ -317,12 +331,8 @@ static int view_take_request(struct view_link *c, const char *data, size_t n)
 	if (r->has_head && status < 400 && !c->path)
 		refused = admit(r, &v->guard, v->options->takeover != NULL, &c->path);
 	if (refused || status >= 400)
-		view_refuse(c, refused ? refused : status);
-	else if (status == 1)
-		view_answer(c);
-	else
-		return view_wait(c);
-	return 0;
+		return view_refuse(c, refused ? refused : status);
+	return status == 1 ? view_answer(c) : view_wait(c);
 }
 
 static int view_take(struct view_link *c, const char *data, size_t n)
@@ -345,6 +355,7 @@ static void view_open_link(struct lws *wsi)
 
 	c->wsi = wsi;
 	lws_api.set_opaque_user_data(wsi, c);
+	view_of(wsi)->n_links++;
 	view_clear(c);
 	view_set_timeout(c, REQUEST_TIMEOUT_S);
 }
@@ -354,6 +365,7 @@ static void view_free_link(struct view_link *c)
 	if (!c)
 		return;
 	lws_api.set_opaque_user_data(c->wsi, NULL);
+	view_of(c->wsi)->n_links--;
 	view_clear(c);
 	free(c);
 }
@@ -404,6 +416,7 @@ static int view_open(struct view *v, struct fh_error *err)
 		.listen_accept_protocol = VHOST,
 		.vhost_name = VHOST,
 		.user = v,
+		.pt_serv_buf_size = IO_BYTES,
 		.gid = (gid_t)-1,
 		.uid = (uid_t)-1,
 	};
@@ -424,6 +437,18 @@ static int view_open(struct view *v, struct fh_error *err)
 	return 0;
 }
 
+/*
+ * Ends a round, in which all sockets were looked at. If they are many, the look takes longer than
+ * most answers, and each one disturbs the run. So a rest lets some requests come together.
+ */
+static void view_end_round(struct view *v)
+{
+	if (v->n_links > LINKS_MANY && !v->is_busy)
+		usleep(LINKS_REST_US);
+	v->is_busy = false;
+	v->library.round++;
+}
+
 static int view_run(struct view *v, struct fh_error *err)
 {
 	const struct view_options *o = v->options;
@@ -437,7 +462,7 @@ static int view_run(struct view *v, struct fh_error *err)
 			o->token);
 	o->listening(o->user, address);
 	while (!v->over && lws_api.service(v->context, 0) >= 0)
-		;
+		view_end_round(v);
 	return 0;
 }
 

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from viewer import OPEN, STEP, write_events, write_traj
@@ -191,6 +192,10 @@ def test_connections(view, tmp_path):
     whole = f"{get}Connection: close\r\n\r\n".encode()
     (text,) = {raw(viewer, whole, size)[1] for size in (1, 7, 1000)}
     assert json.loads(text)["runs"]
+    # So many connections are served together.
+    idle = [socket.create_connection(("127.0.0.1", viewer.port)) for _ in range(40)]
+    with ThreadPoolExecutor(40) as pool:
+        assert set(pool.map(lambda _: raw(viewer, whole)[1], idle)) == {text}
     # The second of two requests that come at once is dropped, and the connection ends.
     head, text = raw(viewer, 2 * f"{get}\r\n".encode())
     assert "connection: close" in head and json.loads(text)["runs"]
@@ -245,11 +250,16 @@ def test_run_that_goes_on(view, tmp_path):
         f.flush()
         more = viewer.get("api/run", run=run["id"], **{"from": 1})
         assert (more["n"], len(more["steps"]), more["epoch"]) == (2, 1, run["epoch"])
+        f.write(json.dumps({"event": "integrity", "step": 1}) + "\n")
+        f.flush()
+        assert [row[1] for row in viewer.run()["steps"]] == [16, 0]
         f.write(json.dumps({"event": "resumed", "steps": 1, "messages": 0}) + "\n")
+        f.write(json.dumps({**STEP, "action": "id"}) + "\n")
         f.write(json.dumps({"event": "end", "exit_status": "submitted"}) + "\n")
         f.flush()
     more = viewer.run()
-    assert (more["n"], more["whole"], more["exit_status"]) == (1, True, "submitted")
+    assert (more["n"], more["whole"], more["exit_status"]) == (2, True, "submitted")
+    assert [row[0] for row in more["steps"]] == ["ls", "id"]
     assert more["epoch"] > run["epoch"]
 
 
