@@ -22,6 +22,7 @@ const char *http_phrase(int status)
 		{ 413, "Content Too Large" },
 		{ 414, "URI Too Long" },
 		{ 415, "Unsupported Media Type" },
+		{ 417, "Expectation Failed" },
 		{ 422, "Unprocessable Content" },
 		{ 426, "Upgrade Required" },
 		{ 429, "Too Many Requests" },

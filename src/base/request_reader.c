@@ -17,6 +17,7 @@ enum {
 	TOO_LARGE = 413,
 	PATH_TOO_LONG = 414,
 	UNKNOWN_CODING = 415,
+	UNKNOWN_EXPECTATION = 417,
 	HEAD_TOO_LARGE = 431,
 	UNKNOWN = 501,
 };
@@ -68,9 +69,9 @@ bool request_reader_lists(const struct request_reader *r, const char *name, cons
 /* A proxy in front may take another one of these headers than this reader. */
 static bool request_repeats(const struct request_reader *r, const char *name)
 {
-	static const char *const once[] = { "authorization", "content-length", "host",
-		"mcp-session-id", "origin", "sec-websocket-key", "sec-websocket-version",
-		"transfer-encoding", "x-api-key", NULL };
+	static const char *const once[] = { "authorization", "content-length", "content-type",
+		"expect", "host", "mcp-session-id", "origin", "sec-websocket-key",
+		"sec-websocket-version", "transfer-encoding", "x-api-key", NULL };
 
 	for (size_t i = 0; once[i]; i++)
 		if (strcasecmp(once[i], name) == 0)
@@ -123,6 +124,14 @@ static int request_read_coding(struct request_reader *r, bool is_old)
 	return length ? request_read_length(r, length) : 0;
 }
 
+static int request_read_expect(struct request_reader *r, bool is_old)
+{
+	const char *expect = request_reader_header(r, "expect");
+
+	r->expects = expect && !is_old;
+	return !expect || strcasecmp(expect, "100-continue") == 0 ? 0 : UNKNOWN_EXPECTATION;
+}
+
 /* Reads a head of n bytes, which ends with "\r\n\r\n". */
 static int request_read_head(struct request_reader *r, const char *head, size_t n)
 {
@@ -146,35 +155,37 @@ static int request_read_head(struct request_reader *r, const char *head, size_t 
 		return status;
 	r->closes = request_reader_lists(r, "connection", "close") ||
 			(h.is_old && !request_reader_lists(r, "connection", "keep-alive"));
-	r->expects = !h.is_old && request_reader_lists(r, "expect", "100-continue");
-	return request_read_coding(r, h.is_old);
+	status = request_read_expect(r, h.is_old);
+	return status ? status : request_read_coding(r, h.is_old);
 }
 
-/* Refuses a head early whose end has not come. */
-static int request_check_partial(const struct buf *in)
+/* Refuses early a head of n bytes, perhaps behind an empty line, whose end has not come. */
+static int request_check_partial(const char *head, size_t n)
 {
-	const char *end = memchr(in->data, '\n', in->len);
+	const char *end = memchr(head, '\n', n);
 
-	if (!isupper((unsigned char)*in->data) || (end && end[-1] != '\r'))
+	if (!isupper((unsigned char)*head) || (end && end[-1] != '\r'))
 		return BAD_REQUEST;
-	if (in->len < REQUEST_HEAD_MAX)
+	if (n < REQUEST_HEAD_MAX)
 		return 0;
 	return end ? HEAD_TOO_LARGE : PATH_TOO_LONG;
 }
 
 static int request_take_head(struct request_reader *r, struct buf *in)
 {
-	size_t n = in->len < REQUEST_HEAD_MAX ? in->len : REQUEST_HEAD_MAX;
-	const char *end = n ? memmem(in->data, n, "\r\n\r\n", 4) : NULL;
+	size_t skip = str_starts(buf_str(in), "\r\n") ? 2 : 0, n = in->len - skip;
+	const char *head = buf_str(in) + skip, *end;
 	int status;
 
+	n = n < REQUEST_HEAD_MAX ? n : REQUEST_HEAD_MAX;
+	end = memmem(head, n, "\r\n\r\n", 4);
 	if (!end)
-		return n ? request_check_partial(in) : 0;
-	n = (size_t)(end + 4 - in->data);
-	status = request_read_head(r, in->data, n);
+		return !n || (n == 1 && *head == '\r') ? 0 : request_check_partial(head, n);
+	n = (size_t)(end + 4 - head);
+	status = request_read_head(r, head, n);
 	if (status)
 		return status;
-	buf_consume(in, n);
+	buf_consume(in, skip + n);
 	r->has_head = true;
 	return 0;
 }
@@ -192,9 +203,9 @@ static int request_take_chunk_line(struct request_reader *r, struct buf *in)
 	if (!end)
 		return in->len >= CHUNK_LINE_MAX ? BAD_REQUEST : 0;
 	for (int digit; (digit = str_hex_digit(line[digits])) >= 0; digits++) {
-		if (digits >= 8)
-			return TOO_LARGE;
 		n = 16 * n + (size_t)digit;
+		if (n > r->body.cap)
+			return TOO_LARGE;
 	}
 	if (!digits || (line[digits] != ';' && line + digits != end))
 		return BAD_REQUEST;
@@ -204,10 +215,32 @@ static int request_take_chunk_line(struct request_reader *r, struct buf *in)
 			return BAD_REQUEST;
 	if (n > r->body.cap - r->body.len)
 		return TOO_LARGE;
-	buf_consume(in, (size_t)(end + 2 - line));
+	/* Keep the end of the last line: "\r\n\r\n" ends the trailers, also if there are none. */
+	buf_consume(in, (size_t)(end - line) + (n ? 2 : 0));
 	r->has_chunk = true;
 	r->n_chunk = r->n_left = n;
 	return -1;
+}
+
+/* Takes the headers behind the last chunk, which are not used. 1: they were taken. 0: more bytes
+ * are needed. Else the status of a refusal. */
+static int request_take_trailers(struct buf *in)
+{
+	size_t n = in->len < REQUEST_HEAD_MAX ? in->len : REQUEST_HEAD_MAX;
+	const char *end = memmem(buf_str(in), n, "\r\n\r\n", 4), *name, *value;
+	struct request_head h;
+	int status;
+
+	if (!end)
+		return n < REQUEST_HEAD_MAX ? 0 : HEAD_TOO_LARGE;
+	n = (size_t)(end + 4 - in->data);
+	if (memchr(in->data, '\0', n))
+		return BAD_REQUEST;
+	h.rest = in->data + 2;
+	while ((status = request_head_next(&h, &name, &value)) == 1)
+		;
+	buf_consume(in, n);
+	return status ? status : 1;
 }
 
 /* Takes bytes of a chunk, and "\r\n" behind it. 1: it was the last one. The other results are those
@@ -218,6 +251,8 @@ static int request_take_chunk(struct request_reader *r, struct buf *in)
 
 	if (!r->has_chunk)
 		return request_take_chunk_line(r, in);
+	if (!r->n_chunk)
+		return request_take_trailers(in);
 	buf_add(&r->body, buf_str(in), n);
 	buf_consume(in, n);
 	r->n_left -= n;
@@ -227,7 +262,7 @@ static int request_take_chunk(struct request_reader *r, struct buf *in)
 		return BAD_REQUEST;
 	buf_consume(in, 2);
 	r->has_chunk = false;
-	return r->n_chunk ? -1 : 1;
+	return -1;
 }
 
 static int request_take_body(struct request_reader *r, struct buf *in)

@@ -11,8 +11,9 @@
 
 /*
  * Reads one request of HTTP/1.0 or 1.1 from the bytes of a connection. Strict, as the reader of
- * heads is (base/request_head.h). It refuses trailers, and a second header of a kind that may come
- * once. A request with both a length and chunks is refused, too.
+ * heads is (base/request_head.h). It refuses a second header of a kind that may come once. A
+ * request with both a length and chunks is refused, too. Trailers are checked and dropped. An empty
+ * line before the request is skipped (RFC 9112, 2.2).
  */
 struct request_reader {
 	bool has_head; /* the members down to `expects` are set */
@@ -29,9 +30,9 @@ struct request_reader {
 	bool expects;  /* the client waits for "100 Continue" before it sends the body */
 	struct buf body;
 
-	char *head; /* the texts above lie in it */
-	bool has_chunk;
-	size_t n_chunk, n_left; /* bytes of the chunk, and those that have not come */
+	char *head;             /* the texts above lie in it */
+	bool has_chunk;         /* a chunk, or the trailers */
+	size_t n_chunk, n_left; /* bytes of the chunk, 0 for the last; bytes that have not come */
 };
 
 /* body_max: most bytes of a body. */

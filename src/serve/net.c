@@ -265,6 +265,9 @@ static int net_run(struct net *net, const struct net_options *o, struct fh_error
 					lws_api.get_vhost_by_name(net->context, VHOST)));
 	while (!net->over && lws_api.service(net->context, 0) >= 0)
 		;
+	for (struct connection *c = net->connections; c; c = c->next)
+		if (c->door != DOOR_HTTP)
+			socket_end(c);
 	if (net->error.code < 0 && err)
 		*err = net->error;
 	return net->error.code;

@@ -325,6 +325,12 @@ void socket_drain(struct connection *c)
 		lws_api.callback_on_writable(c->wsi);
 }
 
+void socket_end(struct connection *c)
+{
+	if (!c->ended)
+		socket_close_now(c, CLOSE_AWAY);
+}
+
 /* True if the client has closed its end. Needed while the socket is not read: no read returns 0. */
 static bool socket_is_left(const struct connection *c)
 {

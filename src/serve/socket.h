@@ -22,6 +22,9 @@ void socket_tick(struct connection *c, int64_t now_ns);
 
 /* Closes the connection once its request is answered. */
 void socket_drain(struct connection *c);
+
+/* Closes the connection now, also in the middle of a request. */
+void socket_end(struct connection *c);
 void socket_release(struct connection *c);
 
 #endif

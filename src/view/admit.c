@@ -1,62 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/admit.h"
 
-#include "base/request_head.h"
 #include "base/scope.h"
 #include "base/str.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
 #define ORDER_PATH "api/order"
 #define ORDER_TYPE "application/json"
 
-/* Headers that are looked at; NULL: the request lacks the header. */
-struct admit_headers {
-	const char *host, *origin, *type, *length, *encoding, *connection;
-};
-
-/* Reads the headers. Returns 0, or the status of a refusal. None may come twice. */
-static int admit_read(struct request_head *head, struct admit_headers *out)
-{
-	const struct {
-		const char *name, **value;
-	} known[] = {
-		{ "host", &out->host },
-		{ "origin", &out->origin },
-		{ "content-type", &out->type },
-		{ "content-length", &out->length },
-		{ "transfer-encoding", &out->encoding },
-		{ "connection", &out->connection },
-	};
-	const char *name, *value;
-	int status;
-
-	while ((status = request_head_next(head, &name, &value)) == 1)
-		for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-			if (strcasecmp(name, known[i].name) != 0)
-				continue;
-			if (*known[i].value)
-				return 400;
-			*known[i].value = value;
-		}
-	return status;
-}
-
-/* Finds the path behind the token. NULL: the request lacks the token, or is of another site. */
-static char *admit_path(const struct admit_headers *h, const struct guard *guard, char *path)
-{
-	const struct guard_request q = { .host = h->host, .origin = h->origin };
-	size_t n;
-
-	if (guard_check_place(guard, &q) != GUARD_OK)
-		return NULL;
-	n = strcspn(++path, "/?");
-	return guard_token_is(guard, path, n) ? path + n : NULL;
-}
-
-/* True for an Origin of this machine. admit_path() has compared it with Host. */
+/* True for an Origin of this machine. admit() has compared it with Host. */
 static bool admit_is_local(const char *origin)
 {
 	static const char *const names[] = { "http://127.0.0.1", "http://localhost" };
@@ -76,84 +30,43 @@ static bool admit_is_json(const char *type)
 			strchr("; ", type[strlen(ORDER_TYPE)]);
 }
 
-/* Length of the body: 0 if the request names none. -1: it is unknown. */
-static int64_t admit_length(const struct admit_headers *h)
+static int admit_order(const struct request_reader *r, const char *path)
 {
-	int64_t n = 0;
-
-	if (h->encoding || (h->length && (!str_to_i64(h->length, &n) || n < 0)))
-		return -1;
-	return n;
-}
-
-static int admit_order(const struct admit_headers *h, const char *path)
-{
-	int64_t n = admit_length(h);
-
 	if (!str_eq(path, ORDER_PATH))
 		return 405;
-	if (!admit_is_local(h->origin))
+	if (!admit_is_local(request_reader_header(r, "origin")))
 		return 403;
-	if (!admit_is_json(h->type))
+	if (!admit_is_json(request_reader_header(r, "content-type")))
 		return 415;
-	if (n == 0)
-		return 411;
-	return n > 0 && n <= ADMIT_BODY_BYTES_MAX ? 200 : 413;
+	if (r->is_chunked)
+		return 413;
+	return r->n_body ? 0 : 411;
 }
 
-/* Checks a request for what follows the token in a path. */
-static void admit_check(const struct request_head *head, const struct admit_headers *h, char *rest,
-		bool takes_orders, struct admitted *a)
+int admit(const struct request_reader *r, const struct guard *guard, bool takes_orders,
+		const char **out_path)
 {
-	char *query = strchr(rest, '?');
+	const struct guard_request q = { .host = request_reader_header(r, "host"),
+		.origin = request_reader_header(r, "origin") };
+	const char *token = r->path + 1, *rest = token + strcspn(token, "/");
+	bool is_order = takes_orders && str_eq(r->method, "POST");
+	int status = 0;
 
-	a->query = query ? query + 1 : "";
-	if (query)
-		*query = '\0';
-	a->is_order = takes_orders && str_eq(head->method, "POST");
-	if (a->is_order)
-		a->status = admit_order(h, rest + (*rest == '/'));
-	else if (!a->is_head && !str_eq(head->method, "GET"))
-		a->status = 405;
-	else if (admit_length(h) != 0)
-		a->status = 413;
-	else /* the page's links are relative to a folder */
-		a->status = *rest ? 200 : 301;
-	if (a->status != 200)
-		return;
-	a->path = rest + 1;
-	a->n_body = (size_t)admit_length(h);
-	a->closes = head->is_old || (h->connection && strcasecmp(h->connection, "close") == 0);
-}
-
-struct admitted admit(char *text, size_t n, const struct guard *guard, bool takes_orders)
-{
-	struct admit_headers headers = { 0 };
-	struct request_head head;
-	struct admitted a = { .status = request_head_begin(&head, text, n) };
-	char *rest;
-
-	if (!a.status)
-		a.status = admit_read(&head, &headers);
-	if (a.status)
-		return a;
-	a.is_head = str_eq(head.method, "HEAD");
-	a.status = 403;
-	rest = admit_path(&headers, guard, head.path);
-	if (rest)
-		admit_check(&head, &headers, rest, takes_orders, &a);
-	return a;
-}
-
-int admit_partial(const char *head, size_t n)
-{
-	const char *end = memchr(head, '\n', n);
-
-	if (!isupper((unsigned char)*head) || (end && end[-1] != '\r'))
-		return 400;
-	if (n < ADMIT_HEAD_BYTES_MAX)
-		return 0;
-	return end ? 431 : 414;
+	if (guard_check_place(guard, &q) != GUARD_OK ||
+			!guard_token_is(guard, token, (size_t)(rest - token)))
+		return 403;
+	if (is_order)
+		status = admit_order(r, rest + (*rest == '/'));
+	else if (!str_eq(r->method, "GET") && !str_eq(r->method, "HEAD"))
+		status = 405;
+	else if (r->n_body || r->is_chunked)
+		status = 413;
+	else if (!*rest)
+		status = 301; /* the page's links are relative to a folder */
+	if (status)
+		return status;
+	*out_path = rest + 1;
+	return 0;
 }
 
 const char *admit_reason(int status)
@@ -173,7 +86,9 @@ const char *admit_reason(int status)
 		{ 413, "The request has a body that is not expected, or too long.\n" },
 		{ 414, "The address is too long.\n" },
 		{ 415, "The body has to be JSON, with the Content-Type " ORDER_TYPE ".\n" },
-		{ 431, "The request's headers are too long.\n" },
+		{ 417, "The server meets no expectation but 100-continue.\n" },
+		{ 431, "There are more than 100 headers, or the headers are too long.\n" },
+		{ 501, "The request has a Transfer-Encoding other than chunked.\n" },
 		{ 505, "The server speaks HTTP/1.0 and 1.1.\n" },
 	};
 

@@ -2,10 +2,8 @@
 #ifndef VIEW_ADMIT_H
 #define VIEW_ADMIT_H
 
+#include "base/request_reader.h"
 #include "web/guard.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /*
  * Decides which requests the viewer's server answers. A GET or HEAD needs the token and a local
@@ -14,26 +12,15 @@
  * refused if there are no episodes to take over.
  */
 
-#define ADMIT_HEAD_BYTES_MAX (16L << 10)
 #define ADMIT_BODY_BYTES_MAX (2L << 20)
 
-struct admitted {
-	int status;        /* 200, or the HTTP status of the refusal; 301: the path lacks its "/" */
-	const char *path;  /* the path behind the token; NULL: refused */
-	const char *query; /* the part behind "?"; "" if there is none */
-	bool is_head;      /* the answer has no body */
-	bool is_order;     /* a POST, whose body follows */
-	size_t n_body;     /* length of that body */
-	bool closes;       /* the connection ends after the answer */
-};
-
-/* Checks a request by its head of n bytes, which ends with "\r\n\r\n". The head is changed, and
- * holds what is returned. takes_orders: episodes can be taken over. */
-struct admitted admit(char *text, size_t n, const struct guard *guard, bool takes_orders);
-
-/* Checks a head that is not complete yet. Returns 0 if more bytes may come, or the HTTP status of
- * the refusal. The head has at least one byte, and at most ADMIT_HEAD_BYTES_MAX. */
-int admit_partial(const char *head, size_t n);
+/*
+ * Checks a request whose head was read. 0: *out_path is the path behind the token, which lies in
+ * the request. Else the HTTP status of the refusal, which is 301 for a path that lacks its "/".
+ * takes_orders: episodes can be taken over.
+ */
+int admit(const struct request_reader *r, const struct guard *guard, bool takes_orders,
+		const char **out_path);
 
 /* A sentence that tells why a request is refused by this status; "": there is none. */
 const char *admit_reason(int status);

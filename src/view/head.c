@@ -2,28 +2,23 @@
 #include "view/head.h"
 
 #include "base/http_phrase.h"
-#include "base/scope.h"
 
 /* Nothing but the page's own files can run or be loaded, and no other page can show this one. */
-static const char *const head_lines[][2] = {
-	{ "content-security-policy",
-			"default-src 'none'; script-src 'self'; style-src 'self'; "
-			"connect-src 'self'; img-src data:; base-uri 'none'; "
-			"form-action 'none'; frame-ancestors 'none'; "
-			"require-trusted-types-for 'script'; trusted-types 'none'" },
-	{ "cache-control", "no-store" },
-	{ "cross-origin-opener-policy", "same-origin" },
-	{ "cross-origin-resource-policy", "same-origin" },
-	{ "referrer-policy", "no-referrer" },
-	{ "x-content-type-options", "nosniff" },
-};
+static const char head_lines[] =
+		"content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'; "
+		"connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+		"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'\r\n"
+		"cache-control: no-store\r\n"
+		"cross-origin-opener-policy: same-origin\r\n"
+		"cross-origin-resource-policy: same-origin\r\n"
+		"referrer-policy: no-referrer\r\n"
+		"x-content-type-options: nosniff\r\n";
 
 void head_put(struct buf *out, const struct page_answer *a, bool closes, const char *token)
 {
 	buf_printf(out, "HTTP/1.1 %d %s\r\ncontent-type: %s\r\n", a->status, http_phrase(a->status),
 			a->stream ? "text/event-stream" : a->mime);
-	for (size_t i = 0; i < ARRAY_SIZE(head_lines); i++)
-		buf_printf(out, "%s: %s\r\n", head_lines[i][0], head_lines[i][1]);
+	buf_add_str(out, head_lines);
 	if (closes)
 		buf_add_str(out, "connection: close\r\n");
 	if (!a->stream)

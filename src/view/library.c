@@ -356,13 +356,14 @@ struct library_run *library_open(struct library *l, const char *id)
 		library_list(l);
 		r = library_find(l, id);
 	}
-	if (!r)
-		return NULL;
+	if (!r || (r->record && r->round == l->round))
+		return r;
 	if (!r->record) {
 		library_close_oldest(l);
 		r->record = record_new(r->path);
 		library_recall(l, r);
 	}
+	r->round = l->round;
 	r->used_ns = clock_now_ns();
 	/* A record that ends in the middle is shown up to there. */
 	record_refresh(r->record, NULL);

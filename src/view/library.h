@@ -25,6 +25,7 @@ struct library_run {
 	char *shown;               /* row that the page was told; NULL: none yet */
 	int64_t changed;           /* version of the list in which the row changed last */
 	struct record *record;     /* NULL: not opened yet */
+	uint64_t round;            /* the library's round in which the record was read on */
 	int64_t kept_bytes;        /* bytes of the record whose steps the index keeps */
 	struct rebuild *rebuilt;   /* files of the run; NULL: not asked for yet */
 	int64_t used_ns;           /* when the record was used last */
@@ -57,13 +58,15 @@ struct library {
 	 * of an earlier viewer is taken for one of this. */
 	int64_t version;
 	int64_t whole; /* oldest version since which no run was removed */
+	/* Requests of a round are answered together: a record is read on once in a round. */
+	uint64_t round;
 };
 
 /* Lists the runs anew if the list is old. Places that can't be read are skipped. */
 void library_list(struct library *l);
 
-/* Opens a run and reads what was added to it. It is valid until the next call. NULL: there is no
- * such run. */
+/* Opens a run and reads what was added to it before this round. It is valid until the next call.
+ * NULL: there is no such run. */
 struct library_run *library_open(struct library *l, const char *id);
 
 /* True if only a results.json is left of the run: scores without steps. */

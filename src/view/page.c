@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/page.h"
 
+#include "base/mem.h"
 #include "base/scope.h"
 #include "view/admit.h"
 #include "view/files.h"
@@ -55,19 +56,37 @@ static void page_put_damage(struct page *p)
 		page_put_bytes(&p->json, "damage", why, strlen(why));
 }
 
-/* Puts a step of the timeline as an array, because there are thousands. */
-static void page_put_row(struct pyjson_writer *w, const struct record_step *s)
+/* Writes a step of the timeline as an array, because there are thousands. */
+static char *page_write_row(const struct record_step *s)
 {
-	pyjson_put_array(w, NULL);
-	pyjson_put_text(w, NULL, s->head);
-	pyjson_put_i64(w, NULL, s->marks);
-	page_put_real(w, NULL, s->duration_s);
-	page_put_real(w, NULL, s->score);
-	pyjson_put_i64(w, NULL, s->exit_code);
-	pyjson_put_i64(w, NULL, s->spent.sent);
-	pyjson_put_i64(w, NULL, s->spent.received);
-	page_put_real(w, NULL, s->spent.cost);
-	pyjson_end_array(w);
+	auto_buf struct buf text = BUF_INIT(PAGE_ANSWER_BYTES_MAX);
+	struct pyjson_writer w = PYJSON_WRITER_INIT(&text, PYJSON_LINE);
+
+	pyjson_put_array(&w, NULL);
+	pyjson_put_text(&w, NULL, s->head);
+	pyjson_put_i64(&w, NULL, s->marks);
+	page_put_real(&w, NULL, s->duration_s);
+	page_put_real(&w, NULL, s->score);
+	pyjson_put_i64(&w, NULL, s->exit_code);
+	pyjson_put_i64(&w, NULL, s->spent.sent);
+	pyjson_put_i64(&w, NULL, s->spent.received);
+	page_put_real(&w, NULL, s->spent.cost);
+	pyjson_end_array(&w);
+	return xstrdup(buf_str(&text));
+}
+
+/* Puts steps of the timeline. All viewers share the rows, which take most of an answer's time. */
+static void page_put_rows(struct page *p, size_t from)
+{
+	const struct record *r = p->run->record;
+
+	pyjson_put_array(&p->json, "steps");
+	for (size_t i = from; i < r->n_steps; i++) {
+		if (!r->steps[i].row)
+			r->steps[i].row = page_write_row(&r->steps[i]);
+		pyjson_put_written(&p->json, NULL, r->steps[i].row);
+	}
+	pyjson_end_array(&p->json);
 }
 
 /* Puts a run of which only the results are left. All that is known of it stands in its row. */
@@ -141,10 +160,7 @@ static void page_run(struct page *p)
 				(struct run_text){ r->assignment, strlen(r->assignment) });
 	page_put_going(p);
 	page_put_control(p);
-	pyjson_put_array(w, "steps");
-	for (size_t i = (size_t)from; i < r->n_steps; i++)
-		page_put_row(w, &r->steps[i]);
-	pyjson_end_array(w);
+	page_put_rows(p, (size_t)from);
 	pyjson_end_object(w);
 }
 

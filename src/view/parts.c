@@ -212,8 +212,12 @@ static void parts_add_step(struct record *r, const struct run_part *p, const str
 /* Drops the steps after the first n. */
 static void parts_keep_steps(struct record *r, size_t n)
 {
-	while (r->n_steps > n)
-		free(r->steps[--r->n_steps].head);
+	while (r->n_steps > n) {
+		struct record_step *s = &r->steps[--r->n_steps];
+
+		free(s->head);
+		free(s->row);
+	}
 }
 
 void parts_release(struct record *r)
@@ -279,8 +283,10 @@ static void parts_mark(struct record *r, const struct pyjson *event, unsigned ma
 {
 	int64_t step;
 
-	if (pyjson_i64(pyjson_get(event, "step"), &step) && step > 0 && (size_t)step <= r->n_steps)
-		r->steps[step - 1].marks |= mark;
+	if (!pyjson_i64(pyjson_get(event, "step"), &step) || step <= 0 || (size_t)step > r->n_steps)
+		return;
+	r->steps[step - 1].marks |= mark;
+	free(take_ptr(r->steps[step - 1].row));
 }
 
 static void parts_take_event(struct record *r, const struct run_part *p, const struct pyjson *event)

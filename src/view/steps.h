@@ -41,6 +41,7 @@ struct record_step {
 	unsigned marks;
 	struct record_spent spent;
 	char *head; /* first line of the action, cut */
+	char *row;  /* JSON of the members above for the page; NULL: not written yet */
 };
 
 struct record_place {

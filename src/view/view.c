@@ -28,14 +28,17 @@
 #define LINGER_TIMEOUT_S 2
 #define CHUNK_BYTES (32L << 10)
 #define HEAD_BYTES_MAX 2048
+#define IO_BYTES (HEAD_BYTES_MAX + CHUNK_BYTES) /* most bytes that are read or written at once */
 #define ADDRESS_BYTES 512
+#define LINKS_MANY 32
+#define LINKS_REST_US 50000 /* a rest between looks at so many connections */
 #define STREAM_NEWS_US (250 * LWS_US_PER_MS)
 #define STREAMS_MAX 200
 #define STREAM_QUIET_NS (15 * NS_PER_S) /* a silent stream shows this often that it is alive */
 
 /*
  * libwebsockets accepts connections, and watches their sockets. It has its own pages for requests
- * that it can't read, and none for a head that is too long. So this file reads requests itself.
+ * that it can't read, and none for a head that is too long. So it gives this file the bytes.
  */
 
 struct view {
@@ -43,6 +46,8 @@ struct view {
 	struct library library;
 	struct guard guard;
 	struct lws_context *context;
+	size_t n_links;
+	bool is_busy;                /* an answer or a request goes on */
 	lws_sorted_usec_list_t news; /* timer of the streams */
 	struct view_link *streams;
 	size_t n_streams;
@@ -52,22 +57,21 @@ struct view {
 };
 
 enum view_stage {
-	VIEW_HEAD,   /* a request begins */
-	VIEW_BODY,   /* an order follows */
-	VIEW_ANSWER, /* an answer is being sent */
-	VIEW_LINGER, /* all is sent; what still comes is dropped, so that the answer is not lost */
+	VIEW_REQUEST, /* a request comes */
+	VIEW_ANSWER,  /* an answer is being sent */
+	VIEW_LINGER,  /* all is sent; what still comes is dropped, so that the answer is not lost */
 };
 
 /* A connection. */
 struct view_link {
 	struct lws *wsi;
 	enum view_stage stage;
-	struct buf head, body; /* parts of the request */
-	size_t n_body;
+	struct buf in; /* bytes that were not taken yet */
+	struct request_reader request;
+	const char *path; /* path of the request behind the token; NULL: it was not admitted yet */
 	struct page_answer answer;
 	size_t sent; /* bytes of the answer's text */
 	bool headed;
-	bool is_head;           /* the answer is sent without its text */
 	bool closes;            /* the connection ends with the answer */
 	struct view_link *next; /* in the view's list of streams */
 	int64_t told_ns;        /* when the stream sent something */
@@ -82,6 +86,18 @@ static struct view *view_of(struct lws *wsi)
 static struct view_link *view_link_of(struct lws *wsi)
 {
 	return lws_api.get_opaque_user_data(wsi);
+}
+
+/* True if the answer is sent without its text. */
+static bool view_is_head(const struct view_link *c)
+{
+	return c->request.method && str_eq(c->request.method, "HEAD");
+}
+
+static void view_await_writable(struct view_link *c)
+{
+	view_of(c->wsi)->is_busy = true;
+	lws_api.callback_on_writable(c->wsi);
 }
 
 static void view_set_timeout(const struct view_link *c, int seconds)
@@ -106,7 +122,7 @@ static void view_ask_stream(struct view_link *r)
 	if (!text->len && !r->ended)
 		return;
 	r->told_ns = clock_now_ns();
-	lws_api.callback_on_writable(r->wsi);
+	view_await_writable(r);
 }
 
 static void view_close_streams(struct view *v)
@@ -157,34 +173,18 @@ static void view_leave_stream(struct view *v, struct view_link *r)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-static void view_begin_answer(struct view_link *c)
-{
-	c->stage = VIEW_ANSWER;
-	view_set_timeout(c, SEND_TIMEOUT_S);
-	lws_api.callback_on_writable(c->wsi);
-}
-
-/* Answers by a sentence. A body may follow, which is not read. */
-static void view_refuse(struct view_link *c, int status)
-{
-	c->answer.status = status;
-	c->answer.mime = "text/plain; charset=utf-8";
-	buf_add_str(&c->answer.text, admit_reason(status));
-	c->closes = true;
-	view_begin_answer(c);
-}
-
 /* Forgets a request and its answer. A large answer takes no memory until the next request. */
 static void view_clear(struct view_link *c)
 {
 	if (c->answer.stream)
 		view_leave_stream(view_of(c->wsi), c);
 	buf_release(&c->answer.text);
-	buf_release(&c->head);
-	buf_release(&c->body);
+	buf_release(&c->in);
+	request_reader_release(&c->request);
 	buf_init(&c->answer.text, PAGE_ANSWER_BYTES_MAX);
-	buf_init(&c->head, ADMIT_HEAD_BYTES_MAX);
-	buf_init(&c->body, ADMIT_BODY_BYTES_MAX);
+	buf_init(&c->in, REQUEST_HEAD_MAX + IO_BYTES);
+	request_reader_init(&c->request, ADMIT_BODY_BYTES_MAX);
+	c->path = NULL;
 	c->sent = 0;
 	c->headed = false;
 }
@@ -192,29 +192,20 @@ static void view_clear(struct view_link *c)
 static void view_end_answer(struct view_link *c)
 {
 	view_clear(c);
-	c->stage = c->closes ? VIEW_LINGER : VIEW_HEAD;
+	c->stage = c->closes ? VIEW_LINGER : VIEW_REQUEST;
 	view_set_timeout(c, c->closes ? LINGER_TIMEOUT_S : IDLE_TIMEOUT_S);
 	if (c->closes)
 		shutdown(lws_api.get_socket_fd(c->wsi), SHUT_WR);
 }
 
-static int view_write(struct view_link *c, const char *data, size_t n)
+static int view_write(
+		struct view_link *c, const char *head, size_t n_head, const char *data, size_t n)
 {
-	static unsigned char chunk[LWS_PRE + CHUNK_BYTES];
+	static unsigned char bytes[LWS_PRE + IO_BYTES];
 
-	memcpy(chunk + LWS_PRE, data, n);
-	return lws_api.write(c->wsi, chunk + LWS_PRE, n, LWS_WRITE_RAW) < 0 ? -1 : 0;
-}
-
-static int view_send_head(struct view_link *c)
-{
-	auto_buf struct buf head = BUF_INIT(HEAD_BYTES_MAX);
-
-	head_put(&head, &c->answer, c->closes, view_of(c->wsi)->guard.token);
-	c->headed = true;
-	if (c->is_head)
-		c->sent = c->answer.text.len;
-	return view_write(c, head.data, head.len);
+	memcpy(bytes + LWS_PRE, head, n_head);
+	memcpy(bytes + LWS_PRE + n_head, data, n);
+	return lws_api.write(c->wsi, bytes + LWS_PRE, n_head + n, LWS_WRITE_RAW) < 0 ? -1 : 0;
 }
 
 /* Waits for the next events of a stream. */
@@ -227,17 +218,22 @@ static void view_rest_stream(struct view_link *c)
 	view_set_timeout(c, 0);
 }
 
-/* Sends the head of an answer, or the next piece of its text. */
+/* Sends the next piece of an answer's text. The first one has the head before it. */
 static int view_send(struct view_link *c)
 {
+	auto_buf struct buf head = BUF_INIT(HEAD_BYTES_MAX);
 	const struct buf *text = &c->answer.text;
-	size_t n = text->len - c->sent;
+	size_t n;
 
 	if (!c->headed)
-		return view_send_head(c);
+		head_put(&head, &c->answer, c->closes, view_of(c->wsi)->guard.token);
+	c->headed = true;
+	if (view_is_head(c))
+		c->sent = text->len;
+	n = text->len - c->sent;
 	n = n < CHUNK_BYTES ? n : CHUNK_BYTES;
 	c->sent += n;
-	return view_write(c, text->data + c->sent - n, n);
+	return view_write(c, buf_str(&head), head.len, buf_str(text) + c->sent - n, n);
 }
 
 /* Goes on with an answer. libwebsockets calls this when all before has left. */
@@ -247,103 +243,103 @@ static int view_writable(struct view_link *c)
 
 	if (c->stage != VIEW_ANSWER)
 		return 0;
-	view_set_timeout(c, SEND_TIMEOUT_S);
 	if (!is_sent && view_send(c) < 0)
 		return -1;
-	if (is_sent && c->answer.stream && !c->ended)
+	if (is_sent && c->answer.stream && !c->ended) {
 		view_rest_stream(c);
-	else if (is_sent || (!c->closes && c->sent == c->answer.text.len))
+	} else if (is_sent || (!c->closes && c->sent == c->answer.text.len)) {
 		view_end_answer(c); /* the next request may come at once */
-	else
-		lws_api.callback_on_writable(c->wsi);
+	} else {
+		view_set_timeout(c, SEND_TIMEOUT_S);
+		view_await_writable(c);
+	}
 	return 0;
+}
+
+/* Sends a short answer at once. Waiting until the socket is writable would cost a look at all
+ * sockets. */
+static int view_begin_answer(struct view_link *c)
+{
+	c->stage = VIEW_ANSWER;
+	if (!lws_api.send_pipe_choked(c->wsi))
+		return view_writable(c);
+	view_set_timeout(c, SEND_TIMEOUT_S);
+	view_await_writable(c);
+	return 0;
+}
+
+/* Answers by a sentence. A body may follow, which is not read. */
+static int view_refuse(struct view_link *c, int status)
+{
+	c->answer.status = status;
+	c->answer.mime = "text/plain; charset=utf-8";
+	buf_add_str(&c->answer.text, admit_reason(status));
+	c->closes = true;
+	return view_begin_answer(c);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-static void view_answer(struct view_link *c, const struct admitted *a)
+static int view_answer(struct view_link *c)
 {
 	struct view *v = view_of(c->wsi);
-	const struct page_request q = {
-		.path = a->path, .query = a->query, .takeover = v->options->takeover
-	};
+	struct takeover *t = v->options->takeover;
+	const struct page_request q = { .path = c->path, .query = c->request.query, .takeover = t };
 
-	page_make(&v->library, &q, &c->answer);
+	if (str_eq(c->request.method, "POST"))
+		page_order(&v->library, t, &c->request.body, &c->answer);
+	else
+		page_make(&v->library, &q, &c->answer);
+	c->closes = c->request.closes || c->in.len; /* an early second request is dropped */
 	if (c->answer.stream && v->n_streams >= STREAMS_MAX) {
 		view_leave_stream(v, c);
 		c->answer.status = 503;
 	}
 	if (c->answer.stream) {
 		c->closes = true;
-		c->ended = c->is_head;
+		c->ended = view_is_head(c);
 		view_join_stream(v, c);
 	}
-	view_begin_answer(c);
+	return view_begin_answer(c);
 }
 
-/* Takes bytes of an order, and gives it when it is whole. */
-static int view_take_body(struct view_link *c, const char *data, size_t n)
+/* Waits for the rest of a request. */
+static int view_wait(struct view_link *c)
 {
-	struct view *v = view_of(c->wsi);
-	size_t left = c->n_body - c->body.len;
+	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
 
-	buf_add(&c->body, data, n < left ? n : left);
+	if (!c->path)
+		return 0;
+	view_of(c->wsi)->is_busy = true;
 	view_set_timeout(c, REQUEST_TIMEOUT_S);
-	if (c->body.truncated)
-		return -1;
-	if (c->body.len < c->n_body)
+	if (!c->request.expects)
 		return 0;
-	page_order(&v->library, v->options->takeover, &c->body, &c->answer);
-	c->closes = true;
-	view_begin_answer(c);
-	return 0;
+	c->request.expects = false;
+	return view_write(c, go_on, sizeof(go_on) - 1, "", 0);
 }
 
-/* Takes bytes of a request's head. `data` may have bytes behind it. */
-static int view_take_head(struct view_link *c, const char *data, size_t n)
+static int view_take_request(struct view_link *c, const char *data, size_t n)
 {
 	struct view *v = view_of(c->wsi);
-	size_t before = c->head.len, from = before < 3 ? 0 : before - 3, n_head;
-	struct admitted a;
-	const char *end;
+	struct request_reader *r = &c->request;
+	int status, refused = 0;
 
-	buf_add(&c->head, data, n);
-	if (!c->head.data)
+	buf_add(&c->in, data, n);
+	if (c->in.truncated)
 		return -1;
-	end = memmem(c->head.data + from, c->head.len - from, "\r\n\r\n", 4);
-	if (!end) {
-		int status = admit_partial(c->head.data, c->head.len);
-
-		if (status)
-			view_refuse(c, status);
-		return 0;
-	}
-	n_head = (size_t)(end + 4 - c->head.data);
-	data += n_head - before;
-	n -= n_head - before;
-	a = admit(c->head.data, n_head, &v->guard, v->options->takeover != NULL);
-	c->is_head = a.is_head;
-	if (!a.path) {
-		view_refuse(c, a.status);
-		return 0;
-	}
-	c->n_body = a.n_body;
-	c->closes = a.closes || n; /* a second request that came with the first one is dropped */
-	if (!a.is_order) {
-		view_answer(c, &a);
-		return 0;
-	}
-	c->stage = VIEW_BODY;
-	return view_take_body(c, data, n);
+	status = request_reader_feed(r, &c->in);
+	if (r->has_head && status < 400 && !c->path)
+		refused = admit(r, &v->guard, v->options->takeover != NULL, &c->path);
+	if (refused || status >= 400)
+		return view_refuse(c, refused ? refused : status);
+	return status == 1 ? view_answer(c) : view_wait(c);
 }
 
 static int view_take(struct view_link *c, const char *data, size_t n)
 {
 	switch (c->stage) {
-	case VIEW_HEAD:
-		return view_take_head(c, data, n);
-	case VIEW_BODY:
-		return view_take_body(c, data, n);
+	case VIEW_REQUEST:
+		return view_take_request(c, data, n);
 	case VIEW_ANSWER:
 		c->closes = true; /* the next request came too early, and is dropped */
 		return 0;
@@ -359,6 +355,7 @@ static void view_open_link(struct lws *wsi)
 
 	c->wsi = wsi;
 	lws_api.set_opaque_user_data(wsi, c);
+	view_of(wsi)->n_links++;
 	view_clear(c);
 	view_set_timeout(c, REQUEST_TIMEOUT_S);
 }
@@ -368,6 +365,7 @@ static void view_free_link(struct view_link *c)
 	if (!c)
 		return;
 	lws_api.set_opaque_user_data(c->wsi, NULL);
+	view_of(c->wsi)->n_links--;
 	view_clear(c);
 	free(c);
 }
@@ -418,6 +416,7 @@ static int view_open(struct view *v, struct fh_error *err)
 		.listen_accept_protocol = VHOST,
 		.vhost_name = VHOST,
 		.user = v,
+		.pt_serv_buf_size = IO_BYTES,
 		.gid = (gid_t)-1,
 		.uid = (uid_t)-1,
 	};
@@ -438,6 +437,18 @@ static int view_open(struct view *v, struct fh_error *err)
 	return 0;
 }
 
+/*
+ * Ends a round, in which all sockets were looked at. If they are many, the look takes longer than
+ * most answers, and each one disturbs the run. So a rest lets some requests come together.
+ */
+static void view_end_round(struct view *v)
+{
+	if (v->n_links > LINKS_MANY && !v->is_busy)
+		usleep(LINKS_REST_US);
+	v->is_busy = false;
+	v->library.round++;
+}
+
 static int view_run(struct view *v, struct fh_error *err)
 {
 	const struct view_options *o = v->options;
@@ -451,7 +462,7 @@ static int view_run(struct view *v, struct fh_error *err)
 			o->token);
 	o->listening(o->user, address);
 	while (!v->over && lws_api.service(v->context, 0) >= 0)
-		;
+		view_end_round(v);
 	return 0;
 }
 

@@ -313,6 +313,7 @@ BAD = {
     HEAD + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n": 400,
     HEAD + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n": 400,
     HEAD + "Transfer-Encoding: gzip\r\n\r\n": 501,
+    HEAD + "Expect: more\r\n\r\n": 417,
     HEAD + "Transfer-Encoding: chunked\r\n\r\nx\r\n": 400,
     HEAD + "Transfer-Encoding: chunked\r\n\r\nfffffffff\r\n": 413,
     HEAD + "Transfer-Encoding: chunked\r\n\r\n1\r\nabc": 400,
@@ -340,7 +341,7 @@ def answer():
     f.read(n)
     return int(status)
 chunked = "Transfer-Encoding: chunked\r\n\r\n"
-both = head + chunked + "c;x=1\r\n{\"messages\":\r\n4\r\n []}\r\n0\r\n\r\n"
+both = head + chunked + "c;x=1\r\n{\"messages\":\r\n4\r\n []}\r\n0\r\na: b\r\n\r\n"
 s.sendall((both + both + head + "Expect: 100-continue\r\nContent-Length: 15\r\n\r\n").encode())
 out += [answer(), answer(), answer()]
 s.sendall(b"{\"messages\":[]}")

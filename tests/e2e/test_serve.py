@@ -414,13 +414,16 @@ def test_a_killed_server_loses_no_answered_step(serve, fumehood):
     assert steps_of(fumehood.out) == [5]
 
 
-def test_a_drain_ends(serve):
-    server = serve("--drain", "0.2")
+def test_a_drain_ends(serve, fumehood):
+    server = serve("--drain", "0.2", "--out", fumehood.out)
     ws = server.socket()
     ws.ask("reset")
     ws.send({"type": "step", "data": {"command": "sleep 60"}})
     time.sleep(0.2)
     assert server.end() == 0
+    assert ws.closed() == 1001
+    (events,) = fumehood.out.glob("*/events.jsonl")
+    assert json.loads(events.read_text().splitlines()[-1])["exit_status"] == "early_exit"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@
 import http.client
 import json
 import signal
+import socket
 import subprocess
 import threading
 import urllib.parse
@@ -304,6 +305,7 @@ def test_only_the_page_may_write(fumehood, web, tmp_path):
         assert post(method=method) == 405, method
     assert page.ask("api/order")[0] == 404
     assert post(b"x" * 10, **{"Content-Length": str(3 << 20)}) == 413
+    assert post("0\r\n\r\n", **{"Transfer-Encoding": "chunked"}) == 413
     assert post("") == 411
     for body in (
         "{",
@@ -333,6 +335,14 @@ def test_only_the_page_may_write(fumehood, web, tmp_path):
     (other,) = [run[0] for run in page.get("api/runs")["runs"] if run[0] != page.id]
     assert post({**good, "run": other}) == 404
     assert "control" not in page.get(f"api/run?run={other}")
+    # A client may ask before it sends a long body.
+    with socket.create_connection(page.host.split(":"), timeout=60) as s:
+        lines = {**page.headers(), "Host": page.host, "Content-Length": 1, "Expect": "100-continue"}
+        head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        s.sendall(f"POST {page.path}api/order HTTP/1.1\r\n{head}\r\n".encode())
+        assert s.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        s.sendall(b"{")
+        assert s.recv(65536).startswith(b"HTTP/1.1 400 ")
     # A port that is forwarded has another number, and stays local.
     assert post(Host="localhost:1", Origin="http://localhost:1") == 200
     page.wait("person", 2)

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from viewer import OPEN, STEP, write_events, write_traj
@@ -152,6 +153,7 @@ def test_requests_that_are_no_requests_get_a_sentence(view, tmp_path):
     write_events(tmp_path / "runs" / "a" / "events.jsonl", OPEN, STEP)
     viewer = view(tmp_path / "runs")
     top, host = f"/{viewer.token}/", f"Host: 127.0.0.1:{viewer.port}\r\n"
+    many, twice = "X: y\r\n" * 100, "Content-Type: a\r\n" * 2
     cases = [
         (f"GET {top}nothing HTTP/1.1\r\n{host}Connection: close\r\n", 404, "no such page."),
         (f"GET /wrong/ HTTP/1.1\r\n{host}", 403, "Open the address that the command printed."),
@@ -159,6 +161,7 @@ def test_requests_that_are_no_requests_get_a_sentence(view, tmp_path):
         (f"GET {top}{'a' * 100_000} HTTP/1.1\r\n{host}", 414, "The address is too long."),
         (f"GET {top} HTTP/1.1\r\n{host}X: {'a' * 100_000}\r\n", 431, "headers are too long."),
         (f"GET {top} HTTP/1.1\r\n{host}{'X: y' * 5000}\r\n", 431, "headers are too long."),
+        (f"GET {top} HTTP/1.1\r\n{host}{many}", 431, "more than 100 headers"),
         (f"TRACE {top} HTTP/1.1\r\n{host}", 405, "only read, by GET"),
         (f"BREW {top} HTTP/1.1\r\n{host}", 405, "only read, by GET"),
         (f"get {top} HTTP/1.1\r\n{host}", 400, "not one of HTTP"),
@@ -167,12 +170,15 @@ def test_requests_that_are_no_requests_get_a_sentence(view, tmp_path):
         (f"GET * HTTP/1.1\r\n{host}", 400, "begin with '/'"),
         (f"GET {top}\n{host}", 400, "not one of HTTP"),
         (f"GET {top} HTTP/1.1\r\n{host}{host}", 400, "not one of HTTP"),
+        (f"GET {top} HTTP/1.1\r\n{host}{twice}", 400, "not one of HTTP"),
         (f"GET {top} HTTP/1.1\r\n{host}A : b\r\n", 400, "not one of HTTP"),
         (f"GET {top} HTTP/2.0\r\n{host}", 505, "HTTP/1.0 and 1.1"),
         (f"GET {top} HTTP/1.1\r\n", 403, "the token"),
         (f"GET {top[:-1]} HTTP/1.1\r\n{host}", 301, "ends with '/'"),
         ("\x16\x03\x01\x02", 400, "not one of HTTP"),
         (f"GET {top} HTTP/1.1\r\n{host}Transfer-Encoding: chunked\r\n", 413, "a body"),
+        (f"GET {top} HTTP/1.1\r\n{host}Transfer-Encoding: gzip\r\n", 501, "other than chunked"),
+        (f"GET {top} HTTP/1.1\r\n{host}Expect: more\r\n", 417, "no expectation but"),
     ]
     for request, status, sentence in cases:
         head, text = raw(viewer, request.encode() + b"\r\n")
@@ -209,6 +215,10 @@ def test_connections(view, tmp_path):
     whole = f"{get}Connection: close\r\n\r\n".encode()
     (text,) = {raw(viewer, whole, size)[1] for size in (1, 7, 1000)}
     assert json.loads(text)["runs"]
+    # So many connections are served together.
+    idle = [socket.create_connection(("127.0.0.1", viewer.port)) for _ in range(40)]
+    with ThreadPoolExecutor(40) as pool:
+        assert set(pool.map(lambda _: raw(viewer, whole)[1], idle)) == {text}
     # The second of two requests that come at once is dropped, and the connection ends.
     head, text = raw(viewer, 2 * f"{get}\r\n".encode())
     assert "connection: close" in head and json.loads(text)["runs"]
@@ -263,11 +273,16 @@ def test_run_that_goes_on(view, tmp_path):
         f.flush()
         more = viewer.get("api/run", run=run["id"], **{"from": 1})
         assert (more["n"], len(more["steps"]), more["epoch"]) == (2, 1, run["epoch"])
+        f.write(json.dumps({"event": "integrity", "step": 1}) + "\n")
+        f.flush()
+        assert [row[1] for row in viewer.run()["steps"]] == [16, 0]
         f.write(json.dumps({"event": "resumed", "steps": 1, "messages": 0}) + "\n")
+        f.write(json.dumps({**STEP, "action": "id"}) + "\n")
         f.write(json.dumps({"event": "end", "exit_status": "submitted"}) + "\n")
         f.flush()
     more = viewer.run()
-    assert (more["n"], more["whole"], more["exit_status"]) == (1, True, "submitted")
+    assert (more["n"], more["whole"], more["exit_status"]) == (2, True, "submitted")
+    assert [row[0] for row in more["steps"]] == ["ls", "id"]
     assert more["epoch"] > run["epoch"]
 
 

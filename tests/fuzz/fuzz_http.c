@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/query.h"
 #include "base/request_reader.h"
 
 #include <stdint.h>
@@ -23,6 +24,14 @@ struct result {
 	size_t n_requests, n_bytes; /* number of whole requests, and of bytes in their bodies */
 };
 
+static void check_query(const char *query)
+{
+	char value[16];
+
+	if (query_argument(query, "text=", value, sizeof(value)) == 1)
+		check(strlen(value) < sizeof(value) && strlen(value) < strlen(query));
+}
+
 static struct result read_all(const uint8_t *data, size_t n, size_t piece)
 {
 	struct buf in = BUF_INIT(1 << 20);
@@ -40,6 +49,7 @@ static struct result read_all(const uint8_t *data, size_t n, size_t piece)
 			check(r.has_head && *r.method && *r.path == '/' && r.body.len <= BODY_MAX);
 			check(r.is_chunked || r.body.len == r.n_body);
 			request_reader_lists(&r, "accept", "text/event-stream");
+			check_query(r.query);
 			out.n_requests++;
 			out.n_bytes += r.body.len;
 			request_reader_release(&r);
