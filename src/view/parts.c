@@ -322,6 +322,7 @@ static void parts_take_event(struct record *r, const struct run_part *p, const s
 static void parts_take_scores(struct record *r, const struct pyjson *scores)
 {
 	const struct pyjson *last = NULL;
+	struct record_step *step;
 	size_t n = 0, scored = 0;
 
 	if (!scores || scores->kind != PYJSON_ARRAY || !r->n_steps)
@@ -330,8 +331,11 @@ static void parts_take_scores(struct record *r, const struct pyjson *scores)
 		last = v;
 	for (size_t i = 0; i < r->n_steps; i++)
 		scored += isfinite(r->steps[i].score);
-	if (n > scored && !isfinite(r->steps[r->n_steps - 1].score))
-		r->steps[r->n_steps - 1].score = parts_score(r, last);
+	step = &r->steps[r->n_steps - 1];
+	if (n <= scored || isfinite(step->score))
+		return;
+	step->score = parts_score(r, last);
+	free(take_ptr(step->row));
 }
 
 static void parts_take_info(struct record *r, const struct pyjson *info)
