@@ -209,6 +209,7 @@ struct fh_step {
 	const struct fh_metric *validated; /* best score of a validate; NULL: none */
 	size_t n_validated;
 	double gap; /* score of the end minus `validated`, by the task's metric; NAN: not known */
+	double timeout_s; /* timeout that the action named; 0: it named none */
 };
 
 struct fh_reset {

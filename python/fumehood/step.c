@@ -36,6 +36,7 @@ static PyStructSequence_Field step_fields[] = {
 	{ "final", "True if the episode has ended and only its last score counts" },
 	{ "validated", "{metric: value}, best of the validates of a `final` task; None: none" },
 	{ "gap", "last score minus `validated`, by the deciding metric; None: not known" },
+	{ "timeout_s", "timeout that the action named; None: the task's" },
 	{ NULL, NULL },
 };
 
@@ -86,6 +87,11 @@ static PyObject *step_exit_code(int code)
 	return code < 0 ? Py_NewRef(Py_None) : PyLong_FromLong(code);
 }
 
+static PyObject *step_timeout(double seconds)
+{
+	return seconds > 0 ? PyFloat_FromDouble(seconds) : Py_NewRef(Py_None);
+}
+
 static PyObject *step_gap(double gap)
 {
 	return isnan(gap) ? Py_NewRef(Py_None) : PyFloat_FromDouble(gap);
@@ -122,6 +128,7 @@ PyObject *step_new(const struct fh_step *s)
 		PyBool_FromLong(s->final),
 		step_metrics(s->validated, s->n_validated),
 		step_gap(s->gap),
+		step_timeout(s->timeout_s),
 	};
 	PyObject *step = PyStructSequence_New(step_type);
 	bool missing = !step;

@@ -135,6 +135,7 @@ int step_back_init(struct step_back *back, PyObject *step)
 		.data_seed = reader_u64(&r, "data_seed"),
 		.final = reader_flag(&r, "final"),
 		.gap = reader_double(&r, "gap", NAN),
+		.timeout_s = reader_double(&r, "timeout_s", 0),
 	};
 	back->step.score = reader_score(&r, "score", &back->step.n_score);
 	back->step.baseline = reader_score(&r, "baseline", &back->step.n_baseline);

@@ -100,6 +100,8 @@ void run_report_sentence(struct buf *out, const struct episode *e)
 		buf_printf(out, " (baseline %s, %s)", baseline, run_report_in_words(e));
 	if (!isnan(e->scores.gap))
 		buf_printf(out, ", %+.5g from its best validate", e->scores.gap);
+	if (e->scores.refused)
+		buf_printf(out, ": %.*s", (int)strcspn(e->scores.refused, "\n"), e->scores.refused);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */

@@ -272,16 +272,21 @@ void run_view_played(void *view, const struct episode *e, const struct fh_step *
 	run_view_flush(v);
 }
 
-/* Appends the thought of a step, and the action if it has several lines. */
+/* True if an action fits behind the step's number. Otherwise it stands below, in full. */
+static bool run_view_is_short(const char *action)
+{
+	return !strchr(action, '\n') && strlen(action) < OTHERWISE_COLUMNS;
+}
+
+/* Appends the thought of a step, and the action if it is not short. */
 static void run_view_add_turn(struct run_view *v, const struct episode *e)
 {
 	const char *thought = e->thought, *said = e->response;
-	bool in_one_line = !strchr(e->action, '\n') && strlen(e->action) < OTHERWISE_COLUMNS;
 	const struct transcript_step turn = {
 		.thought = thought && *thought                     ? thought
 				: said && !str_eq(said, e->action) ? said
 								   : NULL,
-		.action = in_one_line ? NULL : e->action,
+		.action = run_view_is_short(e->action) ? NULL : e->action,
 	};
 
 	transcript_add_turn(&v->above, (struct transcript_style){ .indent = INDENT }, &turn);
@@ -299,8 +304,10 @@ void run_view_stepped(struct run_view *v, const struct episode *e)
 	}
 	if (!isnan(e->scores.last_value))
 		buf_printf(&line, "%s: %s %.5g\n", what, e->scores.metric, e->scores.last_value);
-	buf_printf(&line, "%s: %d/%d: ", what, e->steps + 1, e->max_steps);
-	term_add_line(&line, e->action, OTHERWISE_COLUMNS);
+	buf_printf(&line, "%s: %d/%d%s", what, e->steps + 1, e->max_steps,
+			run_view_is_short(e->action) ? ": " : "");
+	if (run_view_is_short(e->action))
+		buf_add_str(&line, e->action);
 	run_view_stay(v, buf_str(&line));
 	run_view_add_turn(v, e);
 }

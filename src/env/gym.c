@@ -128,9 +128,10 @@ int fh_gym_open(const struct fh_gym_options *options, struct fh_gym **out, struc
 	poller_init(&gym->poller);
 	gym->tasks_dir = read.tasks_dir ? xstrdup(read.tasks_dir) : NULL;
 	gym->mlgym_root = read.mlgym_root ? xstrdup(read.mlgym_root) : NULL;
-	if (gym_open(gym, &read, err) < 0) {
+	r = gym_open(gym, &read, err);
+	if (r < 0) {
 		gym_free(gym);
-		return error_wrap(err, "open the gym");
+		return r;
 	}
 	*out = gym;
 	return 0;

@@ -355,6 +355,7 @@ int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_err
 	if (r < 0)
 		return r;
 	step_count(env, action->text, 0);
+	env->result.step.timeout_s = action->timeout_s;
 	if (env->terms.max_text_bytes)
 		env->episode.text_bytes +=
 				(int64_t)json_text_bytes(action->text) + action->beside_bytes;

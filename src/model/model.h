@@ -73,6 +73,7 @@ struct model_turn {
 	const char *action;
 	/* reply and thought of the language model that chose the action; NULL: none */
 	const char *response, *thought;
+	double timeout_s; /* timeout of the action; 0: the task's */
 };
 
 /* Chooses the model's next action, after the result `step` of a reset or step. -EINTR: stop_fd

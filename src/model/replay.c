@@ -73,7 +73,8 @@ static int replay_model_next(void *state, const struct fh_step *step, struct mod
 	s = &r->traj->steps[r->next++];
 	*out = (struct model_turn){ .action = pyjson_string(s->action),
 		.response = replay_model_text(s->response),
-		.thought = replay_model_text(s->thought) };
+		.thought = replay_model_text(s->thought),
+		.timeout_s = s->timeout_s };
 	return 0;
 }
 

@@ -153,9 +153,9 @@ static bool typed_fills_screen(const char *word, const char *rest)
 	return fills;
 }
 
-/* Returns true if the arguments of an interpreter name no program: it then reads its input. Options
+/* Returns true if the arguments of a program name no file: it then reads its input. Options
  * such as `-i`, `-l`, `-q`, `-s` and `-u` don't change that, and neither does "-". */
-static bool typed_names_no_program(const char *rest)
+static bool typed_names_no_file(const char *rest)
 {
 	for (rest += strspn(rest, " \t)}"); *rest == '-'; rest += strspn(rest, " \t)}"))
 		rest += 1 + strspn(rest + 1, "ilqsu");
@@ -183,11 +183,16 @@ static const char *typed_judge(struct arena *a, const char *word, const char *re
 {
 	if (typed_fills_screen(word, rest))
 		return arena_printf(a,
-				"%s needs a whole screen, and a command has none here: look at "
-				"files with cat, head or open; change them with edit, sed or cat "
+				"%s needs a whole screen, and a command has none here: print "
+				"with cat, head, ps or open; change files with edit, sed or cat "
 				">FILE <<'EOF'.",
 				word);
-	if (redirects || !typed_names_no_program(rest) || !typed_is_interpreter(word))
+	if (redirects || !typed_names_no_file(rest))
+		return NULL;
+	if (str_eq(word, "cat"))
+		return "cat would end at once, because a command has no typed input here: show a file "
+		       "with cat FILE, or write one with cat >FILE <<'EOF'.";
+	if (!typed_is_interpreter(word))
 		return NULL;
 	return arena_printf(a,
 			"%s would end at once, because a command has no typed input here: run a script "

@@ -6,6 +6,7 @@
 #include "base/lines.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "env/open.h"
 #include "run/episode_setup.h"
 #include "run/mlgym_root.h"
 #include "run/task_warnings.h"
@@ -76,14 +77,19 @@ static int env_server_begin(struct env_server *s, uint64_t seed, const struct fh
 		struct fh_error *err)
 {
 	const struct env_server_options *o = s->options;
+	const struct task_places places = env_places(s->env);
 	struct episode_plan plan = {
 		.gym = s->gym,
+		.env = env_given(s->env),
+		.places = &places,
+		.model = "env",
+		.aliases = s->aliases,
 		.out = o->out,
 		.suffix = o->suffix,
 		.reward = episode_rewards[o->episode.reward],
 		.seed = seed,
 	};
-	struct run_record_start start = { .plan = &plan, .info = &s->info, .model = "env" };
+	struct run_record_start start = { .plan = &plan, .info = &s->info, .model = plan.model };
 	int r;
 
 	free(take_ptr(s->record.dir)); /* forget the folder of the last episode's record */
@@ -220,14 +226,14 @@ static int env_server_open_gym(
 	return fh_gym_hide(s->gym, out, err);
 }
 
-static int env_server_open_env(struct env_server *s, const struct fh_env_options *env,
-		const char *aliases, struct fh_error *err)
+static int env_server_open_env(
+		struct env_server *s, const struct fh_env_options *env, struct fh_error *err)
 {
 	int r = fh_env_open(s->gym, env, &s->env, err);
 
 	if (r < 0)
 		return r;
-	r = episode_set_up(s->env, NULL, aliases, false, err);
+	r = episode_set_up(s->env, NULL, s->aliases, false, err);
 	if (r < 0)
 		return r;
 	if (fh_env_warning(s->env))
@@ -255,7 +261,6 @@ static int env_server_warn_of_task(const struct env_server *s, const struct fh_g
 
 int env_server_open(struct env_server *s, struct fh_error *err)
 {
-	auto_arena struct arena arena = ARENA_INIT;
 	const struct env_server_options *o = s->options;
 	const struct episode_options *e = &o->episode;
 	struct fh_gym_options gym = FH_GYM_OPTIONS(.tasks_dir = e->tasks_dir, .n_gpus = o->gpus.n,
@@ -263,18 +268,17 @@ int env_server_open(struct env_server *s, struct fh_error *err)
 	struct fh_env_options env = FH_ENV_OPTIONS(.task = o->task,
 			.max_text_bytes = o->out ? RECORDER_TEXT_BYTES : 0,
 			.web_hosts = episode_web_hosts(e, NULL), .n_gpus = o->gpus.n);
-	const char *aliases = NULL;
-	int r = episode_env_options(e, &arena, &env, err);
+	int r = episode_env_options(e, &s->arena, &env, err);
 
 	if (r < 0)
 		return r;
-	r = mlgym_root(&arena, e->mlgym_root, o->warner, &gym.mlgym_root, err);
+	r = mlgym_root(&s->arena, e->mlgym_root, o->warner, &gym.mlgym_root, err);
 	if (r < 0)
 		return r;
-	r = episode_gpus(&o->gpus, &arena, &gym.gpu_numbers, err);
+	r = episode_gpus(&o->gpus, &s->arena, &gym.gpu_numbers, err);
 	if (r < 0)
 		return r;
-	r = episode_aliases(e->aliases, gym.mlgym_root, o->warner, &arena, &aliases, err);
+	r = episode_aliases(e->aliases, gym.mlgym_root, o->warner, &s->arena, &s->aliases, err);
 	if (r < 0)
 		return r;
 	r = env_server_warn_of_task(s, &gym, &env, err);
@@ -283,12 +287,12 @@ int env_server_open(struct env_server *s, struct fh_error *err)
 	r = env_server_open_gym(s, &gym, err);
 	if (r < 0)
 		return r;
-	return env_server_open_env(s, &env, aliases, err);
+	return env_server_open_env(s, &env, err);
 }
 
 void env_server_init(struct env_server *s, const struct env_server_options *options)
 {
-	*s = (struct env_server){ .options = options };
+	*s = (struct env_server){ .options = options, .arena = ARENA_INIT };
 	run_record_init(&s->record, options->task);
 	env_protocol_init(&s->protocol, &env_server_service, s, options->episode.seed);
 }
@@ -299,4 +303,5 @@ void env_server_close(struct env_server *s)
 	fh_env_close(s->env);
 	fh_gym_close(s->gym);
 	env_protocol_release(&s->protocol);
+	arena_release(&s->arena);
 }

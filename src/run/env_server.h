@@ -2,6 +2,7 @@
 #ifndef RUN_ENV_SERVER_H
 #define RUN_ENV_SERVER_H
 
+#include "base/arena.h"
 #include "run/env_protocol.h"
 #include "run/episode_options.h"
 #include "run/record.h"
@@ -23,6 +24,8 @@ struct env_server_options {
 
 struct env_server {
 	const struct env_server_options *options;
+	struct arena arena;
+	const char *aliases; /* path of a script that the episode's shells source; NULL: none */
 	struct fh_gym *gym;
 	struct fh_env *env;
 	struct fh_env_info info;

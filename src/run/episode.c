@@ -168,6 +168,7 @@ static int episode_begin_step(struct episode *e, const struct model_turn *turn)
 	desk_show(in->desk, DESK_BUSY, e->steps + 2);
 	episode_log_action(&in->record.log, e->action);
 	action.text = e->action;
+	action.timeout_s = turn->timeout_s;
 	action.beside_bytes = (int64_t)(json_text_bytes(turn->response) +
 					      json_text_bytes(turn->thought)) +
 			in->hint_bytes;

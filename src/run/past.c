@@ -380,7 +380,8 @@ struct model_turn run_past_turn(const struct run_past *p, size_t i)
 
 	return (struct model_turn){ .action = pyjson_text(step->action),
 		.response = pyjson_text(step->response),
-		.thought = pyjson_text(step->thought) };
+		.thought = pyjson_text(step->thought),
+		.timeout_s = step->timeout_s };
 }
 
 bool run_past_differs(const struct run_past *p, const struct fh_step *step)

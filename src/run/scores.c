@@ -28,6 +28,7 @@ void run_scores_init(struct run_scores *s)
 void run_scores_release(struct run_scores *s)
 {
 	free(s->metric);
+	free(s->refused);
 	buf_release(&s->all);
 	buf_release(&s->baseline);
 	buf_release(&s->best);
@@ -67,6 +68,8 @@ void run_scores_add(struct run_scores *s, const struct fh_step *step)
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&s->all, PYJSON_LINE);
 
 	s->last_value = scores_value_of(s, step->score, step->n_score);
+	free(s->refused);
+	s->refused = step->grade_error ? xstrdup(step->grade_error) : NULL;
 	w.filled = s->all.len > 0;
 	if (step->score)
 		info_put_metrics(&w, NULL, step->score, step->n_score);

@@ -21,6 +21,7 @@ struct run_scores {
 	struct buf baseline, best, validated;
 	double baseline_value, best_value;
 	double last_value; /* value of the last step's score; NAN: that step had none */
+	char *refused;     /* why the last step's submission got no score; NULL: no such reason */
 	/* the episode has ended, and its task scores the end by other answers (`final`) */
 	bool final;
 	double gap; /* best score minus the best score of a `validate`; NAN: not known */

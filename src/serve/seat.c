@@ -5,6 +5,7 @@
 #include "base/job.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "env/open.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -128,14 +129,19 @@ static int seat_begin_write(struct seat *s, bool in_thread, struct fh_error *err
 static int seat_open_record(struct seat *s, struct fh_error *err)
 {
 	const struct serve_options *o = s->host->options;
+	const struct task_places places = env_places(s->env);
 	struct episode_plan plan = {
 		.gym = s->host->gym,
+		.env = env_given(s->env),
+		.places = &places,
+		.model = "serve",
+		.aliases = s->host->aliases,
 		.out = o->out,
 		.suffix = o->suffix,
 		.reward = episode_rewards[o->episode.reward],
 		.seed = s->seed,
 	};
-	struct run_record_start start = { .plan = &plan, .info = &s->info, .model = "serve" };
+	struct run_record_start start = { .plan = &plan, .info = &s->info, .model = plan.model };
 	int r;
 
 	s->record.number = s->host->n_episodes++;

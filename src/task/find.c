@@ -201,6 +201,7 @@ static int find_say_not_found(
 {
 	struct names names = { .items = xcalloc(1, sizeof(char *)) };
 	auto_buf struct buf all = BUF_INIT(512);
+	auto_free char *here = xasprintf("./%s", name), *yaml = path_join(here, "task.yaml");
 	const char *closest;
 
 	find_list_names(places, &names, NULL);
@@ -216,7 +217,8 @@ static int find_say_not_found(
 	for (size_t i = 0; i < names.n; i++)
 		buf_printf(&all, "%s%s", i ? ", " : "", names.items[i]);
 	free(find_alias(places, NULL, &names));
-	closest = str_closest(name, (const char *const *)names.items, names.n);
+	closest = path_exists(yaml) ? here
+				    : str_closest(name, (const char *const *)names.items, names.n);
 	if (closest)
 		error_say(err, ENOENT, "no task '%s'; did you mean '%s'?", name, closest);
 	else

@@ -199,7 +199,8 @@ static int export_on_step(
 		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const struct pyjson *action = pyjson_get(event, "action");
-	const struct pyjson *seconds = pyjson_get(pyjson_get(event, "info"), "duration_s");
+	const struct pyjson *info = pyjson_get(event, "info");
+	const struct pyjson *seconds = pyjson_get(info, "duration_s");
 	const struct pyjson *state;
 	struct traj_step *step;
 
@@ -217,6 +218,8 @@ static int export_on_step(
 	step->thought = export_text_of(event, "thought", export_text(r, ""));
 	step->observation = export_text_of(event, "observation", export_text(r, ""));
 	step->execution_time = seconds && seconds->kind == PYJSON_NUMBER ? seconds : &export_zero;
+	step->timeout_s = 0;
+	pyjson_double(pyjson_get(info, "timeout_s"), &step->timeout_s);
 	export_set_told(r, event);
 	/* The reply of a step is recorded before the step, and the next observation after it. */
 	if (r->traj->n_history && export_by_person(event))

@@ -82,6 +82,8 @@ void info_put_info(struct pyjson_writer *w, const struct fh_step *step)
 	pyjson_put_i64(w, "step", step->step);
 	info_put_known(w, "exit_code", step->exit_code);
 	pyjson_put_text(w, "outcome", fh_outcome_name(step->outcome));
+	if (step->timeout_s > 0)
+		pyjson_put_double(w, "timeout_s", step->timeout_s);
 	pyjson_put_double(w, "duration_s", step->duration_s);
 	if (step->score || step->grade_error || step->grading_s > 0)
 		pyjson_put_double(w, "grading_s", step->grading_s);

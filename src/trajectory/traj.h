@@ -18,6 +18,7 @@ struct traj_step {
 	const struct pyjson *action;
 	const struct pyjson *execution_time; /* time that the action took, in seconds */
 	const struct pyjson *observation;
+	double timeout_s; /* timeout that the action named; not written; 0: none, or not known */
 };
 
 /* A message to or from the model in a .traj. Members that are NULL are not written. */

@@ -204,3 +204,26 @@ def test_what_can_not_be_opened_is_status_2(fumehood):
     for args, word in ((["--task", "noSuchTask"], "noSuchTask"), (["--task", "rows:no"], "no")):
         done = fumehood("env", "--tasks-dir", TASKS, *args, status=2)
         assert done.stdout == "" and word in done.stderr
+
+
+def test_a_step_has_its_timeout_again(fumehood):
+    """A program may give a step a timeout, and options to all: `replay` finds both."""
+    steps = ["touch a; sleep 3; touch b", "ls a b"]
+    requests = [{"op": "reset"}, *({"op": "step", "action": s, "timeout_s": 0.3} for s in steps)]
+    lines = "".join(json.dumps(r) + "\n" for r in [*requests, {"op": "close"}])
+    data = fumehood.folder / "shown"
+    data.mkdir()
+    words = ("--task", "rows", "--tasks-dir", TASKS, "--bind", f"{data}:/shown")
+    fumehood("env", *words, "--out", fumehood.out / "env", input=lines)
+    (first,) = (fumehood.out / "env").iterdir()
+    done = fumehood(
+        *("replay", "--json", "--tasks-dir", TASKS, "--out", fumehood.out / "again", first)
+    )
+    assert f"the run had --bind {data}:/shown" in done.stderr
+    (second,) = (fumehood.out / "again").iterdir()
+    for folder in (first, second):
+        events = map(json.loads, (folder / "events.jsonl").open())
+        played = [event for event in events if event["event"] == "step"]
+        assert [s["info"]["timeout_s"] for s in played] == [0.3, 0.3]
+        assert played[0]["info"]["outcome"] == "timeout"
+        assert "cannot access 'b'" in played[1]["observation"]

@@ -412,6 +412,8 @@ def test_a_killed_server_loses_no_answered_step(serve, fumehood):
         ws.step("true")
     server.end(signal.SIGKILL)
     assert steps_of(fumehood.out) == [5]
+    (args,) = fumehood.out.glob("*/args.yaml")
+    assert f'tasks_dir: "{TASKS}"' in args.read_text()  # a replay needs it
 
 
 def test_a_drain_ends(serve, fumehood):
