@@ -323,7 +323,7 @@ def test_quiet_and_verbose(fumehood):
     quiet = fumehood.run(*args, "--quiet")
     assert quiet.stderr == "" and "submission_not_found" in quiet.stdout
     verbose = fumehood.run(*args, "-v")
-    assert "rows #1: 1/6: echo 'two lines'\n" in verbose.stderr
+    assert "rows #1: 1/6\n    $ echo 'two\n    > lines'\n" in verbose.stderr
     assert "rows #1: 2/6: submit\n" in verbose.stderr
 
 
