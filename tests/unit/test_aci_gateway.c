@@ -128,7 +128,7 @@ static const struct {
 	{ "GET / HTTP/2.0\r\n\r\n", "505" },
 	{ HEAD "Content-Encoding: gzip\r\n\r\n", "415" },
 	{ HEAD "Authorization: Bearer other\r\n\r\n", "400" },
-	{ HEAD "Transfer-Encoding: chunked\r\n\r\n0\r\na: trailer\r\n\r\n", "400" },
+	{ HEAD "Transfer-Encoding: chunked\r\n\r\n0\r\na b: trailer\r\n\r\n", "400" },
 };
 
 static void test_refusals(void **state)
