@@ -42,7 +42,7 @@ struct fh_agent_options {
 	/* Path of a configuration's file, or name of an installed one; NULL: "default". A name with
 	 * a slash, or with the ending ".yaml", is a path. */
 	const char *config;
-	/* A checkout of MLGym, from which relative paths start. Unknown keys are then warnings, not
+	/* A checkout of MLGym, where relative paths start. Unknown keys are then warnings, not
 	 * errors. NULL: none. */
 	const char *mlgym_root;
 	/* Path of a file of aliases that the agent's shells source first; NULL: none. */
@@ -108,7 +108,7 @@ FH_PUBLIC int fh_agent_set_up(
 
 enum fh_role { FH_ROLE_SYSTEM, FH_ROLE_USER, FH_ROLE_ASSISTANT, FH_ROLE_TOOL };
 
-/* Returns the role's name in JSON: "system", "user", "assistant", "tool". */
+/* Returns the role's name in JSON: "system", "user", "assistant", "tool"; else "unknown". */
 FH_PUBLIC const char *fh_role_name(enum fh_role role);
 
 struct fh_tool_call {

@@ -95,7 +95,7 @@ struct fh_env_options {
 	 * 0. */
 	uint64_t data_seed;
 	/* Variables "NAME=VALUE" that each episode's shell exports, at most FH_VARIABLES_MAX.
-	 * $PATH in the value of PATH stands for the PATH that episodes have otherwise. So
+	 * $PATH in the value of PATH means the PATH that episodes have otherwise. So
 	 * "PATH=/opt/venv/bin:$PATH" puts programs of a bound folder first. The baseline, graders
 	 * and records don't have these variables. */
 	const char *const *variables;
@@ -180,7 +180,7 @@ struct fh_step {
 	double cpu_s;     /* CPU time of this step */
 	/* Peak memory of the episode so far. A peak in the last 1 ms of CPU time may be missing. */
 	int64_t memory_peak_bytes;
-	int64_t written_bytes; /* bytes by which the episode's files have grown so far */
+	int64_t written_bytes; /* growth of the episode's files so far */
 	const char *open_file; /* path of the file open in the editor; "n/a": none */
 	const char *working_dir;
 	/* JSON object that the agent's state command printed; NULL: none */

@@ -75,8 +75,8 @@ struct fh_turn {
 	const char *action;
 	const char *response, *thought; /* reply and thought of a language model; NULL: none */
 	/* JSON object with the caller's own numbers, such as values and log probabilities. It is
-	 * recorded as `numbers`, and has at most FH_NUMBERS_BYTES_MAX bytes. NaN and Infinity may
-	 * stand in it, as Python writes them. NULL: none. */
+	 * recorded as `numbers`, and has at most FH_NUMBERS_BYTES_MAX bytes. It may
+	 * have NaN and Infinity, as Python writes them. NULL: none. */
 	const char *numbers;
 };
 

@@ -32,7 +32,7 @@ static int tool_take_value(struct arena *a, const struct agent_command *command,
 		return error_say(err, EINVAL, "'%s' of '%s' has to be %s", argument->name,
 				command->name, type->said);
 	*out = (struct command_value){ argument->name, text, COMMAND_WORD };
-	/* A value whose <name> stands on a line of its own is written as lines of the
+	/* A value whose <name> is on a line of its own is written as lines of the
 	 * here-document. */
 	if (command->end_name && command->signature &&
 			strstr(command->signature, arena_printf(a, "\n<%s>\n", argument->name)))

@@ -49,7 +49,7 @@ struct attach_ends {
 	int streams[3];   /* the program's streams: see run_request */
 	int to;           /* our terminal that the program's terminal is relayed to; 0: none */
 	bool input;       /* relay keys to the program's terminal */
-	int terminals[2]; /* socket pair by which the sandbox sends the program's terminal */
+	int terminals[2]; /* socket pair, for the program's terminal from the sandbox */
 };
 
 static int attach_open_signals(void)

@@ -12,7 +12,7 @@
  * A request to end work that waits, from any thread or a signal handler. The waiting thread polls
  * the descriptor of the request beside its own. The request stays until it is taken.
  *
- * A zeroed `struct cancel` needs cancel_init() first. A NULL stands for a request that never comes.
+ * A zeroed `struct cancel` needs cancel_init() first. NULL means a request that never comes.
  */
 struct cancel {
 	atomic_bool asked;

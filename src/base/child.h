@@ -9,7 +9,7 @@
  * Waits for children of this process by pidfds. The program that uses the library may reap the
  * children itself, or ignore SIGCHLD. Then a pid may belong to another process at any time.
  *
- * A pidfd of -1 stands for a child that has ended.
+ * A pidfd of -1 means a child that has ended.
  */
 
 /* Opens a pidfd of a child that was just started. -1: it has ended and was reaped. */

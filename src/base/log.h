@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 /*
- * The program's log. Only src/run and src/cmd log; other layers return errors. A record is one
- * line. It holds a level, a message and fields as key=value, or all of these as a JSON object.
+ * The program's log. Only src/run, src/serve and src/view log; other layers return errors. A record
+ * is one line. It holds a level, a message and fields as key=value, or all of these as a JSON
+ * object.
  *
  * Thread-safe: each record is one write(2). Errors of write(2) are ignored.
  */

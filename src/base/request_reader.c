@@ -10,6 +10,12 @@
 #include <string.h>
 #include <strings.h>
 
+/*
+ * Written by hand: libwebsockets' reader closed connections with long headers, and spun when a
+ * client sent several requests at once. The gateway in a sandbox reads requests too, without that
+ * library.
+ */
+
 #define CHUNK_LINE_MAX 1024
 
 enum {

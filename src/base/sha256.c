@@ -7,6 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/*
+ * Written by hand: the porter and the grader csv hash inside sandboxes, where no library for it is
+ * linked. No other part needs libcrypto.
+ */
+
 static const uint32_t round_constants[64] = {
 	0x428a2f98,
 	0x71374491,

@@ -120,8 +120,8 @@ struct str_unit {
 	double factor;
 };
 
-/* Reads a number >= 0 with a unit, and rounds it. round() won't do: the process from which
- * sandboxes are cloned must not load the mathematical library. */
+/* Reads a number >= 0 with a unit, and rounds it. round() won't do: the nursery, which
+ * clones sandboxes, must not load the mathematical library. */
 static bool str_to_units(const char *s, const struct str_unit *units, size_t n, int64_t *out)
 {
 	double v;

@@ -26,7 +26,7 @@
 
 struct alive {
 	struct fh_gym *gym;
-	struct fh_env **envs; /* environments, of which the first n are open */
+	struct fh_env **envs; /* environments; the first n are open */
 	size_t n;
 	/* kernel memory in bytes, and open descriptors, before the first episode */
 	double kernel_bytes, descriptors;

@@ -47,7 +47,7 @@ struct machine {
 };
 
 static const struct suite {
-	const char *names[3]; /* words for --only, each of which selects the suite */
+	const char *names[3]; /* words for --only; each selects the suite */
 	int (*run)(struct bench *b, struct fh_error *err);
 } suites[] = {
 	{ { "reset", "teardown" }, suite_reset },

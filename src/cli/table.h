@@ -14,7 +14,7 @@
  */
 struct text_table {
 	const char *const *titles;
-	/* number of columns, of which the first n_left are aligned left, and the others right */
+	/* number of columns; the first n_left are aligned left, and the others right */
 	int n_columns, n_left;
 	struct table_row {
 		char *cells[TABLE_COLUMNS_MAX];

@@ -11,6 +11,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "model/backend.h"
+#include "report/table.h"
 #include "task/load.h"
 
 #include <string.h>
@@ -154,6 +155,13 @@ static void complete_add_structs(const struct completion_line *l)
 		complete_add(l, *name, "a struct");
 }
 
+static void complete_add_tables(const struct completion_line *l)
+{
+	for (const char *const *id = report_table_ids; *id; id++)
+		complete_add(l, *id, "a table");
+	complete_add(l, "all", "all tables");
+}
+
 static void complete_add_commands(const struct completion_line *l)
 {
 	const struct command *const *c = l->topic ? l->topic->commands : NULL;
@@ -176,6 +184,7 @@ static const struct {
 	{ "-- COMMAND", complete_add_files },
 	{ "DIR", complete_add_folders },
 	{ "STRUCT", complete_add_structs },
+	{ "ID", complete_add_tables },
 	{ "COMMAND", complete_add_commands },
 };
 

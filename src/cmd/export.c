@@ -3,6 +3,7 @@
 #include "base/scope.h"
 #include "cli/cmd.h"
 #include "cmd/export_runs.h"
+#include "cmd/record_json.h"
 #include "trajectory/export_files.h"
 #include "trajectory/traj.h"
 
@@ -41,12 +42,9 @@ static void export_print_json(const char *path, const char *traj, const struct e
 {
 	auto_buf struct buf line = BUF_INIT(1024 * 1024);
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&line, PYJSON_LINE);
-	const char *status = pyjson_string(e->traj->info.exit_status);
 
 	pyjson_put_object(&w, NULL);
-	pyjson_put_text(&w, "run", path);
-	/* A run that was cut, or goes on, has an empty status. */
-	pyjson_put_text(&w, "exit_status", status && *status ? status : NULL);
+	record_json_put(&w, path, e);
 	pyjson_put_i64(&w, "steps", (int64_t)e->traj->n_steps);
 	pyjson_put_value(&w, "scores", e->traj->info.score);
 	pyjson_put_text(&w, "trajectory", traj);

@@ -191,10 +191,10 @@ static const struct cmd_option options[] = {
 	{ "task", 0, OPTION_TEXT, REPLAY(task), "T[:V]", "task instead of the recorded one" },
 	{ "agent", 0, OPTION_TEXT, REPLAY(agent), "AGENT",
 			"agent configuration, for its commands and prompts (default: the recorded one)" },
-	EPISODE_TOOLS_OPTION(REPLAY(tools), REPLAY(tools_given)),
+	EPISODE_TOOLS_OPTION(REPLAY(tools), REPLAY(tools_given), NULL, AS_RECORDED),
 	{ "out", 'o', OPTION_PATH, REPLAY(out), "DIR",
 			"folder for the new run's folder (default: trajectories/<user>)" },
-	EPISODE_OPTIONS(REPLAY(episode)),
+	EPISODE_OPTIONS_RECORDED(REPLAY(episode)),
 	{ "gpus", 0, OPTION_LIST, REPLAY(gpus), "N,...",
 			"NVIDIA GPUs of the episode, 2 for /dev/nvidia2, or `none` (default: as many free ones "
 			"as the run had)" },

@@ -12,7 +12,7 @@
  * which something went wrong. */
 static const struct {
 	const char *id;
-	bool is_kept; /* also if it is long */
+	bool is_kept; /* true: print the table even if it is long */
 } brief[] = {
 	{ "compare-total", true },
 	{ "compare", true },

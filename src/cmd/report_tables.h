@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "report/table.h"
 
-/* Keeps the tables with these ids, in this order. "all" stands for all others. If a table is absent
+/* Keeps the tables with these ids, in this order. "all" means all others. If a table is absent
  * because there is nothing to tell, adds a note. -ENOENT, -EINVAL: there is no such table. */
 int report_tables_keep(struct report_doc *doc, const struct texts *ids, struct fh_error *err);
 

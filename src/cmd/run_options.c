@@ -46,7 +46,7 @@ const struct cmd_option run_options[] = {
 	{ "agent-tokens", 0, OPTION_INT, RUN(foreign.max_tokens), "N",
 			"most tokens that it may send and receive together", .min = 1,
 			.max = 1 << 30 },
-	EPISODE_TOOLS_OPTION(RUN(agent.tools), RUN(agent.given.tools)),
+	EPISODE_TOOLS_OPTION(RUN(agent.tools), RUN(agent.given.tools), "own", ""),
 	{ "temperature", 't', OPTION_NUMBER, RUN(agent.temperature), "T", "temperature of replies",
 			"0", .max = 2, .given = RUN(agent.given.temperature) },
 	{ "top-p", 0, OPTION_NUMBER, RUN(agent.top_p), "P", "top_p of replies; negative: not sent",

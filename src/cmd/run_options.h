@@ -12,7 +12,7 @@ struct run_command {
 	struct run_options run;
 	int agents; /* value of MLGym's --num_agents; 0: not given */
 	bool quiet, verbose;
-	bool web;     /* serve the viewer's page, by which a person takes over */
+	bool web;     /* serve the viewer's page, where a person takes over */
 	int web_port; /* port of the page; 0: a free one */
 	struct log_choice log;
 };

@@ -2,6 +2,7 @@
 #include "cmd/run_spread.h"
 
 #include "base/mem.h"
+#include "base/moments.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "cli/table.h"
@@ -35,9 +36,8 @@ struct group {
 	const struct run_agent *agent;
 	bool maximize;
 	double baseline, best, cost;
-	/* `squares`: sum of the squared differences of the scores from their mean */
-	double mean, squares;
-	size_t runs, scored;
+	struct moments scores;
+	size_t runs;
 };
 
 static struct group *run_spread_group_of(struct group *groups, size_t *n, const struct episode *e)
@@ -59,17 +59,13 @@ static struct group *run_spread_group_of(struct group *groups, size_t *n, const 
 
 static void run_spread_add(struct group *g, const struct episode *e)
 {
-	double v = run_report_result(e), before;
+	double v = run_report_result(e);
 
 	g->runs++;
 	g->cost += e->stats.cost;
 	if (isnan(v))
 		return;
-	g->scored++;
-	/* Welford's method: equal scores have a deviation of exactly 0. */
-	before = v - g->mean;
-	g->mean += before / (double)g->scored;
-	g->squares += before * (v - g->mean);
+	moments_add(&g->scores, v);
 	if (isnan(g->best) || (g->maximize ? v > g->best : v < g->best))
 		g->best = v;
 }
@@ -77,19 +73,17 @@ static void run_spread_add(struct group *g, const struct episode *e)
 static void run_spread_add_row(struct text_table *table, const struct group *g)
 {
 	char **cells = table_add(table)->cells;
-	/* standard deviation of a sample, with the divisor n - 1 */
-	double deviation = g->scored < 2 ? NAN : sqrt(g->squares / (double)(g->scored - 1));
 
 	cells[SPREAD_TASK] = xstrdup(g->task);
 	cells[SPREAD_MODEL] = g->agent ? xasprintf("%s (%s, t %g)", g->model, g->agent->name,
 							 g->agent->options.temperature)
 				       : xstrdup(g->model);
-	cells[SPREAD_RUNS] = g->scored == g->runs
+	cells[SPREAD_RUNS] = g->scores.n == g->runs
 			? xasprintf("%zu", g->runs)
-			: xasprintf("%zu (%zu scored)", g->runs, g->scored);
+			: xasprintf("%zu (%zu scored)", g->runs, g->scores.n);
 	cells[SPREAD_BASELINE] = run_report_number(g->baseline);
-	cells[SPREAD_MEAN] = run_report_number(g->scored ? g->mean : NAN);
-	cells[SPREAD_DEVIATION] = run_report_number(deviation);
+	cells[SPREAD_MEAN] = run_report_number(g->scores.n ? g->scores.mean : NAN);
+	cells[SPREAD_DEVIATION] = run_report_number(moments_deviation(&g->scores));
 	cells[SPREAD_BEST] = run_report_number(g->best);
 	cells[SPREAD_COST] = g->cost > 0 ? xasprintf("$%.4f", g->cost) : xstrdup("-");
 }

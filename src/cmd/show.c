@@ -6,6 +6,7 @@
 #include "cli/cmd.h"
 #include "cli/pager.h"
 #include "cli/term.h"
+#include "cmd/record_json.h"
 #include "cmd/transcript.h"
 #include "run/foreign.h"
 #include "trajectory/export_files.h"
@@ -242,12 +243,9 @@ static void show_add_json(struct buf *out, struct show *s, size_t first, size_t 
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_LINE);
 	const struct traj *t = s->run.traj;
-	const char *status = pyjson_string(t->info.exit_status);
 
 	pyjson_put_object(&w, NULL);
-	pyjson_put_text(&w, "run", s->path);
-	/* A run that was cut, or goes on, has an empty status. */
-	pyjson_put_text(&w, "exit_status", status && *status ? status : NULL);
+	record_json_put(&w, s->path, &s->run);
 	if (t->info.score)
 		pyjson_put_value(&w, "scores", t->info.score);
 	else

@@ -21,7 +21,7 @@ struct task_options {
 #define TASKS_DIR_OPTION                                                                           \
 	{ "tasks-dir", 0, OPTION_PATH, offsetof(struct task_options, tasks_dir), "DIR",            \
 		"a folder with more tasks, looked up first" },                                     \
-			MLGYM_ROOT_OPTION(offsetof(struct task_options, mlgym_root))
+			MLGYM_ROOT_OPTION(offsetof(struct task_options, mlgym_root), "")
 
 /* Sets the places to look for tasks in, from the options. -EINVAL: --mlgym-root names no MLGym
  * checkout. */

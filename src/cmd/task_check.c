@@ -145,7 +145,7 @@ static const struct cmd_option options[] = {
 			"with --run: play N times, and tell how far the scores move. Seeds of training and "
 			"judge vary. So does generated data: its seeds count from --data-seed on",
 			"1", .min = 1, .max = SEEDS_MAX },
-	DATA_SEED_OPTION(offsetof(struct check_options, data_seed), 0),
+	DATA_SEED_OPTION(offsetof(struct check_options, data_seed), 0, "0", ""),
 	PYTHON_OPTION(offsetof(struct check_options, python)),
 	TASKS_DIR_OPTION,
 	{},

@@ -30,7 +30,7 @@ struct transfer {
 struct transfer_look {
 	char sha256[SHA256_HEX_BYTES];    /* hash of the file, from `X-Linked-ETag` */
 	char commit[LOCK_REVISION_BYTES]; /* commit of the repository, from `X-Repo-Commit` */
-	/* ETag or date of the file, by which a later change of the file is noticed */
+	/* ETag or date of the file; a later change of the file changes it */
 	char validator[256];
 	int64_t size_bytes;
 };

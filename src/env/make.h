@@ -13,7 +13,7 @@
  * Makes the task's generated data sets that are missing; docs/tasks.md says how. Blocks for the
  * `timeout` of each at most. It also waits, for a lock of the file system, while another process
  * makes one. A request to `cancel` ends the waiting. On failure no file of the data set is left.
- * The programs use the packages of `python`; an empty one stands for this machine's Python.
+ * The programs use the packages of `python`; an empty one means this machine's Python.
  */
 int make_data(struct owner *owner, const struct secret *secret, const struct task *task,
 		const struct python_env *python, struct cancel *cancel, struct fh_error *err);

@@ -69,7 +69,7 @@ static const struct multiline *multiline_command_on(
 struct multiline_end {
 	const char *word;
 	size_t n;
-	const char *before, *behind; /* characters that may stand before and behind the word */
+	const char *before, *behind; /* characters that may come before and behind the word */
 };
 
 /* Finds the line that ends a command of many lines (end_of_edit), from `at` on. NULL: there is

@@ -49,7 +49,7 @@ static const char *const *tasks_targets(struct fh_tasks *t, const struct task_fi
 	return targets;
 }
 
-/* Sets the members that don't depend on data. */
+/* Sets the members that tell of names, times and limits. */
 static void tasks_fill(struct fh_task_info *info, const struct task *task)
 {
 	info->id = task->id;

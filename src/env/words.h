@@ -3,7 +3,7 @@
 #define ENV_WORDS_H
 
 /*
- * Beginnings of our sentences in observations, by which clients find scores and ends. The
+ * Beginnings of our sentences in observations. Clients find scores and ends by them. The
  * comparison of a replay with its record uses them too.
  */
 #define WORDS_SCORED "Scored a valid submission artefact at "

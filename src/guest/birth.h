@@ -9,7 +9,7 @@
 /* A sandbox that the nursery or a cradle is making. */
 struct birth {
 	struct plan plan;
-	/* message of the owner from which `plan` was read; the clone wipes its copy of it */
+	/* message of the owner that has `plan`; the clone wipes its copy of it */
 	char *message;
 	size_t message_bytes;
 	int slots[GUEST_BINDS_MAX];

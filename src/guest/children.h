@@ -4,7 +4,7 @@
 
 #include "guest/start.h"
 
-/* The state of a sandbox' PID 1, and functions by which PID 1 forks its children. */
+/* The state of a sandbox' PID 1, and functions that fork its children. */
 
 #define PROGRAMS_MAX 32
 
@@ -46,7 +46,7 @@ void shell_ends_close(struct shell_ends *ends); /* closes all descriptors of a s
 int shell_fork(struct init *in, struct shell_ends *ends, struct fh_error *err);
 /*
  * Starts a new shell after the last one ended. `mail` is a descriptor of struct shell_mail, the
- * memory by which the shell gets commands. Closes this process' copy of `mail`.
+ * memory that passes commands to the shell. Closes this process' copy of `mail`.
  */
 int shell_replace(struct init *in, int mail);
 

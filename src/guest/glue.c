@@ -404,13 +404,13 @@ static int glue_builtin(WORD_LIST *list)
 	shell_name = "bash";
 	dollar_vars[0] = savestring("bash");
 	fcntl(socket, F_SETFD, FD_CLOEXEC);
-	/* close all descriptors above the socket, for example the memory file from which bash
-	 * loaded the plugin */
+	/* close all descriptors above the socket, for example the memory file that holds
+	 * the plugin */
 	close_range((unsigned)socket + 1, ~0U, 0);
 	look_plain();
 	look_hide_builtin();
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	dup2(null, 2); /* replace stderr, from which the owner read errors until now */
+	dup2(null, 2); /* replace stderr: until now the owner read errors from it */
 	nursery_main(socket, &hooks);
 }
 

@@ -24,7 +24,7 @@
  *   init.c      its PID 1: the control socket, ends of processes, the end of the owner
  *   children.c  how PID 1 makes its children
  *   porter.c    the child of PID 1 that touches what agents can block: output, files, requests
- *   requests.c  the pipes by which an agent asks the porter for something
+ *   requests.c  pipes for an agent's requests to the porter
  *   shell.c     a fork of PID 1 that becomes the shell
  *   program.c   a fork of PID 1 that becomes a program
  *   pack.c      packs a folder for another sandbox, in a fork of PID 1

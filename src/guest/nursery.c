@@ -112,17 +112,6 @@ static int nursery_set_up(struct nursery *n, struct fh_error *err)
 	return 0;
 }
 
-static void nursery_handle_mapped(struct nursery *n)
-{
-	struct fh_error err = FH_ERROR_INIT;
-	uint8_t stands[2] = { NURSERY_STANDS };
-
-	if (nursery_set_up(n, &err) < 0)
-		guest_die(n->socket, NURSERY_FAILED, &err);
-	stands[1] = n->can;
-	nursery_reply(n, stands, sizeof(stands));
-}
-
 static void nursery_handle_hello(struct nursery *n, struct wire *w, const int *fds, size_t n_fds)
 {
 	uint8_t unshared = NURSERY_UNSHARED;
@@ -338,6 +327,7 @@ static void nursery_handle(
 		struct nursery *n, char *message, size_t size, const int *fds, size_t n_fds)
 {
 	struct wire w = wire_open(message, size);
+	struct fh_error err;
 	uint32_t number;
 
 	switch ((enum nursery_message)wire_get_u8(&w)) {
@@ -346,7 +336,9 @@ static void nursery_handle(
 		/* keep the message's descriptors open: nursery_handle_hello() has stored them */
 		return;
 	case NURSERY_MAPPED:
-		nursery_handle_mapped(n);
+		if (nursery_set_up(n, &err) < 0)
+			guest_die(n->socket, NURSERY_FAILED, &err);
+		nursery_reply(n, (uint8_t[]){ NURSERY_STANDS, n->can }, 2);
 		nursery_wipe_stack();
 		break;
 	case NURSERY_LAYER:

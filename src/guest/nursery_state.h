@@ -9,7 +9,7 @@
 #define CRADLES_MAX 16
 
 struct cradle {
-	uint32_t number; /* number by which the owner names the cradle; 0: this entry is free */
+	uint32_t number; /* number that the owner gave the cradle; 0: this entry is free */
 	/* socket to the cradle, a process that waits; -1: the cradle is not cloned yet */
 	int socket;
 	/*

@@ -178,18 +178,6 @@ static void porter_drain(const struct porter *p, const struct porter_stream *s)
 	}
 }
 
-static void porter_handle_drain(struct porter *p, struct wire *w)
-{
-	uint32_t id = wire_get_u32(w);
-	struct fh_error err = FH_ERROR_INIT;
-
-	guest_expect(wire_done(w));
-	p->pumped = 0;
-	for (size_t i = 0; i < PORTER_STREAMS_MAX; i++)
-		porter_drain(p, &p->streams[i]);
-	porter_tell_done(p, id, &err, NULL, NULL);
-}
-
 static void porter_handle_pump(struct porter *p, struct wire *w)
 {
 	p->pumped = wire_get_u32(w);
@@ -332,6 +320,7 @@ static void porter_handle(
 		struct porter *p, const char *message, size_t size, int *fds, size_t n_fds)
 {
 	struct wire w = wire_open(message, size);
+	uint32_t id;
 
 	switch ((enum porter_message)wire_get_u8(&w)) {
 	case PORTER_GET:
@@ -344,7 +333,12 @@ static void porter_handle(
 		porter_handle_pump(p, &w);
 		break;
 	case PORTER_DRAIN:
-		porter_handle_drain(p, &w);
+		id = wire_get_u32(&w);
+		guest_expect(wire_done(&w));
+		p->pumped = 0;
+		for (size_t i = 0; i < PORTER_STREAMS_MAX; i++)
+			porter_drain(p, &p->streams[i]);
+		porter_tell_done(p, id, &(struct fh_error)FH_ERROR_INIT, NULL, NULL);
 		break;
 	case PORTER_CLEAR:
 		p->requests = 0;

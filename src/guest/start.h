@@ -13,7 +13,7 @@
  * pack_write().
  */
 
-/* Number of the signal by which PID 1 has the shell end the running command. */
+/* Signal of PID 1 that has the shell end the running command. */
 #define INTERRUPT_SIGNAL (SIGRTMAX - 1)
 
 /* Fixed pids of PID 1's children, so that they are equal in all sandboxes: see child_fork_as(). */
@@ -22,12 +22,12 @@
 
 /* Descriptors that a new shell gets; -1: none. The owner makes `mail`, PID 1 the others. */
 struct shell_ends {
-	int mail; /* memory by which the shell gets commands and gives answers: struct shell_mail */
+	int mail; /* memory for the shell's commands and answers: struct shell_mail */
 	/* pipe of the shell's output: `output` is its writing end, `drain` its reading end */
 	int output, drain;
 	/* memory in which shell and porter agree on who reads the output: struct shell_gate */
 	int gate;
-	int event; /* eventfd by which the shell wakes the porter */
+	int event; /* eventfd that wakes the porter: the shell writes to it */
 	/*
 	 * Eventfd that PID 1 writes to when it has closed its copies of `mail` and `output`. Before
 	 * that the shell runs no command.

@@ -5,7 +5,7 @@
 /* Paths inside a sandbox that exist whichever implementation makes the sandbox. */
 #define GUEST_HOME "/home/agent"
 #define GUEST_WORKSPACE "/home/agent/workspace"
-/* folder of the named pipes by which an agent makes requests: inside/tools.h */
+/* folder of named pipes, for an agent's requests: inside/tools.h */
 #define GUEST_RUN_DIR "/run/fumehood"
 
 #endif

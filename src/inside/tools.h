@@ -10,7 +10,7 @@
  * environment does not trust their content.
  */
 
-/* Named pipes by which commands make requests: see guest/requests.c. */
+/* Named pipes for requests of commands: see guest/requests.c. */
 #define GUEST_VALIDATE_PIPE GUEST_RUN_DIR "/validate"
 #define GUEST_SUBMIT_PIPE GUEST_RUN_DIR "/submit"
 #define GUEST_STATE_PIPE GUEST_RUN_DIR "/state"

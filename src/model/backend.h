@@ -8,7 +8,7 @@
  * name it in model.c's table. */
 struct model_backend {
 	const char *name; /* name of the kind of model: the part of a model's spec before the ":" */
-	/* end of the argument by which this kind is chosen, like ".jsonl"; NULL: any */
+	/* end of the arguments that choose this kind, like ".jsonl"; NULL: any */
 	const char *suffix;
 	bool takes_argument;
 	bool interactive;

@@ -113,8 +113,8 @@ struct chat_options {
 	const struct chat_stats *spent;
 };
 
-/* Returns true if a model's spec names a language model: a provider's name or "litellm" stands
- * before the ":". */
+/* Returns true if a model's spec names a language model: it begins with a provider's name or
+ * "litellm", then ":". */
 bool chat_is_spec(const char *spec);
 
 /* Checks the options `version` and `extra`, which may be given even if no language model plays.

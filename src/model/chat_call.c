@@ -42,7 +42,7 @@ struct chat_call {
 	size_t n_body;
 	size_t n_text; /* bytes of the request's texts, as chat_request_bytes() counts */
 	int tries;
-	int unreadable_tries; /* number of tries so far of which the reply could not be read */
+	int unreadable_tries; /* number of tries so far whose reply could not be read */
 	int64_t resume_ns;
 	/* The HTTP request of the current try; NULL between tries. */
 	struct http_call *http;

@@ -20,7 +20,7 @@
  *
  * $NAME is not replaced. Ignored variables that would matter to this program are listed in
  * left_out, as "FILE:LINE: NAME, ...". A missing file is not an error. -EINVAL with "FILE:LINE:
- * ..." for a wrong file, of which nothing is set; errors show no values. Call this before
+ * ...": the file is malformed, and no variable is set. Errors show no values. Call this before
  * threads start.
  */
 int dotenv_load(const char *path, struct buf *left_out, struct fh_error *err);

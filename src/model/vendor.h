@@ -6,7 +6,7 @@
 
 /* A provider of language models. */
 struct vendor {
-	/* provider's name, which stands in a spec before the ":", or between "litellm:" and "/" */
+	/* provider's name: in a spec before the ":", or between "litellm:" and "/" */
 	const char *name;
 	const struct dialect *dialect;
 	/* default base URL of the provider's servers; NULL: each user has another */
@@ -17,7 +17,7 @@ struct vendor {
 	const char *key_variable;
 };
 
-/* Returns true if a provider's name or "litellm" stands before the ":" of a model's spec. */
+/* Returns true if a model's spec begins with a provider's name or "litellm", then ":". */
 bool vendor_is_spec(const char *spec);
 
 /* Returns true for an environment variable that holds a provider's URL or API key. */

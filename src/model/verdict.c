@@ -2,6 +2,7 @@
 #include "model/verdict.h"
 
 #include "base/hide.h"
+#include "base/random.h"
 #include "base/scope.h"
 #include "base/str.h"
 
@@ -173,23 +174,14 @@ int verdict_retries_left(enum verdict verdict, int most, int unreadable)
 	return 0;
 }
 
-/* Returns a random number from 0 to below 1, by splitmix64. */
-static double verdict_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
 /* Wait for a random time before a retry, so that calls that failed together are not repeated
  * together. Don't wait for less than the server asked for, unless it asked for more than
  * PAUSE_ASKED_MOST_MS. */
 int64_t verdict_pause_ms(int tries, int64_t asked_ms, uint64_t *random)
 {
 	int64_t most = PAUSE_FIRST_MS;
-	double drawn = verdict_random(random);
+	/* a number from 0 to below 1 */
+	double drawn = (double)(random_splitmix(random) >> 11) * 0x1p-53;
 
 	if (asked_ms >= 0) {
 		if (asked_ms > PAUSE_ASKED_MOST_MS)

@@ -93,7 +93,7 @@ int cgroup_freeze(struct cgroup *group, struct job **out, struct fh_error *err);
 void cgroup_thaw(const struct cgroup *group);
 
 /*
- * Gives the descriptors by which PID 1 is moved out of a sandbox' control groups. They are
+ * Gives the descriptors that move PID 1 out of a sandbox' control groups. They are
  * cgroup.procs of this process' own groups, and the pool owns them. Returns their number. 0: no
  * process has to be moved.
  */

@@ -58,8 +58,8 @@ struct cgroup_kind {
 	/* Prepares the pool's own folders of control groups, which lie in the folders that find()
 	 * gave. */
 	int (*prepare)(const struct cgroup_tree *tree, struct fh_error *err);
-	/* Moves the process that clones sandboxes to a control group from which its children can
-	 * enter the pool's groups. */
+	/* Moves the process that clones sandboxes to another control group, so that its children
+	 * can enter the pool's groups. */
 	int (*adopt)(const struct cgroup_tree *tree, pid_t helper, struct fh_error *err);
 	/*
 	 * Sets a control group's limits to `limits`. `has` are the group's present limits, or NULL

@@ -64,7 +64,7 @@ static char *v2_own_folder(void)
 
 /*
  * Find out whether a control group was delegated. Root may write to every group, so write access
- * proves nothing. For root, look for the attribute by which systemd marks delegated groups.
+ * proves nothing. For root, look for the attribute that systemd sets on delegated groups.
  */
 static bool v2_is_delegated(const char *folder)
 {

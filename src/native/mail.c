@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /*
- * Memory by which an owner and a shell exchange commands and answers. Only pages that were written
+ * Memory in which an owner and a shell exchange commands and answers. Only pages that were written
  * take space: most commands need two. The shell is untrusted and may write to the memory at any
  * time. So the owner copies a field once, then checks the copy.
  *

@@ -28,7 +28,7 @@
 struct spare {
 	/* control group for a future sandbox; NULL: this entry of spares[] is empty */
 	struct cgroup *group;
-	/* number of the cradle (waiting process) in this group, by which a plan asks for it */
+	/* number of the cradle (waiting process) in this group; a plan asks for this number */
 	uint32_t cradle;
 };
 
@@ -71,7 +71,7 @@ struct native_owner {
 	/* folders that sandboxes must not see, as real paths, NULL-terminated: cover.c */
 	const char *covers[COVERS_MAX + 1];
 	size_t n_covers;
-	int self;            /* pidfd of the owner's process, by which sandboxes see its end */
+	int self;            /* pidfd of the owner's process, which tells sandboxes when it ends */
 	int nursery;         /* socket of the running nursery, which makes sandboxes; -1: none */
 	int nursery_process; /* pidfd of the running nursery: base/child.h */
 	/* Pidfds of replaced nurseries, which run until their last sandbox has ended. */
@@ -140,7 +140,7 @@ struct native_sandbox {
 	 * fork */
 	uint32_t number;
 	int control, porter; /* sockets to PID 1 and to the porter; -1: none */
-	/* Memory by which the shell gets commands and gives answers; NULL: no shell. */
+	/* Memory shared with the shell, for commands and answers; NULL: no shell. */
 	struct shell_mail *mail;
 	uint32_t turn;                  /* number of the last command that the shell got */
 	enum shell_listening listening; /* how the shell was told to wake the owner */

@@ -84,7 +84,7 @@ enum nursery_answer {
 	NURSERY_FAILED,
 };
 
-/* name of a nursery's process, by which others find it */
+/* name of a nursery's process: other programs find it by this name */
 #define NURSERY_NAME "fh-nursery"
 
 enum { NURSERY_CAN_OVERLAY = 1 }; /* the kernel can put an overlay on a tmpfs (user.* attributes) */

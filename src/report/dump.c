@@ -181,7 +181,7 @@ int dump_run_read(const struct run_row *row, struct dump_run *out, struct fh_err
 		r = dump_read_events(&run, err);
 	else if (found_is_policy(path_basename(row->path)))
 		r = dump_read_policy(&run, err);
-	else if (row->steps >= 0) /* else it has scores alone */
+	else if (row->steps >= 0) /* negative: the record has scores, but no steps */
 		r = traj_read(row->path, &run.file, err);
 	if (r < 0)
 		return r;

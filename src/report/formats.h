@@ -26,7 +26,7 @@ int dump_flush(struct dump_out *out, struct fh_error *err);
 /* Formats with all runs in one file. */
 struct dump_format {
 	const char *name;
-	void (*begin)(struct dump_out *out); /* NULL: nothing stands before the first run */
+	void (*begin)(struct dump_out *out); /* NULL: nothing comes before the first run */
 	void (*add)(struct dump_out *out, const struct dump_run *run);
 };
 extern const struct dump_format dump_steps;     /* JSON lines, one a step */
@@ -42,7 +42,7 @@ struct inspect_group {
 /* True if two runs belong in one log: nothing that their scores depend on differs. */
 bool inspect_same(const struct run_row *a, const struct run_row *b);
 
-/* Orders runs so that those of a log stand together, for qsort(). */
+/* Orders runs so that those of a log are neighbours, for qsort(). */
 int inspect_compare(const void *a, const void *b);
 
 /* Writes a log, <folder>/<time>_<task>_<id>.eval. The path lives in the arena. */

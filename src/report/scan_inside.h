@@ -65,9 +65,8 @@ const struct pyjson *scan_told_baseline(struct scan *s, const struct traj *t);
 /* True for the record of an episode that a trainer of a policy wrote as JSON. */
 bool scan_is_policy(const struct pyjson *root);
 
-/* Reads what can be read of such a record that was cut, or of which a part is broken. Turns that
- * are broken become null. False: the turns or the policy's step are missing. The value lives in
- * s->own. */
+/* Reads the intact parts of such a record that was cut or damaged. Broken turns become null. False:
+ * the turns or the policy's step are missing. The value lives in s->own. */
 bool scan_mend_policy(struct scan *s, const struct pyjson_source *from, const struct pyjson **out);
 
 /* Reads such a record. The row has its task and metric, if they are known. */

@@ -2,6 +2,7 @@
 #include "report/stats.h"
 
 #include "base/mem.h"
+#include "base/random.h"
 #include "base/scope.h"
 
 #include <math.h>
@@ -11,29 +12,11 @@
 #define REPEATS 2000
 #define EXACT_MAX 16 /* most differences whose signs are all tried */
 #define FLIPS 100000 /* random signs, if there are more */
+#define RANDOM_SEED 20260101
 
-/* SplitMix64. */
-struct stats_random {
-	uint64_t state;
-};
-
-#define RANDOM_INIT                                                                                \
-	{                                                                                          \
-		20260101                                                                           \
-	}
-
-static uint64_t stats_next(struct stats_random *r)
+static size_t stats_below(uint64_t *random, size_t n)
 {
-	uint64_t z = (r->state += 0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return z ^ (z >> 31);
-}
-
-static size_t stats_below(struct stats_random *r, size_t n)
-{
-	return (size_t)(((stats_next(r) >> 32) * (uint64_t)n) >> 32);
+	return (size_t)(((random_splitmix(random) >> 32) * (uint64_t)n) >> 32);
 }
 
 static int stats_compare(const void *a, const void *b)
@@ -124,7 +107,7 @@ static int stats_compare_places(const void *a, const void *b)
 struct interval stats_iqm_interval(const struct strata *s)
 {
 	size_t n = s->begin[s->n_tasks];
-	struct stats_random random = RANDOM_INIT;
+	uint64_t random = RANDOM_SEED;
 	auto_free struct stats_place *sorted = xcalloc(n + 1, sizeof(*sorted));
 	auto_free size_t *place = xcalloc(n + 1, sizeof(*place));
 	auto_free unsigned *counts = xcalloc(n + 1, sizeof(*counts));
@@ -172,7 +155,7 @@ double stats_mean_improvement(const struct strata *x, const struct strata *y)
 	return sum / (double)x->n_tasks;
 }
 
-static void stats_resample(const struct strata *from, double *to, struct stats_random *random)
+static void stats_resample(const struct strata *from, double *to, uint64_t *random)
 {
 	for (size_t t = 0; t < from->n_tasks; t++) {
 		size_t first = from->begin[t], n = from->begin[t + 1] - first;
@@ -185,7 +168,7 @@ static void stats_resample(const struct strata *from, double *to, struct stats_r
 struct interval stats_improvement_interval(const struct strata *x, const struct strata *y)
 {
 	size_t n_x = x->begin[x->n_tasks], n_y = y->begin[y->n_tasks];
-	struct stats_random random = RANDOM_INIT;
+	uint64_t random = RANDOM_SEED;
 	auto_free double *values_x = xcalloc(n_x + 1, sizeof(double));
 	auto_free double *values_y = xcalloc(n_y + 1, sizeof(double));
 	auto_free double *repeats = xcalloc(REPEATS, sizeof(double));
@@ -205,7 +188,7 @@ struct interval stats_improvement_interval(const struct strata *x, const struct 
 
 double stats_permutation(const double *differences, size_t n)
 {
-	struct stats_random random = RANDOM_INIT;
+	uint64_t random = RANDOM_SEED;
 	uint64_t tries = n <= EXACT_MAX ? UINT64_C(1) << n : FLIPS, extreme = 0;
 	double seen = 0;
 
@@ -219,7 +202,7 @@ double stats_permutation(const double *differences, size_t n)
 
 		for (size_t i = 0; i < n; i++) {
 			if (n > EXACT_MAX && i % 64 == 0)
-				signs = stats_next(&random);
+				signs = random_splitmix(&random);
 			sum += (signs >> (i % 64)) & 1 ? -differences[i] : differences[i];
 		}
 		/* Sums of the same numbers in another order differ in the last digit. */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define PLOT_WIDTH 560 /* width of the axes; names of lines stand right of them */
+#define PLOT_WIDTH 560 /* width of the axes; names of lines are right of them */
 #define HEIGHT 380
 #define SVG_LEFT 72 /* the axis' title and labels of ticks fit beside each other */
 #define TOP 15
@@ -190,7 +190,7 @@ static double svg_room(const struct svg_letters *letters, double x, double y, do
 	return most;
 }
 
-/* Writes a letter at a place. If another one stands there, it goes to the nearest free place, and a
+/* Writes a letter at a place. If another one is there, it goes to the nearest free place, and a
  * line leads to it. */
 static void svg_add_letter(
 		struct buf *out, size_t index, double x, double y, struct svg_letters *letters)
@@ -366,7 +366,7 @@ static void svg_lines(struct buf *out, const struct report_table *t)
 		svg_add_mark(out, i, SVG_LEFT + PLOT_WIDTH + 50, y);
 		svg_label(out, SVG_LEFT + PLOT_WIDTH + SVG_LEGEND, y + 4, "start", line->name);
 	}
-	/* Letters stand above all lines. */
+	/* Letters are above all lines. */
 	for (size_t i = 0; f->kind == CHART_LINES && i < f->n_lines; i++)
 		svg_add_line_letter(out, f, &a, i, &letters);
 	buf_add_str(out, "</svg>\n");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/table.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,11 +9,50 @@
 
 #define SMALL_DIGITS_MAX 8 /* digits after the point of a small number */
 
+const char *const report_table_ids[] = {
+	"models",
+	"mixed",
+	"compare",
+	"compare-total",
+	"scores-attempt",
+	"scores-submission",
+	"ranks-attempt",
+	"borda-attempt",
+	"ranks-submission",
+	"borda-submission",
+	"profile-attempt",
+	"profile-submission",
+	"aup",
+	"iqm",
+	"spread",
+	"over-steps",
+	"over-cost",
+	"policy-steps",
+	"costs",
+	"times",
+	"errors",
+	"exit-statuses",
+	"actions-by-model",
+	"actions-by-task",
+	"actions-by-step",
+	"troubles",
+	NULL,
+};
+
+static bool table_is_listed(const char *id)
+{
+	for (size_t i = 0; report_table_ids[i]; i++)
+		if (str_eq(report_table_ids[i], id))
+			return true;
+	return false;
+}
+
 static struct report_table *table_doc_new_table(
 		struct report_doc *doc, const char *id, const char *title, const char *note)
 {
 	struct report_table *t = arena_alloc(doc->arena, sizeof(*t));
 
+	assert(table_is_listed(id));
 	*t = (struct report_table){ .id = id, .title = title, .note = note };
 	doc->tables = arena_grow(
 			doc->arena, doc->tables, doc->n_tables, sizeof(struct report_table *));

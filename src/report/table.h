@@ -20,7 +20,7 @@ struct cell {
 };
 
 struct report_table {
-	const char *id;    /* short name, for programs: "best-attempt" */
+	const char *id;    /* short name, for programs: "scores-attempt" */
 	const char *title; /* heading, for people */
 	const char *note;  /* sentences below the heading; NULL: none */
 	const char **columns;
@@ -86,6 +86,10 @@ struct report_doc {
 	struct texts notes; /* warnings about what the tables compare */
 	const char *more;   /* line below the tables of a text; NULL: none */
 };
+
+/* Ids of all tables that a report may have, in its order, ended by NULL. doc_add() asserts that a
+ * table's id is one of them. */
+extern const char *const report_table_ids[];
 
 /* Adds a table with these columns, ended by NULL. */
 struct report_table *doc_add(struct report_doc *doc, const char *id, const char *title,

@@ -41,7 +41,7 @@ static int write_width(const struct report_table *t, size_t column)
 	return width < WRITE_CELL_COLUMNS || write_is_path(t, column) ? width : WRITE_CELL_COLUMNS;
 }
 
-/* True for a column of texts, which stand at its left side. Numbers stand at the right. */
+/* True for a column of texts, which are aligned left. Numbers are aligned right. */
 static bool write_is_left(const struct report_table *t, size_t column)
 {
 	for (size_t row = 0; row < t->n_rows; row++)
@@ -291,7 +291,7 @@ void doc_write_text(struct buf *out, const struct report_doc *doc, const struct 
 			write_text_wrapped(out, t->note, 0, style);
 			buf_add_char(out, '\n');
 		}
-		if (!t->n_rows) /* the note tells why */
+		if (!t->n_rows) /* t->note tells why the table is empty */
 			continue;
 		buf_add_char(out, '\n');
 		write_text_table(out, doc, t, style);

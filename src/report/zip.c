@@ -112,7 +112,7 @@ int zip_add(struct zip *z, const char *name, const void *data, size_t n, struct 
 	return r < 0 ? r : zip_write(z, data, n, err);
 }
 
-/* Appends the record of large archives, and the place where it stands. */
+/* Appends the record of large archives, and its offset. */
 static void zip_put_end64(struct buf *out, const struct zip *z, uint64_t begin, uint64_t end)
 {
 	buf_add(out, "PK\6\6", 4);

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/lines.h"
-#include "base/path.h"
 #include "base/scope.h"
 #include "env/open.h"
 #include "run/episode_setup.h"
@@ -207,25 +206,6 @@ int env_server_serve(struct env_server *s, struct fh_error *err)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static int env_server_open_gym(
-		struct env_server *s, const struct fh_gym_options *gym, struct fh_error *err)
-{
-	const char *out = s->options->out;
-	int r = fh_gym_open(gym, &s->gym, err);
-
-	if (r < 0)
-		return r;
-	if (fh_gym_warning(s->gym))
-		log_record(NULL, LOG_WARN, fh_gym_warning(s->gym), NULL, 0);
-	if (!out)
-		return 0;
-	/* Hide the folder of all records from the sandbox: an agent must not read other
-	 * episodes. */
-	if (path_mkdirs(out, 0777, err) < 0)
-		return error_wrap(err, "--out");
-	return fh_gym_hide(s->gym, out, err);
-}
-
 static int env_server_open_env(
 		struct env_server *s, const struct fh_env_options *env, struct fh_error *err)
 {
@@ -284,7 +264,7 @@ int env_server_open(struct env_server *s, struct fh_error *err)
 	r = env_server_warn_of_task(s, &gym, &env, err);
 	if (r < 0)
 		return r;
-	r = env_server_open_gym(s, &gym, err);
+	r = run_record_open_gym(&gym, s->options->out, &s->gym, err);
 	if (r < 0)
 		return r;
 	return env_server_open_env(s, &env, err);

@@ -32,7 +32,7 @@ struct episode_inside {
 	/* number of replayed observations that differ from the record, for a resumed run */
 	size_t different;
 	struct desk *desk; /* place at which a person takes over; NULL: none */
-	/* the order by which a person takes the running step; text NULL: the model takes it */
+	/* order of the person who takes the running step; text NULL: the model takes it */
 	struct desk_order by_hand;
 	char *reply_by_hand; /* `by_hand` as a reply of a language model; NULL: none */
 	int64_t hint_bytes;  /* bytes of hints since the last step, as JSON */

@@ -33,7 +33,7 @@ struct episode_log_place {
 	const char *warnings[LOG_WARNINGS_MAX];
 };
 
-/* Starts the log of the next episode, with a file in its folder. */
+/* Starts the log of an episode. If place->dir is set, the log goes to a new file in it too. */
 int episode_log_open(
 		struct episode_log *l, const struct episode_log_place *place, struct fh_error *err);
 

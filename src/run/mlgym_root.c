@@ -17,8 +17,7 @@
 static const char *const mlgym_root_variables[] = { "MLGYM_CONFIG_ROOT", "MLGYM_TASK_CONFIG_DIR" };
 
 /*
- * Ends of the paths by which a user may name an MLGym checkout: the checkout itself, or folders in
- * it.
+ * Ends of the paths that may name an MLGym checkout: the checkout itself, or folders in it.
  */
 static const char *const inside[] = { "", "/configs", "/configs/tasks" };
 

@@ -2,6 +2,7 @@
 #include "run/record.h"
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
@@ -15,6 +16,33 @@
 #include <stdlib.h>
 
 #define STATS_BYTES_MAX 4096
+
+/* --- opening a gym ---------------------------------------------------------------------------- */
+
+static int record_hide_all(struct fh_gym *gym, const char *out, struct fh_error *err)
+{
+	if (path_mkdirs(out, 0777, err) < 0)
+		return error_wrap(err, "--out");
+	return fh_gym_hide(gym, out, err);
+}
+
+int run_record_open_gym(const struct fh_gym_options *options, const char *out,
+		struct fh_gym **out_gym, struct fh_error *err)
+{
+	struct fh_gym *gym;
+	int n = fh_gym_open(options, &gym, err);
+
+	if (n < 0)
+		return n;
+	if (fh_gym_warning(gym))
+		log_record(NULL, LOG_WARN, fh_gym_warning(gym), NULL, 0);
+	n = out ? record_hide_all(gym, out, err) : 0;
+	if (n < 0)
+		fh_gym_close(gym);
+	else
+		*out_gym = gym;
+	return n;
+}
 
 /* --- opening a record ------------------------------------------------------------------------- */
 

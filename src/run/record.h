@@ -34,6 +34,13 @@ struct run_record_start {
 	int resume_number; /* number at the end of the name of the folder resume_dir */
 };
 
+/*
+ * Opens the gym of a run or a server, and logs its warning. `out` is the folder of all records;
+ * NULL: none. It is made, and hidden from sandboxes: an agent must not read other episodes.
+ */
+int run_record_open_gym(const struct fh_gym_options *options, const char *out,
+		struct fh_gym **out_gym, struct fh_error *err);
+
 /* Makes the parts of the name of a run's folder. `model` is like "actions-games", `task` like
  * "titanic:micro". */
 struct run_name run_record_name(

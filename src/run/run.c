@@ -4,11 +4,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "env/open.h"
 #include "run/episode_begin.h"
+#include "run/record.h"
 #include "run/takeover.h"
 #include "task/find.h"
 #include "trajectory/live.h"
@@ -339,23 +339,16 @@ static int run_choose_gpus(struct run *run, struct fh_gym_options *gym, struct f
 	return 0;
 }
 
-/* Makes the folder of the records. Hides this folder and those of all tasks from sandboxes,
- * before the first agent starts. If a task were hidden only when it is opened, earlier episodes
- * could see it. */
-static int run_hide_all(const struct run *run, struct fh_error *err)
+/* Hides the folders of all tasks from sandboxes, before the first agent starts. If a task were
+ * hidden only when it is opened, earlier episodes could see it. */
+static int run_hide_tasks(const struct run *run, struct fh_error *err)
 {
 	const struct run_plan *plan = &run->plan;
-	int r;
 
-	if (path_mkdirs(plan->out, 0777, err) < 0)
-		return error_wrap(err, "--out");
-	r = fh_gym_hide(run->gym, plan->out, err);
-
-	if (r < 0)
-		return r;
 	for (size_t i = 0; i < plan->n; i++) {
 		const struct fh_env_options *env = plan->episodes[i].plan.env;
 		struct task_found found;
+		int r;
 
 		if (i && env == plan->episodes[i - 1].plan.env)
 			continue;
@@ -411,18 +404,13 @@ int run_open(struct run *run, struct fh_error *err)
 	r = run_choose_gpus(run, &gym, err);
 	if (r < 0)
 		return r;
-	r = fh_gym_open(&gym, &run->gym, err);
+	r = run_record_open_gym(&gym, run->plan.out, &run->gym, err);
 	if (r < 0)
 		return r;
-	r = run_hide_all(run, err);
+	r = run_hide_tasks(run, err);
 	if (r < 0)
 		return r;
-	r = run_check_imports(run, err);
-	if (r < 0)
-		return r;
-	if (fh_gym_warning(run->gym))
-		log_record(NULL, LOG_WARN, fh_gym_warning(run->gym), NULL, 0);
-	return 0;
+	return run_check_imports(run, err);
 }
 
 bool run_is_opening(const struct run *run)

@@ -87,7 +87,7 @@ struct sweep_kind {
 	/* Returns the path that a list's item of the sweep file contains; NULL: the item has
 	 * none. */
 	const char *(*path_in)(const char *item);
-	/* Returns a string by which items of a list in the sweep file are compared. It is equal for
+	/* Returns the string to compare an item of a list in the sweep file by. It is equal for
 	 * items of equal meaning. */
 	const char *(*resolve)(const struct sweep_read *q, const char *item);
 };

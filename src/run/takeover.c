@@ -31,7 +31,7 @@ struct desk {
 };
 
 struct takeover {
-	pthread_mutex_t lock; /* for all below, and for the desks */
+	pthread_mutex_t lock; /* protects the members below, and all members of the desks */
 	int fd;
 	struct desk *desks; /* in the order in which they were opened */
 	int64_t looked_ns;  /* when a person looked last; 0: never */

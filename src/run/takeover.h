@@ -9,9 +9,10 @@
 #include <stddef.h>
 
 /*
- * A mailbox by which a person takes over running episodes. Episodes are played in one thread, and
- * the person is served in another. Each episode has a desk. The serving thread leaves orders there.
- * The playing thread takes them before the model's next reply, and wakes by a descriptor.
+ * A mailbox for orders of a person who takes over running episodes. Episodes are played in one
+ * thread, and the person is served in another. Each episode has a desk. The serving thread leaves
+ * orders there. The playing thread takes them before the model's next reply, and wakes by a
+ * descriptor.
  *
  * An order is accepted or refused at once, by the state of the desk. So two pages can't both act in
  * the same step. Desks live until takeover_free(). A lock is held for a few instructions only.

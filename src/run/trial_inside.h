@@ -3,6 +3,7 @@
 #define RUN_TRIAL_INSIDE_H
 
 #include "base/json.h"
+#include "base/moments.h"
 #include "task/task.h"
 
 #include <fumehood/env.h>
@@ -68,9 +69,7 @@ static inline void scope_trial_hidden(struct trial_hidden *const *hidden)
 struct trial_side {
 	const char *name;
 	const struct task_expect *expect;
-	size_t n;
-	/* mean of the scores, and the sum of squared differences from it */
-	double mean, squares;
+	struct moments scores;
 	/* largest distance of a score from the mean that the task expects, in standard deviations
 	 * that it expects */
 	double moved;

@@ -19,13 +19,9 @@
 int trial_side_add(struct trial_side *side, const char *metric, double score, struct fh_error *err)
 {
 	const struct task_expect *expect = side->expect;
-	double before = score - side->mean, moved;
+	double moved;
 
-	/* Update mean and deviation by Welford's method: equal scores have a deviation of exactly
-	 * 0. */
-	side->n++;
-	side->mean += before / (double)side->n;
-	side->squares += before * (score - side->mean);
+	moments_add(&side->scores, score);
 	if (!expect->given || score_compare(score, expect->mean, true) == 0)
 		return 0;
 	moved = expect->sd > 0 ? fabs(score - expect->mean) / expect->sd : INFINITY;
@@ -63,13 +59,13 @@ int trial_sides_compare(
 
 static double trial_side_sd(const struct trial_side *side)
 {
-	return side->n < 2 ? 0 : sqrt(side->squares / (double)(side->n - 1));
+	return side->scores.n < 2 ? 0 : moments_deviation(&side->scores);
 }
 
 static json_t *trial_side_json(const struct trial_side *side)
 {
-	json_t *out = json_pack("{s:I, s:f, s:f}", "n", (json_int_t)side->n, "mean", side->mean,
-			"sd", trial_side_sd(side));
+	json_t *out = json_pack("{s:I, s:f, s:f}", "n", (json_int_t)side->scores.n, "mean",
+			side->scores.mean, "sd", trial_side_sd(side));
 
 	if (side->expect->given && side->expect->sd > 0)
 		json_object_set_new(out, "moved_sd", json_real(side->moved));
@@ -81,12 +77,13 @@ json_t *trial_sides_json(const struct trial_side *baseline, const struct trial_s
 	double sd = fmax(trial_side_sd(baseline), trial_side_sd(solution));
 	json_t *out = json_object();
 
-	if (baseline->n)
+	if (baseline->scores.n)
 		json_object_set_new(out, "baseline", trial_side_json(baseline));
-	if (solution->n)
+	if (solution->scores.n)
 		json_object_set_new(out, "solution", trial_side_json(solution));
-	if (baseline->n && solution->n && sd > 0)
+	if (baseline->scores.n && solution->scores.n && sd > 0)
 		json_object_set_new(out, "apart_sd",
-				json_real(fabs(solution->mean - baseline->mean) / sd));
+				json_real(fabs(solution->scores.mean - baseline->scores.mean) /
+						sd));
 	return out;
 }

@@ -178,7 +178,7 @@ static int python_show_interpreter(struct python_finding *f)
 			f->env->dir);
 }
 
-/* Binds the installation from which a venv was made: `home = FOLDER` in pyvenv.cfg. */
+/* Binds the installation that the venv was made with: `home = FOLDER` in pyvenv.cfg. */
 static int python_show_home(struct python_finding *f)
 {
 	auto_free char *path = path_join(f->env->dir, CONFIG);
@@ -246,7 +246,7 @@ static int python_check(const char *dir, struct fh_error *err)
 
 /*
  * Splits the text "ENV" or "ENV:rw" at the colon. An environment's path has no colon, because the
- * path stands in PATH.
+ * path becomes a part of PATH.
  */
 static int python_read_spec(
 		struct arena *a, const char *spec, struct python_env *env, struct fh_error *err)

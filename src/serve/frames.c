@@ -5,6 +5,12 @@
 
 #include <string.h>
 
+/*
+ * Written by hand, although libwebsockets accepts connections, watches their sockets and sends.
+ * libwebsockets takes frames without masks. It also reads frames only after requests that it read
+ * itself, and base/request_reader.c tells why it reads none.
+ */
+
 #define FINAL 0x80
 #define RESERVED 0x70
 #define OPCODE 0x0f

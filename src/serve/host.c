@@ -1,35 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/host.h"
 
-#include "base/log.h"
-#include "base/path.h"
 #include "base/str.h"
 #include "run/episode_setup.h"
 #include "run/mlgym_root.h"
+#include "run/record.h"
 #include "run/task_warnings.h"
 #include "task/load.h"
 #include "trajectory/recorder.h"
 
 #include <errno.h>
-
-/* --- the gym ---------------------------------------------------------------------------------- */
-
-static int host_open_gym(struct host *h, const struct fh_gym_options *gym, struct fh_error *err)
-{
-	const char *out = h->options->out;
-	int r = fh_gym_open(gym, &h->gym, err);
-
-	if (r < 0)
-		return r;
-	if (fh_gym_warning(h->gym))
-		log_record(NULL, LOG_WARN, fh_gym_warning(h->gym), NULL, 0);
-	if (!out)
-		return 0;
-	/* Hide the folder of all records: an agent must not read other episodes. */
-	if (path_mkdirs(out, 0777, err) < 0)
-		return error_wrap(err, "--out");
-	return fh_gym_hide(h->gym, out, err);
-}
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
@@ -95,7 +75,7 @@ int host_open(struct host *h, const struct serve_options *o, struct fh_error *er
 	r = openings_open(&h->openings, err);
 	if (r < 0)
 		return r;
-	return host_open_gym(h, &gym, err);
+	return run_record_open_gym(&gym, h->options->out, &h->gym, err);
 }
 
 void host_close(struct host *h)

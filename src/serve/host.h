@@ -24,7 +24,7 @@ struct serve_options {
 
 /* A task that clients may play. */
 struct host_task {
-	const char *spec; /* name by which clients ask for it: "titanicSurvival:micro" */
+	const char *spec; /* name that clients use for it: "titanicSurvival:micro" */
 	const char *name; /* name for people */
 	const char *description;
 	struct fh_env_options env;

@@ -217,7 +217,7 @@ static int net_open_context(struct net *net, const struct net_options *o, struct
 					      o->port);
 }
 
-/* Has the loop wait for a descriptor, of which it gets a copy. */
+/* Has the loop wait for a copy of a descriptor. */
 static int net_watch(struct net *net, int fd, struct lws **out, struct fh_error *err)
 {
 	struct lws_vhost *vhost = lws_api.get_vhost_by_name(net->context, VHOST);

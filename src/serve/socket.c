@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+/* WebSockets of clients. serve/frames.c tells why libwebsockets does not read them. */
+
 #define PING_AFTER_NS (30 * NS_PER_S)
 #define GONE_AFTER_NS (60 * NS_PER_S) /* a client that sends nothing for this long is gone */
 

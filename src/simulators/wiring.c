@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHIFT 0.5 /* most by which a sensor's zero is moved */
+#define SHIFT 0.5 /* largest shift of a sensor's zero */
 
 struct sim_wiring {
 	const struct sim_kind *kind;

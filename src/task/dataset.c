@@ -249,8 +249,8 @@ static int dataset_add_files(struct dataset_loading *l)
 
 /* --- files of a data set to fetch ------------------------------------------------------------- */
 
-/* Chooses name and folder of a fetched file. Files from which a layout program makes others lie in
- * a folder of their own. */
+/* Chooses name and folder of a fetched file. The input files of a layout program lie in a folder
+ * of their own. */
 static int dataset_aim_source(struct dataset_loading *l, const struct fetch_config *config,
 		const struct node *at, struct dataset_source *out)
 {

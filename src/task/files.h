@@ -9,7 +9,7 @@
 /*
  * Resolves the paths in a task.yaml. PATH is relative to the task's folder; DATASET:PATH is
  * relative to a data set's folder. No path may lead out of its folder by ".." or by a symbolic
- * link. In a list, "folder/" stands for all files in the folder.
+ * link. In a list, "folder/" means all files in the folder.
  */
 
 #define TASK_FILES_MAX 10000

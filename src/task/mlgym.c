@@ -38,8 +38,8 @@ const char *const mlgym_call_names[] = {
 
 /* --- defaults --------------------------------------------------------------------------------- */
 
-/* Returns the name of the metric by which an MLGym task's scores are compared. It is r2 if the
- * published scores have it, as in MLGym's tables, else the first metric. */
+/* Returns the name of the metric that compares scores of an MLGym task. It is r2 if the published
+ * scores have it, as in MLGym's tables, else the first metric. */
 static const char *mlgym_metric_of(const struct node *root)
 {
 	const struct node *scores = node_get(root, "baseline_scores");

@@ -50,7 +50,8 @@ struct task_grader {
 	bool final;
 	/* The members from here to `most` are for graders of the kind csv only. */
 	const char *answers; /* absolute path of the hidden file with the answers */
-	/* column by which predictions and answers are matched; NULL: by their order */
+	/* column with the ids that match predictions and answers; NULL: their order matches
+	 * them */
 	const char *id_column;
 	const char *target_column;
 	/* name of the metric that the grader computes: accuracy f1 rmse r2 mae log_loss auc bleu */

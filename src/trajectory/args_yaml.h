@@ -16,8 +16,7 @@
 #define ARGS_FILE "args.yaml"
 #define ARGS_HIDDEN "[hidden]"
 
-/* Options of a run, for args.yaml. A text that is NULL or "" stands for an option that was not
- * given. */
+/* Options of a run, for args.yaml. If an option was not given, its text is NULL or "". */
 struct run_args {
 	/* options of the agent that plays */
 	/* name of the agent's configuration: its file's name without ".yaml" */

@@ -153,7 +153,7 @@ static const char *normalise_match(const char *pattern, const char *s)
 static const struct norm_rule {
 	const char *firsts; /* characters with which a match of the rule may begin */
 	/*
-	 * Characters that must not stand just before a match. LINE_START: a match must be at the
+	 * Characters that must not come just before a match. LINE_START: a match must be at the
 	 * line's start.
 	 */
 	const char *not_after;

@@ -135,7 +135,7 @@ int recorder_asked(struct recorder *r, bool is_submit, const struct fh_step *tol
  * `model_stats` is an object. */
 int recorder_spent(struct recorder *r, const struct pyjson *model_stats, struct fh_error *err);
 
-/* An order by which a person took over: "pause", "let_go", "hint", "interrupt". */
+/* An order of a person who took over: "pause", "let_go", "hint", "interrupt". */
 struct recorder_order {
 	const char *kind;
 	int step;         /* number of the next step when the run followed the order */

@@ -80,9 +80,8 @@ int traj_parse(const char *name, const char *data, size_t n, struct traj **out,
 		struct fh_error *err);
 
 /*
- * Reads what can be read of a .traj that was cut, or of which a part is broken. All members of a
- * broken step are NULL. So are those of `info` if it is missing or broken. Messages are not read:
- * n_history is 0.
+ * Reads the intact parts of a .traj that was cut or damaged. All members of a broken step are NULL.
+ * So are those of `info` if it is missing or broken. Messages are not read: n_history is 0.
  */
 void traj_salvage(const char *data, size_t n, struct traj **out);
 

@@ -31,8 +31,8 @@ struct effect {
 
 typedef void effect_take(void *user, const struct effect *effect);
 
-/* Takes the effects in their order. An EFFECT_UNKNOWN stands for the rest of an action that can't
- * be followed. Texts live in the action and the arena. */
+/* Takes the effects in their order. An EFFECT_UNKNOWN means that the rest of an action can't be
+ * followed. Texts live in the action and the arena. */
 void effects_read(struct arena *a, const char *action, size_t n, effect_take *take, void *user);
 
 #endif

@@ -46,7 +46,7 @@ static int library_compare(const void *a, const void *b)
 }
 
 /*
- * Gives a run the name by which people know it: its folder, from the place that was named. Files
+ * Gives a run the name that people know: its folder, from the place that was named. Files
  * of several runs have the same name. So beside other places the name of a .traj has a folder.
  */
 static char *library_name(const struct texts *places, size_t place, const char *path)
@@ -119,7 +119,7 @@ static bool library_wants(const FTSENT *file)
 	return !path_exists(events);
 }
 
-/* Adds the run of a folder of which only the results are left. */
+/* Adds the run of a folder that has only its results left. */
 static void library_add_results(struct library *l, size_t known, size_t place, const FTSENT *folder)
 {
 	auto_free char *path = NULL;

@@ -15,10 +15,10 @@ void library_id(const char *path, char out[LIBRARY_ID_BYTES]);
 
 /* A run that can be viewed. */
 struct library_run {
-	char id[LIBRARY_ID_BYTES]; /* hash of the path, as it stands in addresses */
+	char id[LIBRARY_ID_BYTES]; /* hash of the path, which addresses have */
 	char *path, *name;
 	int64_t size, mtime_ns;
-	size_t place; /* number of the place beneath which it lies */
+	size_t place; /* index of its place in `places` */
 	bool seen;
 	char *going; /* sentence of going_look(); NULL: the run has ended, or is not indexed */
 	const struct run_row *row; /* row of the run in the index; NULL: none */
@@ -50,7 +50,7 @@ struct library {
 	size_t n;
 	/* an index for each place that is a folder and can have one; else NULL */
 	struct run_index **indexes;
-	struct library_single *singles; /* an entry for each place */
+	struct library_single *singles; /* row of each place that is one record, by place */
 	struct arena arena;             /* memory of the index's rows */
 	int64_t next_ns;                /* when the folders are to be read again */
 	bool listed;                    /* the folders were read since `version` was made */

@@ -89,7 +89,7 @@ static void page_put_rows(struct page *p, size_t from)
 	pyjson_end_array(&p->json);
 }
 
-/* Puts a run of which only the results are left. All that is known of it stands in its row. */
+/* Puts a run that has only its results left. All that is known of it is in its row. */
 static void page_results(struct page *p)
 {
 	static const struct run_row none = RUN_ROW_INIT;
@@ -262,7 +262,7 @@ static void page_text(struct page *p)
 	arena_release(&arena);
 }
 
-/* Gives a step as it stands in the record. */
+/* Gives a step as the record has it. */
 static void page_raw(struct page *p)
 {
 	const struct record_step *s = page_find_step(p);

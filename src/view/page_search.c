@@ -39,7 +39,7 @@ struct search_record {
 	bool found;
 };
 
-/* Finds a text, of which the case does not matter, in bytes that a NUL follows. */
+/* Finds a text in bytes that a NUL follows. Case does not matter. */
 static bool search_has(const char *s, size_t n, const char *text)
 {
 	const char *end = s + n;

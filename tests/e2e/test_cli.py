@@ -40,6 +40,14 @@ def test_defaults_are_shown_in_help(fumehood):
     text = fumehood("run", "--help").stdout
     assert re.search(r"--seed N +seed of random numbers in an episode \[0\]", text)
     assert re.search(r"--reward delta\|improvement\|none", text)
+    root = json.loads(fumehood("help", "--json").stdout)
+    replay = next(c for c in root["commands"] if c["name"] == "replay")
+    kept = {o["name"] for o in replay["options"] if "as recorded" in (o["help"] or "")}
+    assert kept == {
+        *("tools", "max-steps", "seed", "data-seed", "judge-salt", "reward"),
+        *("tasks-dir", "mlgym-root"),
+    }
+    assert not any(o["default"] for o in replay["options"] if o["name"] in kept)
 
 
 def test_the_manual_is_what_the_program_says(fumehood):

@@ -60,12 +60,15 @@ def test_one_step_and_all_of_a_text(fumehood, record):
 def test_a_traj_has_the_same_steps(fumehood, record, tmp_path):
     alone = tmp_path / "rows.traj"
     shutil.copy(record / "rows.traj", alone)
-    text = fumehood("show", alone).stdout
+    whole, text = (fumehood("show", path).stdout for path in (record, alone))
     assert text.startswith("rows.traj: submitted after 6 steps\nscore: accuracy 0.")
     assert part(text, 3).startswith("$ cat <<'EOF'\n> one\n> EOF\none\n(")
     assert "exit code" not in part(text, 1)  # the first step has no exit code
     ours, theirs = (json.loads(fumehood("show", "--json", path).stdout) for path in (record, alone))
     assert ours["exit_status"] == "submitted" and ours["scores"] == theirs["scores"]
+    names = [ours[key] for key in ("task", "variant", "model")]
+    assert names[:2] == ["rows", "full"] and f"rows, played by {names[2]}: " in whole
+    assert [theirs[key] for key in ("task", "variant", "model")] == [None] * 3
     assert [s.pop("info")["exit_code"] for s in ours["steps"]][:2] == [1, 0]
     assert all(s.pop("info") is None for s in theirs["steps"])
     assert ours["steps"] == theirs["steps"] and len(ours["steps"]) == 6

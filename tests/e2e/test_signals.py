@@ -133,7 +133,14 @@ def test_a_killed_run_leaves_nothing_but_its_record(playing, fumehood):
     assert traj["info"]["exit_status"] == "" and len(traj["trajectory"]) == 1
     log, path = (str(folders[1] / name) for name in ("events.jsonl", "rows.traj"))
     assert json.loads(fumehood("export", "--json", log).stdout) == dict(
-        run=log, exit_status=None, steps=1, scores=[], trajectory=path
+        run=log,
+        task="rows",
+        variant="full",
+        model=logs[1][0]["model"],
+        exit_status=None,
+        steps=1,
+        scores=[],
+        trajectory=path,
     )
 
 

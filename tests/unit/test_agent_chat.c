@@ -95,6 +95,9 @@ static void test_turns(void **state)
 	assert_int_equal(m[0].role, FH_ROLE_SYSTEM);
 	assert_has(m[0].content, "edit <start_line>");
 	assert_int_equal(m[1].role, FH_ROLE_USER);
+	assert_string_equal(fh_role_name(m[0].role), "system");
+	assert_string_equal(fh_role_name(m[1].role), "user");
+	assert_string_equal(fh_role_name((enum fh_role)(FH_ROLE_TOOL + 1)), "unknown");
 	assert_has(m[1].content, "Write the sign of each row's x");
 	assert_has(m[1].content, "(Current Step: 0, Remaining Steps: 6)");
 	reply(good);
@@ -108,6 +111,7 @@ static void test_turns(void **state)
 	play();
 	m = messages(4);
 	assert_int_equal(m[2].role, FH_ROLE_ASSISTANT);
+	assert_string_equal(fh_role_name(m[2].role), "assistant");
 	assert_string_equal(m[2].content, good);
 	assert_has(m[3].content, "data.csv");
 	assert_has(m[3].content, "(Current Step: 1, Remaining Steps: 5)");
@@ -266,6 +270,7 @@ static void test_tool_calls(void **state)
 	assert_int_equal(m[2].n_calls, 2);
 	assert_string_equal(m[2].calls[0].name, "bash");
 	assert_int_equal(m[3].role, FH_ROLE_TOOL);
+	assert_string_equal(fh_role_name(m[3].role), "tool");
 	assert_string_equal(m[3].call_id, m[2].calls[0].id);
 	assert_has(m[3].content, "called");
 	assert_string_equal(m[4].call_id, "mine");

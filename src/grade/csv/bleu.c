@@ -28,7 +28,7 @@
  * are its reference translations. */
 struct token {
 	struct csv_field word;
-	uint32_t id;   /* number that stands for the word: equal words of a row have equal ids */
+	uint32_t id;   /* number of the word: equal words of a row have equal ids */
 	uint32_t text; /* index of the text that contains the word */
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/json_text.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "base/scope.h"
 #include "base/sha256.h"
 #include "base/str.h"
@@ -169,16 +170,6 @@ static int score_pair_rows(const struct csv *submission, const struct csv *answe
 			answers->n);
 }
 
-/* Returns the next random number of the generator SplitMix64. */
-static uint64_t score_draw(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
-
 /* Hash of the file of answers. Compute it before csv_read() changes their text. */
 static uint64_t score_seed(const struct score_request *request)
 {
@@ -206,7 +197,7 @@ static size_t score_keep_part(
 	size_t wanted = n / 2, kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		drawn[i] = score_draw(&seed) % (n - i) < wanted;
+		drawn[i] = random_splitmix(&seed) % (n - i) < wanted;
 		wanted -= drawn[i];
 	}
 	for (size_t i = 0; i < n; i++)
