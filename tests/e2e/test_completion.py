@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Completion of words on the command line, by the program and by shells."""
 
+import json
 import os
 import pty
 import re
@@ -77,6 +78,22 @@ def test_descriptions_are_short_phrases(fumehood):
     assert phrases["--bind"] == "show a file or folder of this machine in the sandbox"
     assert phrases["--web-hosts"] == "hosts that literature_search and parse_pdf_url may ask"
     assert phrases["--out"] == "folder for the runs' folders"
+
+
+def test_tables_of_a_report(fumehood, tmp_path):
+    """All tables are candidates, in the order of a report. Each is printed, or a note tells why not."""
+    opening = {"event": "open", "task": "rows", "metric": "m", "model": "one", "baseline": {"m": 1}}
+    step = {"event": "step", "action": "validate", "info": {"score": {"m": 2}}}
+    end = {"event": "end", "exit_status": "submitted", "over": True}
+    record = tmp_path / "events.jsonl"
+    record.write_text("".join(json.dumps(e) + "\n" for e in (opening, step, end)))
+    offered = fumehood("help", "--complete", "--", "report", "--tables", "").stdout
+    ids = [line.split("\t")[0] for line in offered.splitlines()]
+    ids = [name for name in ids if name != "all" and not name.startswith("compare")]
+    report = json.loads(fumehood("report", "--tables", ",".join(ids), "--json", tmp_path).stdout)
+    chosen = [t["id"] for t in report["tables"]]
+    report = json.loads(fumehood("report", "--json", tmp_path).stdout)
+    assert chosen == [t["id"] for t in report["tables"]] and len(chosen) > 15
 
 
 class Terminal:

@@ -337,13 +337,6 @@ def test_choice_of_tables(fumehood, runs):
     assert "Performance profile" in whole and "more tables" not in whole
     found = tables(fumehood("report", runs, "--tables", "iqm,aup,iqm", "--json"))
     assert list(found) == ["iqm", "aup"]
-    # Completion knows the tables, in their order. If one is not printed, a note tells why.
-    offered = fumehood("help", "--complete", "--", "report", "--tables", "").stdout
-    ids = [line.split("\t")[0] for line in offered.splitlines()]
-    ids = [id for id in ids if id != "all" and not id.startswith("compare")]
-    found = tables(fumehood("report", runs, "--tables", "all", "--json"))
-    assert list(found) == [id for id in ids if id in found] and len(found) > 15
-    fumehood("report", runs, "--tables", ",".join(ids))
     # A report of many models is a few screens long. It names its tables that are long.
     for number in range(12):
         for task in "blotto", "battleOfSexes":
