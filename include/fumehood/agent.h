@@ -139,7 +139,8 @@ struct fh_chat_options {
 
 /*
  * Opens the conversation of an episode, with the system message and demonstrations. -EINVAL: a
- * template has an unknown field, or a demonstration is unreadable.
+ * template has an unknown field, or a demonstration is unreadable. -EPERM: this process is a fork
+ * of the one that opened the environment's gym.
  */
 FH_PUBLIC int fh_chat_open(const struct fh_agent *agent, const struct fh_chat_options *options,
 		struct fh_chat **out, struct fh_error *err);

@@ -134,6 +134,10 @@ class AsyncEnv:
         data: bytes = await self._wait()
         return data
 
+    def interrupt(self) -> None:
+        """Ends the running command or scoring, as Env.interrupt() does. Any thread may call it."""
+        self.env.interrupt()
+
     def close(self) -> None:
         """Ends the episode and frees the environment. An operation under way fails."""
         self.env.close()

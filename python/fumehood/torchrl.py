@@ -212,10 +212,12 @@ class MLGymEnv(EnvBase):
         shape = torch.Size([batch_size] if isinstance(batch_size, int) else batch_size)
         if len(shape) != 1 or shape[0] < 1:
             raise ValueError("batch_size is a number of episodes from 1, or a tuple with one")
+        if not task:
+            raise ValueError("task is the id of a task, or a list with one or more")
         if input_mode not in ("history", "text"):
             raise ValueError(f"no input_mode {input_mode!r}: there are 'history' and 'text'")
-        if (input_mode == "text" or tokenize) and tokenizer is None:
-            raise ValueError("input_mode 'text' and tokenize need a tokenizer")
+        if (input_mode == "text" or tokenize or chat_template_name) and tokenizer is None:
+            raise ValueError("input_mode 'text', tokenize and chat_template_name need a tokenizer")
         unknown = options.keys() - EnvOptions.__annotations__.keys()
         if unknown:
             raise TypeError(f"MLGymEnv has no option {', '.join(map(repr, sorted(unknown)))}")
@@ -238,6 +240,8 @@ class MLGymEnv(EnvBase):
             else getattr(tokenizer, "chat_template", None),
             "chat_template_name": chat_template_name,
         }
+        if chat_template_name:
+            self._check_template(chat_template_name)
         self._token_options = {"padding": padding, "truncation": truncation}
         self._options = options
         self._gym = gym
@@ -245,6 +249,13 @@ class MLGymEnv(EnvBase):
         self._slots = [_Slot() for _ in range(shape[0])]
         self._set_seed(int(torch.randint(1 << 31, ())) if seed is None else seed)
         self._make_specs()
+
+    def _check_template(self, name: str) -> None:
+        prompt = History.from_chats([{"role": "user", "content": "a text"}])
+        try:
+            prompt.apply_chat_template(tokenize=False, **self._template)
+        except KeyError as error:
+            raise ValueError(f"no chat_template_name {name!r}") from error
 
     # --- specs ------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "base/str.h"
 #include "env/env.h"
+#include "env/gym.h"
 #include "model/dialects.h"
 
 #include <errno.h>
@@ -54,6 +55,9 @@ int fh_chat_open(const struct fh_agent *agent, const struct fh_chat_options *opt
 		return r;
 	if (!read.env)
 		return error_say(err, EINVAL, "a chat needs an environment");
+	r = gym_check_process(env_gym(read.env), err);
+	if (r < 0)
+		return r;
 	r = read.recorder ? recorder_check_process(read.recorder, err) : 0;
 	if (r < 0)
 		return r;

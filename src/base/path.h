@@ -17,8 +17,7 @@ char *path_join(const char *a, const char *b);
  * ignored. */
 char *path_dirname(const char *path);
 
-/* The last part of a path: "a/b" gives "b". The result points into `path`, which must not end in a
- * slash. */
+/* The last part of a path: "a/b" gives "b", "a/" gives "". The result points into `path`. */
 const char *path_basename(const char *path);
 
 /* Removes ".", "..", double slashes and a trailing slash, without looking at the disk. "a/./b/../c"

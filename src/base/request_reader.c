@@ -76,8 +76,9 @@ bool request_reader_lists(const struct request_reader *r, const char *name, cons
 static bool request_repeats(const struct request_reader *r, const char *name)
 {
 	static const char *const once[] = { "authorization", "content-length", "content-type",
-		"expect", "host", "mcp-session-id", "origin", "sec-websocket-key",
-		"sec-websocket-version", "transfer-encoding", "x-api-key", NULL };
+		"expect", "host", "mcp-protocol-version", "mcp-session-id", "origin",
+		"sec-websocket-key", "sec-websocket-version", "transfer-encoding", "x-api-key",
+		NULL };
 
 	for (size_t i = 0; once[i]; i++)
 		if (strcasecmp(once[i], name) == 0)
@@ -159,6 +160,8 @@ static int request_read_head(struct request_reader *r, const char *head, size_t 
 	status = request_read_headers(r, &h);
 	if (status)
 		return status;
+	if (!h.is_old && !request_reader_header(r, "host"))
+		return BAD_REQUEST; /* RFC 9112, 3.2 */
 	r->closes = request_reader_lists(r, "connection", "close") ||
 			(h.is_old && !request_reader_lists(r, "connection", "keep-alive"));
 	status = request_read_expect(r, h.is_old);

@@ -12,8 +12,8 @@
 /*
  * Reads one request of HTTP/1.0 or 1.1 from the bytes of a connection. Strict, as the reader of
  * heads is (base/request_head.h). It refuses a second header of a kind that may come once. A
- * request with both a length and chunks is refused, too. Trailers are checked and dropped. An empty
- * line before the request is skipped (RFC 9112, 2.2).
+ * request with both a length and chunks is refused, too, and one of HTTP/1.1 without Host. Trailers
+ * are checked and dropped. An empty line before the request is skipped (RFC 9112, 2.2).
  */
 struct request_reader {
 	bool has_head; /* the members down to `expects` are set */

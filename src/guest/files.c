@@ -2,6 +2,7 @@
 #include "guest/files.h"
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "proto/guest.h"
 
@@ -178,7 +179,7 @@ int files_get(const char *folder, const char *path, uint64_t most, int *out_fd,
 	return 0;
 }
 
-int files_make_folders(int top, const char *path, id_t owner, const char **out_name)
+int files_make_folders(int top, const char *path, id_t owner)
 {
 	auto_close int at = fcntl(top, F_DUPFD_CLOEXEC, 3);
 	const char *slash;
@@ -205,7 +206,6 @@ int files_make_folders(int top, const char *path, id_t owner, const char **out_n
 		at = next;
 		path = slash + 1;
 	}
-	*out_name = path;
 	return take_fd(&at);
 }
 
@@ -218,37 +218,59 @@ static int files_say_put(struct fh_error *err, int error, const char *path)
 				path);
 	case EXDEV:
 		return error_say(err, EXDEV, "'%s' leads out of its folder", path);
+	case ELOOP:
+		return files_say(err, error, path);
 	default:
 		return error_set(err, error, "create '%s'", path);
 	}
 }
 
-/*
- * Opens an empty file for writing. If a file with content has this name, replaces it by a new file.
- * Truncating it could take long, since an agent may have mapped it a million times.
- */
-static int files_open_empty(int dir, const char *name, mode_t mode, struct fh_error *err)
+/* Refuses a path that can't be a new file's, before any of its folders is made. */
+static int files_check_new(const char *path)
 {
+	for (;;) {
+		size_t n = strcspn(path, "/");
+
+		if (n == 0)
+			return *path ? -EINVAL : -ENOENT;
+		if (n > NAME_MAX)
+			return -ENAMETOOLONG;
+		if (n == 2 && path[0] == '.' && path[1] == '.')
+			return -EXDEV;
+		if (!path[n])
+			return 0;
+		path += n + 1;
+	}
+}
+
+/*
+ * Opens an empty file for writing. `dir` is the folder of its path. If a file with content has this
+ * name, replaces it by a new file. Truncating it could take long, since an agent may have mapped it
+ * a million times.
+ */
+static int files_open_empty(int dir, const char *path, mode_t mode, struct fh_error *err)
+{
+	const char *name = path_basename(path);
+
 	for (int i = 0; i < FILES_TRIES_MAX; i++) {
 		auto_close int fd = files_open_beneath(dir, name, O_WRONLY | O_CREAT, mode);
 		struct stat st;
 
 		if (fd < 0)
-			return files_say_put(err, -fd, name);
+			return files_say_put(err, -fd, path);
 		if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-			return error_say(err, EINVAL, "'%s' is not a regular file", name);
+			return error_say(err, EINVAL, "'%s' is not a regular file", path);
 		if (st.st_size == 0)
 			return take_fd(&fd);
 		if (unlinkat(dir, name, 0) < 0 && errno != ENOENT)
-			return error_set(err, errno, "replace '%s'", name);
+			return error_set(err, errno, "replace '%s'", path);
 	}
 	return error_say(err, EAGAIN, "'%s' can't be written: another process fills it each time",
-			name);
+			path);
 }
 
 int files_put(const char *folder, const char *path, mode_t mode, int from, struct fh_error *err)
 {
-	const char *name = path;
 	auto_close int top = files_open_folder(folder);
 	auto_close int dir = -1;
 	auto_close int fd = -1;
@@ -256,10 +278,13 @@ int files_put(const char *folder, const char *path, mode_t mode, int from, struc
 
 	if (top < 0)
 		return files_say(err, -top, folder);
-	dir = files_make_folders(top, path, GUEST_AGENT_ID, &name);
+	r = files_check_new(path);
+	if (r < 0)
+		return files_say_put(err, -r, path);
+	dir = files_make_folders(top, path, GUEST_AGENT_ID);
 	if (dir < 0)
 		return files_say_put(err, -dir, path);
-	fd = files_open_empty(dir, name, mode & 0777, err);
+	fd = files_open_empty(dir, path, mode & 0777, err);
 	if (fd < 0)
 		return fd;
 	if (fchown(fd, GUEST_AGENT_ID, GUEST_AGENT_ID) < 0 || fchmod(fd, mode & 0777) < 0)

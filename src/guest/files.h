@@ -17,9 +17,8 @@ int files_get(const char *folder, const char *path, uint64_t most, int *out_fd,
 int files_put(const char *folder, const char *path, mode_t mode, int from, struct fh_error *err);
 /*
  * Makes the folders of a path beneath `top`, following no link. New folders belong to the id
- * `owner`. Returns a descriptor (O_PATH) of the last folder, or -errno. *out_name is the path's
- * last part.
+ * `owner`. Returns a descriptor (O_PATH) of the last folder, or -errno.
  */
-int files_make_folders(int top, const char *path, id_t owner, const char **out_name);
+int files_make_folders(int top, const char *path, id_t owner);
 
 #endif

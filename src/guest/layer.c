@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/fd.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "guest/files.h"
 #include "guest/tree.h"
@@ -165,9 +166,10 @@ static int layer_copy_entry(int to, const struct layer_entry *entry, struct fh_e
 			return error_set(err, errno, "open '%s'", entry->source);
 		return layer_copy_tree(from, to, &how, 0, err);
 	}
-	dir = files_make_folders(to, entry->target, agent, &name);
+	dir = files_make_folders(to, entry->target, agent);
 	if (dir < 0)
 		return error_set(err, -dir, "make the folders of '%s'", entry->target);
+	name = path_basename(entry->target);
 	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return error_say(err, EINVAL, "'%s' can't be a path in a layer", entry->target);
 	if (entry->source)

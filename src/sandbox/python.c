@@ -75,14 +75,15 @@ static int python_add_bind(struct python_finding *f, const char *source, const c
 	int r;
 
 	if (env->n_binds == PYTHON_BINDS_MAX)
-		return error_say(f->err, ELOOP, "--python %s: too many links to its interpreter",
+		return error_say(f->err, ELOOP,
+				"Python environment %s: too many links to its interpreter",
 				env->dir);
 	env->binds[env->n_binds++] = (struct sandbox_bind){
 		.source = arena_strdup(f->arena, source),
 		.target = arena_strdup(f->arena, target),
 	};
 	r = sandbox_bind_check(&env->binds[env->n_binds - 1], f->err);
-	return r < 0 ? error_wrap(f->err, "--python %s", env->spec) : 0;
+	return r < 0 ? error_wrap(f->err, "Python environment %s", env->spec) : 0;
 }
 
 /* Binds a folder of this machine at the path at which programs look for it. */
@@ -95,11 +96,11 @@ static int python_show(struct python_finding *f, const char *place)
 		return 0;
 	if (!real)
 		return error_say(f->err, ENOENT,
-				"--python %s: its interpreter's folder '%s' does not exist",
+				"Python environment %s: its interpreter's folder '%s' does not exist",
 				env->dir, place);
 	if (!python_has_packages(real) || python_is_too_much(real))
 		return error_say(f->err, EINVAL,
-				"--python %s: sandboxes would see all of '%s', which holds more "
+				"Python environment %s: sandboxes would see all of '%s', which holds more "
 				"than a Python: use an interpreter in a folder of its own",
 				env->dir, place);
 	return python_add_bind(f, real, place);
@@ -174,7 +175,7 @@ static int python_show_interpreter(struct python_finding *f)
 		if (r < 0)
 			return r;
 	}
-	return error_say(f->err, ELOOP, "--python %s: too many links to its interpreter",
+	return error_say(f->err, ELOOP, "Python environment %s: too many links to its interpreter",
 			f->env->dir);
 }
 
@@ -219,11 +220,9 @@ static int python_say_not_there(const char *dir, const char *path, struct fh_err
 		links++;
 	if (links)
 		return error_say(err, error,
-				"--python '%s': its bin/python3 is a link that can't be followed to '%s': %s",
+				"Python environment '%s': its bin/python3 is a link that can't be followed to '%s': %s",
 				dir, at, strerrordesc_np(error));
-	return error_say(err, ENOENT,
-			"--python '%s': it has no bin/python3, so it is not an environment of Python",
-			dir);
+	return error_say(err, ENOENT, "Python environment '%s': it has no bin/python3", dir);
 }
 
 static int python_check(const char *dir, struct fh_error *err)
@@ -232,12 +231,12 @@ static int python_check(const char *dir, struct fh_error *err)
 	struct stat st;
 
 	if (stat(dir, &st) < 0)
-		return error_set(err, errno, "--python '%s'", dir);
+		return error_set(err, errno, "Python environment '%s'", dir);
 	if (!S_ISDIR(st.st_mode))
-		return error_say(err, ENOTDIR, "--python '%s': it is not a folder", dir);
+		return error_say(err, ENOTDIR, "Python environment '%s': it is not a folder", dir);
 	if ((st.st_mode & 05) != 05)
 		return error_say(err, EACCES,
-				"--python '%s': a sandbox is another user, who can't read it: chmod -R o+rX",
+				"Python environment '%s': a sandbox is another user, who can't read it: chmod -R o+rX",
 				dir);
 	if (access(program, X_OK) < 0)
 		return python_say_not_there(dir, program, err);
@@ -258,7 +257,8 @@ static int python_read_spec(
 	int r;
 
 	if (colon && !str_eq(colon, ":rw"))
-		return error_say(err, EINVAL, "--python wants ENV or ENV:rw, not '%s'", spec);
+		return error_say(err, EINVAL, "Python environment '%s': it should be ENV or ENV:rw",
+				spec);
 	r = python_check(dir, err);
 	if (r < 0)
 		return r;
@@ -283,7 +283,7 @@ int python_env_find(struct arena *a, const char *spec, struct python_env *out, s
 		return r;
 	real = realpath(env.dir, NULL);
 	if (!real)
-		return error_set(err, errno, "--python '%s'", env.dir);
+		return error_set(err, errno, "Python environment '%s'", env.dir);
 	r = python_show_itself(&f, real);
 	if (r < 0)
 		return r;

@@ -113,11 +113,20 @@ static bool http_begin_mcp(struct connection *c)
 	return true;
 }
 
+static bool http_mcp_version_ok(struct connection *c)
+{
+	return mcp_check_version(
+			&c->client, request_reader_header(&c->request, "mcp-protocol-version"));
+}
+
 static void http_mcp(struct connection *c, const char *body, size_t n)
 {
-	bool named;
+	bool named, initializes = mcp_is("initialize", body, n);
 	struct seat *s = http_find_session(c, &named);
 
+	/* The version of an initialize is in its body, and may be unknown. */
+	if (!initializes && !http_mcp_version_ok(c))
+		return;
 	if (named && !s) {
 		client_begin(&c->client, CLIENT_RPC);
 		mcp_refuse(&c->client, 404, "there is no such session");
@@ -125,7 +134,7 @@ static void http_mcp(struct connection *c, const char *body, size_t n)
 	}
 	if (s)
 		client_use_seat(&c->client, s);
-	else if (mcp_is("initialize", body, n) && !http_begin_mcp(c))
+	else if (initializes && !http_begin_mcp(c))
 		return;
 	mcp_message(&c->client, body, n);
 }
@@ -135,6 +144,8 @@ static void http_end_mcp(struct connection *c, const char *body, size_t n)
 	bool named;
 	struct seat *s = http_find_session(c, &named);
 
+	if (!http_mcp_version_ok(c))
+		return;
 	client_begin(&c->client, CLIENT_RPC);
 	if (!s || !s->detached) {
 		mcp_refuse(&c->client, named ? 404 : 400, "there is no such session");
@@ -205,6 +216,9 @@ static int http_guard(struct connection *c)
 	};
 	bool open = c->route && c->route->open;
 
+	/* HTTP/1.0 has no Host. Browsers, whose requests could come from another site, send it. */
+	if (open && !q.host && !q.origin)
+		return 0;
 	switch (open ? guard_check_place(&c->net->guard, &q) : guard_check(&c->net->guard, &q)) {
 	case GUARD_OK:
 		if (c->route && !open)

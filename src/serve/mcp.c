@@ -226,17 +226,24 @@ static const struct mcp_tool tools[] = {
 
 /* --- methods ---------------------------------------------------------------------------------- */
 
+static const char *const versions[] = { "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05",
+	NULL };
+
+bool mcp_check_version(struct client *c, const char *version)
+{
+	if (!version || str_index(version, versions) >= 0)
+		return true;
+	client_begin(c, CLIENT_RPC);
+	mcp_refuse(c, 400, "MCP-Protocol-Version names an unknown version");
+	return false;
+}
+
 static void mcp_initialize(struct client *c, const struct pyjson *params)
 {
-	static const char *const versions[] = { "2024-11-05", "2025-03-26", "2025-06-18",
-		"2025-11-25" };
 	const char *asked = pyjson_text(pyjson_get(params, "protocolVersion"));
-	const char *version = versions[ARRAY_SIZE(versions) - 1];
+	const char *version = str_index(asked, versions) >= 0 ? asked : versions[0];
 	struct pyjson_writer w = mcp_begin(c);
 
-	for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
-		if (str_eq(versions[i], asked))
-			version = versions[i];
 	pyjson_put_object(&w, "result");
 	pyjson_put_text(&w, "protocolVersion", version);
 	pyjson_put_written(&w, "capabilities", "{\"tools\":{\"listChanged\":false}}");

@@ -23,6 +23,10 @@ void mcp_take(struct client *c, const struct pyjson *request);
  */
 void mcp_keep(struct client *c, struct inbox *inbox, const char *text, size_t n);
 
+/* Checks the version that a request's header names, such as "2025-06-18"; NULL: none. False: the
+ * server does not speak it, and the request is answered with 400. */
+bool mcp_check_version(struct client *c, const char *version);
+
 /* True if the text is a request or notification of the method. */
 bool mcp_is(const char *method, const char *text, size_t n);
 

@@ -192,6 +192,12 @@ static void openenv_find(struct client *c, const char *episode_id)
 		client_use_seat(c, s);
 }
 
+static void openenv_refuse_unknown(struct client *c)
+{
+	openenv_say(c, HTTP_NOT_FOUND, "EXECUTION_ERROR",
+			"there is no such episode: POST /reset begins one");
+}
+
 /* Opens a session for a reset over HTTP: it outlives the request. False: the server is full. */
 static bool openenv_open(struct client *c, struct seat_reset *reset)
 {
@@ -369,8 +375,7 @@ void openenv_post_step(struct client *c, const char *text, size_t n)
 	}
 	openenv_find(c, pyjson_string(pyjson_get(body, "episode_id")));
 	if (!c->seat)
-		openenv_say(c, HTTP_NOT_FOUND, "EXECUTION_ERROR",
-				"there is no such episode: POST /reset begins one");
+		openenv_refuse_unknown(c);
 	else
 		openenv_step(c, &step);
 }
@@ -379,5 +384,9 @@ void openenv_get_state(struct client *c, const char *episode_id)
 {
 	client_begin(c, CLIENT_HTTP);
 	openenv_find(c, episode_id);
-	openenv_put_state(c);
+	/* OpenEnv's own server tells the state before the first reset, too. */
+	if (!c->seat && episode_id)
+		openenv_refuse_unknown(c);
+	else
+		openenv_put_state(c);
 }

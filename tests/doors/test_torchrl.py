@@ -157,6 +157,12 @@ def test_tasks():
 def test_wrong_arguments():
     with pytest.raises(fumehood.MissingError):
         MLGymEnv("nothing")
+    with pytest.raises(ValueError, match="task is"):
+        MLGymEnv([])
+    with pytest.raises(ValueError, match="no chat_template_name 'nope'"):
+        make(tokenizer=byte_tokenizer(), chat_template_name="nope")
+    with pytest.raises(ValueError, match="need a tokenizer"):
+        make(chat_template_name="chatml_format")
     for batch_size in (0, (2, 3)):
         with pytest.raises(ValueError, match="batch_size"):
             make(batch_size=batch_size)

@@ -243,8 +243,37 @@ def test_arguments():
     ]
     with pytest.raises(RuntimeError, match="no reward scheme 'v0': there are delta, "):
         vf.load_environment("fumehood_verifiers", reward_scheme="v0")
+    env = vf.load_environment("fumehood_verifiers", task_configs=GAME, num_examples_per_task=3)
+    assert [row["task_name"] for row in env.get_dataset()["info"]] == 3 * [GAME]
     (output,), _ = play([], task_configs=[GAME], env_options={"variant": "none"})
     assert output["error"] and output["reward"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("key", "wrong"),
+    [
+        ("task_configs", []),
+        ("task_configs", "nope"),
+        ("max_turns", 0),
+        ("num_examples_per_task", 0),
+        ("env_gpu", "gpu"),
+        ("env_gpu", ""),
+        ("training_timeout", 0),
+        ("training_timeout", float("nan")),
+        ("seed", -1),
+        ("seed", 1 << 64),
+        ("seed", "1"),
+        ("v7_tau", "high"),
+        ("reward_batch_size", 0),
+        ("policy_step", -1),
+        ("policy_step", 0.5),
+        ("env_options", {"max_steps": 3}),
+        ("env_options", {"rewards": "none"}),
+    ],
+)
+def test_wrong_arguments(key, wrong):
+    with pytest.raises(RuntimeError, match=f"{key}( should be |: no task )"):
+        vf.load_environment("fumehood_verifiers", **{key: wrong})
 
 
 def test_weights_and_biases(tmp_path, monkeypatch):

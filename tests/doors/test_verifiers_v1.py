@@ -170,6 +170,38 @@ def test_failures_are_errors_of_the_trace():
         play([], taskset={"task": {"reward_scheme": "zzz"}})
 
 
+@pytest.mark.parametrize(
+    ("part", "key", "wrong"),
+    [
+        ("taskset", "tasks", []),
+        ("taskset", "tasks", ["nope"]),
+        ("taskset", "num_examples_per_task", 0),
+        ("taskset", "seed", -1),
+        ("taskset", "seed", 1 << 64),
+        ("task", "v7_tau", "high"),
+        ("task", "v7_tau", float("inf")),
+        ("task", "reward_batch_size", 0),
+        ("harness", "max_turns", 0),
+        ("harness", "env_gpu", "gpu"),
+        ("harness", "training_timeout", -1),
+        ("harness", "agent_timeout", 0),
+        ("harness", "policy_step", -1),
+        ("harness", "policy_step", 0.5),
+        ("harness", "wandb_batch_size", 0),
+        ("harness", "options", {"gpus": 1}),
+    ],
+)
+def test_wrong_keys(part, key, wrong):
+    config = {"taskset": {"id": ID}, "agent": {"harness": {"id": ID}}}
+    parts = {"taskset": config["taskset"], "harness": config["agent"]["harness"]}
+    if part == "task":
+        config["taskset"]["task"] = {key: wrong}
+    else:
+        parts[part][key] = wrong
+    with pytest.raises(ValueError, match=rf"\b{key}\b"):
+        vf.resolve_env_config(config)
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "examples/prime-rl").glob("*.toml")), ids=str)
 def test_examples_for_prime_rl(path):
     """The schema leaves the environments to verifiers, because their keys depend on the harness."""

@@ -299,7 +299,7 @@ os._exit(0)
     assert len(server.asked()) == 1 and result["api_calls"] <= 1
 
 
-HEAD = "POST /v1/chat/completions HTTP/1.1\r\n"
+HEAD = "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"
 BAD = {
     "\r\n\r\n": 400,
     "nonsense\r\n\r\n": 400,
@@ -329,7 +329,8 @@ for text in BAD:
     s = socket.create_connection(at)
     s.sendall(text.encode())
     out.append(int(s.recv(65536).split()[1]))
-head = "POST /v1/chat/completions?x=1 HTTP/1.1\r\nx-api-key: " + os.environ["OPENAI_API_KEY"] + "\r\n"
+head = "POST /v1/chat/completions?x=1 HTTP/1.1\r\nHost: localhost\r\n"
+head += "x-api-key: " + os.environ["OPENAI_API_KEY"] + "\r\n"
 s = socket.create_connection(at)
 f = s.makefile("rb")
 def answer():

@@ -130,7 +130,7 @@ def test_what_is_no_environment_is_refused(fumehood, environment, kind):
     for words in (["sandbox", "exec", "--python", env, "--", "true"], ["run", "--task", "rows"]):
         more = [] if words[0] == "sandbox" else ["--tasks-dir", TASKS, "--python", env]
         done = fumehood(*words, *more, status=125 if words[0] == "sandbox" else 2)
-        assert done.stderr.count("\n") == 1 and "--python" in done.stderr, done.stderr
+        assert done.stderr.count("\n") == 1 and "Python environment " in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("loop", [False, True])

@@ -340,6 +340,7 @@ def test_other_hosts_and_origins_are_refused(serve):
 def test_an_episode_over_http(serve):
     server = serve()
     assert server.json("POST", "/step", {"action": {"command": "ls"}})[0] == 404
+    assert server.json("GET", "/state")[1]["episode_id"] is None
     status, reset = server.json("POST", "/reset", {"seed": 1})
     assert status == 200 and reset["metadata"]["seed"] == 1
     other = server.json("POST", "/reset", {"episode_id": "other"})[1]
@@ -350,6 +351,7 @@ def test_an_episode_over_http(serve):
     assert (step["observation"]["text"], step["metadata"]["info"]["step"]) == ("hi\n", 1)
     assert server.json("GET", "/state")[1]["step_count"] == 1
     assert server.json("GET", "/state?episode_id=other")[1]["step_count"] == 1
+    assert server.json("GET", "/state?episode_id=nope")[0] == 404
     for body in ("", "[]", "{", {"action": 1}, {"action": {}}, {"action": {"command": 1}}):
         status, answer = server.json("POST", "/step", body)
         assert status == 422 and answer["detail"][0]["loc"][0] == "body"

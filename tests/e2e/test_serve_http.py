@@ -173,7 +173,10 @@ ODD = [
     ),
     ("gzip", HEAD + "Transfer-Encoding: gzip\r\n\r\n", 501, False),
     ("two hosts", HEAD + "Host: localhost\r\nContent-Length: 2\r\n\r\n{}", 400, False),
-    ("no host", "GET /health HTTP/1.1\r\n\r\n", 403, True),
+    ("no host", "GET /health HTTP/1.1\r\n\r\n", 400, False),
+    ("an old one", "GET /health HTTP/1.0\r\n\r\n", 200, False),
+    ("an old one of a page", "GET /health HTTP/1.0\r\nOrigin: http://a\r\n\r\n", 403, False),
+    ("an old one elsewhere", "GET /metrics HTTP/1.0\r\n\r\n", 403, False),
     ("long headers", HEAD + "a: " + "x" * 20_000, 431, False),
     ("many headers", HEAD + "a: b\r\n" * 200 + "\r\n", 431, False),
     ("a long path", "GET /" + "x" * 20_000, 414, False),
@@ -224,7 +227,7 @@ def test_an_empty_name_is_the_name_of_no_episode(serve):
     act = {"action": {"command": "ls"}, "episode_id": ""}
     assert server.json("POST", "/step", act)[0] == 404
     for name in ("", "a%00"):
-        assert server.json("GET", f"/state?episode_id={name}")[1]["episode_id"] is None
+        assert server.json("GET", f"/state?episode_id={name}")[0] == 404
     assert server.json("POST", "/reset", {"episode_id": ""})[0] == 200
     assert server.json("GET", "/state")[1]["episode_id"] == "default"
 

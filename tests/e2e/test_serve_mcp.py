@@ -160,14 +160,18 @@ def test_a_signal_ends_it(stdio):
 
 def test_sessions_over_http(serve):
     server = serve("--max-sessions", "1")
-    status, head, body = server.http("POST", "/mcp", rpc("initialize", **INITIALIZE))
+    newer, known = ({"MCP-Protocol-Version": v} for v in ("2099-01-01", "2025-06-18"))
+    status, head, body = server.http("POST", "/mcp", rpc("initialize", **INITIALIZE), **newer)
     assert status == 200 and json.loads(body)["result"]["serverInfo"]["name"] == "fumehood"
     own = {"Mcp-Session-Id": head["mcp-session-id"]}
     note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     assert server.http("POST", "/mcp", note, **own)[0] == 202
     status, answer = server.json("POST", "/mcp", tool("bash", command="x=1; echo hi"), **own)
     assert status == 200 and answer["result"]["content"][0]["text"] == "hi\n"
-    answer = server.json("POST", "/mcp", tool("bash", command="echo $x"), **own)[1]
+    refused, answer = server.json("POST", "/mcp", rpc("ping"), **own, **newer)
+    assert refused == 400 and "MCP-Protocol-Version" in answer["error"]["message"]
+    assert server.http("DELETE", "/mcp", **own, **newer)[0] == 400
+    answer = server.json("POST", "/mcp", tool("bash", command="echo $x"), **own, **known)[1]
     assert answer["result"]["content"][0]["text"] == "1\n"
     full = server.json("POST", "/mcp", rpc("initialize", **INITIALIZE))[1]
     assert full["error"]["data"] == {"active_sessions": 1, "max_sessions": 1}

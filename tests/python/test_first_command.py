@@ -123,3 +123,11 @@ def test_time_is_linear(piece):
     for before in ("", "ls '", "```\nls ", "```\n"):
         first_command(before + piece * (200_000 // len(piece)))
     assert time.process_time() - start < 30
+
+
+@pytest.mark.parametrize("piece", [" -", " a", "` "])
+def test_a_long_line_that_is_almost_a_fence(piece):
+    reply = "```" + piece * 500_000 + "`\nls"
+    start = time.process_time()
+    assert first_command(reply) == "ls"
+    assert time.process_time() - start < 1

@@ -129,6 +129,8 @@ def test_wrong_actions(env, action, error):
 
 
 def test_an_error_tells_its_kind(env):
+    with pytest.raises(fumehood.MissingError, match="^Python environment '/nope': "):
+        fumehood.Env(TASK, gym=env.gym, python="/nope")
     with pytest.raises(ValueError) as caught:
         env.step("x" * (2 << 20))
     assert isinstance(caught.value, fumehood.InputError)

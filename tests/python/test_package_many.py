@@ -220,6 +220,10 @@ def test_asyncio_asides(gym):
             assert (done.observation, done.step) == ("copied\n", 0)
             with pytest.raises(fumehood.MissingError):
                 await env.get_file("none")
+            sleep = asyncio.create_task(env.step("sleep 60"))
+            await asyncio.sleep(0.1)
+            env.interrupt()
+            assert (await sleep).outcome == "interrupted"
             return await env.get_file("out")
 
     assert asyncio.run(main()) == b"\0\xff"

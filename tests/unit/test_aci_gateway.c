@@ -113,13 +113,15 @@ static void hear(int fd, struct buf *out, const char *until)
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
-#define HEAD "POST /v1/chat/completions HTTP/1.1\r\nAuthorization: Bearer key\r\n"
+#define HEAD                                                                                       \
+	"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer key\r\n"
 #define ANSWER "{\"id\": \"x\", \"choices\": [{\"message\": {\"content\": \"one\"}}]}"
 
 static const struct {
 	const char *request, *status;
 } refused[] = {
 	{ "nonsense\r\n\r\n", "400" },
+	{ "GET / HTTP/1.1\r\n\r\n", "400" },
 	{ HEAD "a b: c\r\n\r\n", "400" },
 	{ HEAD "Content-Length: 99999999\r\n\r\n", "413" },
 	{ HEAD "Transfer-Encoding: gzip\r\n\r\n", "501" },

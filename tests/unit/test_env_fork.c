@@ -5,6 +5,9 @@
 #include "base/clock.h"
 #include "base/fork_mark.h"
 
+#include <fumehood/agent.h>
+#include <fumehood/aside.h>
+
 #include <errno.h>
 #include <linux/sched.h>
 #include <pthread.h>
@@ -53,6 +56,10 @@ static void check_all_refused(struct fh_env *env)
 {
 	const struct fh_action action = FH_ACTION(.text = "echo no");
 	struct fh_env *other = NULL;
+	struct fh_agent *agent;
+	struct fh_chat *chat;
+	const void *data;
+	size_t n;
 
 	REFUSED(fh_gym_hide(gym, "/tmp", &error));
 	REFUSED(fh_env_open(gym, &FH_ENV_OPTIONS(.task = "rows"), &other, &error));
@@ -66,6 +73,13 @@ static void check_all_refused(struct fh_env *env)
 	REFUSED(fh_env_submit_start(env, &error));
 	REFUSED(fh_env_end(env, &step, &error));
 	REFUSED(fh_gym_wait(gym, -1, &other, 1, &error));
+	REFUSED(fh_env_aside(env, &action, &step, &error));
+	REFUSED(fh_env_put_file(env, &FH_FILE(.path = "x"), &error));
+	REFUSED(fh_env_get_file(env, "x", 0, &data, &n, &error));
+	CHECK(fh_agent_open(&FH_AGENT_OPTIONS(.config = "default"), &agent, &error) == 0);
+	REFUSED(fh_agent_set_up(agent, env, &error));
+	REFUSED(fh_chat_open(agent, &FH_CHAT_OPTIONS(.env = env), &chat, &error));
+	fh_agent_close(agent);
 	CHECK(fh_gym_fd(gym) == -EPERM);
 	fh_env_interrupt(env);
 }

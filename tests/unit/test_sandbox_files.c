@@ -332,6 +332,10 @@ static void test_put_refused(void **state)
 		{ "outdir/x", ELOOP },
 		{ "../x", EXDEV },
 		{ "dir/../../x", EXDEV },
+		{ "new/../x", EXDEV },
+		{ "new/..", EXDEV },
+		{ "new//x", EINVAL },
+		{ "new/", ENOENT },
 		{ "/tmp/x", EINVAL },
 		{ "dir//x", EINVAL },
 		{ "", ENOENT },
@@ -353,6 +357,12 @@ static void test_put_refused(void **state)
 			fail_msg("'%s': %d (%s) instead of %d", cases[i].path, r, error.message,
 					cases[i].error);
 	}
+	assert_int_equal(put_file(sb, WORK, "dir/../x", "x", 1, 0644), -EXDEV);
+	assert_string_equal(error.message, "'dir/../x' leads out of its folder");
+	run("ln -s nowhere dir/link");
+	assert_int_equal(put_file(sb, WORK, "dir/link", "x", 1, 0644), -ELOOP);
+	assert_string_equal(error.message, "'dir/link' is, or lies behind, a symbolic link");
+	run("rm dir/link");
 	assert_string_equal(run_script(sb, "cat file; ls /tmp/outside dir ..; ls")->output,
 			"kept\n..:\nworkspace\n\n/tmp/outside:\n\ndir:\nbroken\ndir\ndirlink\nfifo\n"
 			"file\nlink\nout\noutdir\nsocket\n");

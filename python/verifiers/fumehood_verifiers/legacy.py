@@ -14,6 +14,7 @@ from verifiers.legacy.utils.message_utils import normalize_messages
 
 from datasets import Dataset
 
+from .checks import SEEDS, check
 from .episode import SYSTEM_PROMPT, Episode, Rules, task_id
 from .parser import first_command
 from .policy import BROADCASTS_DIR, PolicyStep, policy_step_now
@@ -44,7 +45,7 @@ def _examples(tasks: Sequence[str], number: int, seed: int) -> list[dict[str, An
                         {"role": "system", "content": SYSTEM_PROMPT},
                         {"role": "user", "content": description},
                     ],
-                    "info": {"task_name": task, "seed": seed + i},
+                    "info": {"task_name": task, "seed": (seed + i) % SEEDS},
                 }
             )
     random.Random(seed).shuffle(rows)
@@ -133,7 +134,7 @@ def _reward(schemes: Schemes) -> Callable[[vf.State], float]:
 
 
 def load_environment(
-    task_configs: Sequence[str] = ("titanicSurvival:micro",),
+    task_configs: str | Sequence[str] = ("titanicSurvival:micro",),
     max_turns: int = 50,
     num_examples_per_task: int = 100,
     env_gpu: str = "cpu",
@@ -156,7 +157,8 @@ def load_environment(
     """Returns an environment of verifiers.legacy.
 
     Args:
-        task_configs: ids of tasks, or names of MLGym's files such as `tasks/titanic.yaml`.
+        task_configs: ids of tasks, or names of MLGym's files such as `tasks/titanic.yaml`. A text
+            is a single one.
         max_turns: replies of the model in a rollout.
         num_examples_per_task: rows of the data set for each task, with consecutive seeds.
         env_gpu: numbers of GPUs as in "0,1", or "cpu". As many are leased, and each episode has
@@ -177,14 +179,29 @@ def load_environment(
     """
     for name in others:
         warnings.warn(f"load_environment ignores the argument {name!r}", stacklevel=2)
-    tasks = [task_id(name) for name in task_configs]
+    names = [task_configs] if isinstance(task_configs, str) else task_configs
+    options = env_options or {}
+    for key, value in {
+        "task_configs": names,
+        "max_turns": max_turns,
+        "num_examples_per_task": num_examples_per_task,
+        "env_gpu": env_gpu,
+        "training_timeout": training_timeout,
+        "seed": seed,
+        "v7_tau": v7_tau,
+        "reward_batch_size": reward_batch_size,
+        "policy_step": None if callable(policy_step) else policy_step,
+        "env_options": options,
+    }.items():
+        check(key, value)
+    tasks = [task_id(name) for name in names]
     return FumehoodEnvironment(
         lambda: Dataset.from_list(_examples(tasks, num_examples_per_task, seed)),
         Rules(
             max_turns=max_turns,
             env_gpu=env_gpu,
             training_timeout_s=training_timeout,
-            options=env_options or {},
+            options=options,
         ),
         Schemes(
             reward_scheme,

@@ -19,10 +19,11 @@ COMMANDS = frozenset(_WORDS.split())
 TEXT_ENDS = {"edit": "end_of_edit", "insert": "end_of_insert"}
 
 # Fences with one of these words, or with none, have commands of a shell.
-_SHELLS = {"", "bash", "sh", "shell", "zsh", "console", "terminal", "command"}
+_SHELLS = {"bash", "sh", "shell", "zsh", "console", "terminal", "command"}
 
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
-_FENCE = re.compile(r"([ \t]*)(`{3,})[^\w`]*(\w*)[^`]*")
+_FENCE = re.compile(r"([ \t]*)(`{3,})([^`]*)")
+_LANGUAGE = re.compile(r"\w+")
 _INLINE_FENCE = re.compile(r"```(?:(?:bash|sh|shell)[ \t])?")
 _FIRST_WORD = re.compile(r"""\s*(?:[A-Za-z_]\w*=(?:'[^']*'|"[^"]*"|[^\s'"])*\s+)*(\S+)""")
 # Commands outside of fences that COMMANDS can't list: programs by path, versions of Python, loops
@@ -50,9 +51,10 @@ def _split(reply: str) -> tuple[list[list[str]], list[str]]:
     for line in reply.replace("\r\n", "\n").split("\n"):
         begins = None if fence else _FENCE.fullmatch(line)
         if begins:
-            indent, fence, language = begins.groups()
+            indent, fence, words = begins.groups()
             block = []
-            if language.lower() in _SHELLS:
+            language = _LANGUAGE.search(words)
+            if not language or language[0].lower() in _SHELLS:
                 blocks.append(block)
         elif fence and line.rstrip().endswith(fence):
             block.append(line.rstrip().removesuffix(fence).removeprefix(indent))

@@ -18,8 +18,9 @@ import fumehood
 import httpx
 import verifiers.v1 as vf
 from fumehood.rewards import Account, make
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
+from .checks import SEEDS, check
 from .episode import Episode, Rules, task_id
 from .foreign import Command, play
 from .policy import BROADCASTS_DIR, policy_step_now
@@ -45,6 +46,11 @@ class FumehoodTaskConfig(vf.TaskConfig):
     v7_tau: float = 0.88
     reward_batch_size: int = 8
     persist_path: Path | None = None
+
+    @field_validator("*")
+    @classmethod
+    def _check(cls, value: Any, info: ValidationInfo) -> Any:
+        return check(info.field_name or "", value)
 
     @field_validator("reward_scheme")
     @classmethod
@@ -98,9 +104,14 @@ class FumehoodTasksetConfig(vf.TasksetConfig):
 
     id: str = "fumehood-verifiers"
     tasks: list[str] = ["titanicSurvival:micro"]
-    num_examples_per_task: int = Field(100, ge=1)
+    num_examples_per_task: int = 100
     seed: int = 42  # seed of each task's first example
     task: FumehoodTaskConfig = FumehoodTaskConfig()
+
+    @field_validator("*")
+    @classmethod
+    def _check(cls, value: Any, info: ValidationInfo) -> Any:
+        return check(info.field_name or "", value)
 
 
 class FumehoodTaskset(vf.Taskset[FumehoodTask, FumehoodTasksetConfig]):
@@ -112,7 +123,7 @@ class FumehoodTaskset(vf.Taskset[FumehoodTask, FumehoodTasksetConfig]):
         prompts = {task: fumehood.describe(task).description or task for task in tasks}
         for i in range(self.config.num_examples_per_task):
             for task in tasks:
-                seed = self.config.seed + i
+                seed = (self.config.seed + i) % SEEDS
                 data = {"id": f"{task}-{seed}", "name": task, "task": task, "seed": seed}
                 data["prompt"] = prompts[task]
                 yield FumehoodTask(FumehoodData.model_validate(data), self.config.task)
@@ -131,7 +142,7 @@ class FumehoodHarnessConfig(vf.HarnessConfig):
 
     id: str = "fumehood-verifiers"
     history: str = Field("full", pattern=r"^(full|last_[1-9][0-9]*)$")
-    max_turns: int = Field(50, ge=1)
+    max_turns: int = 50
     agent_command: str | None = None
     agent_timeout: float | None = None  # seconds of agent_command; None: an hour
     env_gpu: str = "cpu"
@@ -142,7 +153,14 @@ class FumehoodHarnessConfig(vf.HarnessConfig):
     broadcasts_dir: Path = Path(BROADCASTS_DIR)
     policy_step: int | None = None  # None: the newest in broadcasts_dir
     wandb: dict[str, Any] | None = None  # arguments of wandb.init
-    wandb_batch_size: int = Field(8, ge=1)
+    wandb_batch_size: int = 8
+
+    @field_validator("*")
+    @classmethod
+    def _check(cls, value: Any, info: ValidationInfo) -> Any:
+        if info.field_name == "options" and info.data.get("agent_command") is not None:
+            return value  # `fumehood run` refuses those that it does not know
+        return check(info.field_name or "", value)
 
 
 _boards: dict[str, Board] = {}  # by their configuration: each rollout has a harness of its own
