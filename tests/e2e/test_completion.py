@@ -81,7 +81,7 @@ def test_descriptions_are_short_phrases(fumehood):
 
 
 def test_tables_of_a_report(fumehood, tmp_path):
-    """All tables are candidates, in the order of a report. Each is printed, or a note tells why not."""
+    """All tables are candidates, in the order of a report. Each is printed, or a note tells why."""
     opening = {"event": "open", "task": "rows", "metric": "m", "model": "one", "baseline": {"m": 1}}
     step = {"event": "step", "action": "validate", "info": {"score": {"m": 2}}}
     end = {"event": "end", "exit_status": "submitted", "over": True}
