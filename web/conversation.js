@@ -2,6 +2,7 @@
 
 import { getJson, isExport } from "./api.js";
 import { el } from "./dom.js";
+import { rejectedView } from "./step.js";
 import { size, textBlock } from "./text.js";
 
 const MESSAGES_PAGE = 20;
@@ -16,6 +17,7 @@ function processorNote(n, processor, assumed, cut) {
 
 // A message as the model saw it. Parts that the history processor left out are folded.
 function messageView(message) {
+	if (message.rejected) return rejectedView(message, "assistant");
 	const kind = message.is_demo ? ", demonstration" : message.is_hint ? ", a person's hint" : "";
 	const title = `${message.role.text}${kind}`;
 	return el(

@@ -1,10 +1,11 @@
-// Finds the steps of a run that have a text in their action, thought, reply or observation.
+// Finds the steps of a run that have a text in their action, thought, replies or observation.
 
 import { follow, hasSteps, isExport, takeHeldSteps } from "./api.js";
 
 // True if a step that an exported page holds has the text, which is in lower case.
 export function hasText(step, text) {
-	return [step.action, step.thought?.bytes ? step.thought : step.response, step.observation].some((t) => t?.text.toLowerCase().includes(text));
+	const rejected = step.faults.flatMap((fault) => [fault.content, fault.complaint]);
+	return [step.action, step.thought?.bytes ? step.thought : step.response, step.observation, ...rejected].some((t) => t?.text.toLowerCase().includes(text));
 }
 
 export class StepSearch {

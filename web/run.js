@@ -15,6 +15,7 @@ import { rowOf, runningRow, stepRow } from "./timeline.js";
 const ROW_HEIGHT = 30;
 const LIVE_MS = 1000;
 const CONTROLLED_MS = 250;
+const FAULTY = MARK.error | MARK.format | MARK.blocked;
 const PLAY_MS = 1200;
 const ONLY_RESULTS = "Only results.json is left of this run. It has the scores, but no steps.";
 
@@ -37,7 +38,7 @@ export class RunView {
 		["j  k", "next and previous step"],
 		["g  G", "first and last step"],
 		["b", "best score"],
-		["e  E", "next and previous error"],
+		["e  E", "next and previous error or rejected reply"],
 		["w  W", "next and previous edit"],
 		["v  V", "next and previous score"],
 		["n  N", "next and previous step by a person, or after a hint"],
@@ -132,7 +133,7 @@ export class RunView {
 			el("button", { type: "button", click: act, title: `${text} (${key})` }, text);
 		return [
 			jump("Best", "b", () => this.best()),
-			jump("Next error", "e", () => this.jump(MARK.error, 1)),
+			jump("Next error", "e", () => this.jump(FAULTY, 1)),
 			jump("Next edit", "w", () => this.jump(MARK.edit, 1)),
 			jump("Next score", "v", () => this.nextScore(1)),
 			(this.filesButton = jump("Files", "f", () => this.toggleFiles())),
@@ -363,8 +364,8 @@ export class RunView {
 			G: () => this.go(this.last),
 			End: () => this.go(this.last),
 			b: () => this.best(),
-			e: () => this.jump(MARK.error, 1),
-			E: () => this.jump(MARK.error, -1),
+			e: () => this.jump(FAULTY, 1),
+			E: () => this.jump(FAULTY, -1),
 			w: () => this.jump(MARK.edit, 1),
 			W: () => this.jump(MARK.edit, -1),
 			v: () => this.nextScore(1),

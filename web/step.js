@@ -16,7 +16,8 @@ export const MARK = {
 	person: 256,
 	hint: 512,
 	left: 1024,
-	unscored: 2048, // made by marksOf(): the server does not send it
+	blocked: 2048,
+	unscored: 4096, // made by marksOf(): the server does not send it
 };
 
 // Marks of a step as they are shown. A validate that gave no score is an error of its own kind.
@@ -30,6 +31,7 @@ const SIGNS = [
 	["timeout", "\u25f7", "timeout"],
 	["error", "\u2717", "error"],
 	["format", "\u00b6", "wrong format"],
+	["blocked", "\u2300", "blocked command"],
 	["broken", "\u2715", "unreadable"],
 	["unscored", "\u2298", "no score"],
 	["submit", "\u2691", "submit"],
@@ -112,6 +114,20 @@ function part(title, name, t, where, options) {
 	);
 }
 
+const REJECTED = { format: "rejected: wrong format", blocked: "rejected: blocked command" };
+
+// A reply that led to no step, and what the model was told about it.
+export function rejectedView({ rejected, content, complaint }, title) {
+	return el(
+		"section",
+		{ class: "part part-rejected" },
+		el("h3", {}, `${title}, ${REJECTED[rejected]}`),
+		textBlock(content),
+		el("h4", {}, "Complaint"),
+		textBlock(complaint),
+	);
+}
+
 // The record's own text of a step, on request.
 function raw(where) {
 	const shown = el("div");
@@ -144,6 +160,7 @@ export function stepView(run, row, step) {
 		{ class: "step" },
 		el("h2", {}, `Step ${step.step} `, markSigns(row.marks)),
 		facts(row, step),
+		step.faults.map((fault) => rejectedView(fault, "Reply")),
 		step.broken ? part("This step can't be read", "broken", step.broken, where) : null,
 		said ? part("Thought", "thought", step.thought, where) : part("Reply", "response", step.response, where),
 		part("Action", "action", step.action, where, { kind: "code" }),

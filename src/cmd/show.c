@@ -207,6 +207,25 @@ static void show_add_calls(struct buf *out, const struct show *s)
 	}
 }
 
+/* Shows the replies after the first `step` steps that led to none. */
+static void show_add_faults(struct buf *out, const struct show *s, size_t step)
+{
+	for (size_t i = 0; i < s->run.n_faults; i++) {
+		const struct pyjson *fault = s->run.faults[i].event;
+		auto_buf struct buf reply = BUF_INIT(SHOW_BYTES_MAX);
+
+		if (s->run.faults[i].step != step)
+			continue;
+		export_add_reply(&reply, fault);
+		transcript_add_text(out, s->style, buf_str(&reply),
+				export_is_blocked(fault) ? "(rejected reply, blocked command) "
+							 : "(rejected reply, wrong format) ",
+				"");
+		transcript_add_text(out, s->style, pyjson_text(pyjson_get(fault, "complaint")),
+				"(complaint) ", "");
+	}
+}
+
 static void show_add_step(struct buf *out, struct show *s, size_t i)
 {
 	struct transcript_step step = show_step_of(s, i);
@@ -215,6 +234,7 @@ static void show_add_step(struct buf *out, struct show *s, size_t i)
 			pyjson_get(event, "by") ? ", by a person" : "");
 
 	show_add_heading(out, s, heading);
+	show_add_faults(out, s, i);
 	transcript_add_turn(out, s->style, &step);
 	transcript_add_result(out, s->style, &step);
 }
@@ -285,6 +305,7 @@ static int show_print(struct command_context *ctx, struct show *s)
 		show_add_calls(&out, s);
 		for (size_t i = 0; i < n; i++)
 			show_add_step(&out, s, i);
+		show_add_faults(&out, s, n);
 	}
 	if (ctx->json)
 		fwrite(buf_str(&out), 1, out.len, stdout);
@@ -314,7 +335,7 @@ const struct command command_show = {
 	.about = "RUN is the folder of a run, its events.jsonl, or a .traj, also of MLGym. The run may "
 		 "still go on, or have been killed.\n"
 		 "Shows each step's thought, action and output, its exit code, time and score. Shows "
-		 "why a validate gave no score. On a terminal $PAGER (default: less) shows it.",
+		 "why a validate gave no score, and which replies were rejected. On a terminal $PAGER (default: less) shows it.",
 	.examples = "fumehood show trajectories/me/demo__rows__*_run_0\n"
 		    "fumehood show --step 3 rows.traj   # the third step with its whole output",
 	.options = options,

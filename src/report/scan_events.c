@@ -140,9 +140,7 @@ static void events_spent(struct events *e, const struct pyjson *event)
 /* A reply that led to no step. It was recorded when it came, before its cost. */
 static void events_fault(struct events *e, const struct pyjson *event)
 {
-	bool blocked = str_eq(pyjson_string(pyjson_get(event, "kind")), "blocked");
-
-	*(blocked ? &e->blocked : &e->faults) += 1;
+	*(export_is_blocked(event) ? &e->blocked : &e->faults) += 1;
 	e->model_s += e->gap;
 }
 

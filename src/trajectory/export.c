@@ -26,6 +26,8 @@ struct export_reading {
 	struct export_score *scores;
 	/* n_scores: number of scores in the events; messages: number of message events */
 	size_t n_scores, messages;
+	struct export_fault *faults;
+	size_t n_faults;
 };
 
 struct export_score {
@@ -261,6 +263,16 @@ static int export_on_message(
 	return 0;
 }
 
+static int export_on_fault(
+		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
+{
+	(void)err;
+	r->faults = arena_grow(r->arena, r->faults, r->n_faults, sizeof(*r->faults));
+	r->faults[r->n_faults++] =
+			(struct export_fault){ .event = event, .step = r->traj->n_steps };
+	return 0;
+}
+
 static int export_on_spent(
 		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
@@ -292,6 +304,8 @@ static int export_on_resumed(
 		t->n_steps = (size_t)steps;
 	while (r->n_scores && r->scores[r->n_scores - 1].step > steps)
 		r->n_scores--;
+	while (r->n_faults && r->faults[r->n_faults - 1].step >= (size_t)steps)
+		r->n_faults--;
 	if ((size_t)messages < r->messages)
 		t->n_history = r->messages = (size_t)messages;
 	r->end = NULL;
@@ -311,6 +325,7 @@ static const struct export_kind kinds[] = {
 	{ "step", export_on_step },
 	{ "score", export_on_score },
 	{ "message", export_on_message },
+	{ "fault", export_on_fault },
 	{ "spent", export_on_spent },
 	{ "end", export_on_end },
 	{ "resumed", export_on_resumed },
@@ -459,6 +474,8 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 	out->told = r.told;
 	out->paid = r.paid;
 	out->n_told = r.told ? t->n_steps + 1 : 0;
+	out->faults = r.faults;
+	out->n_faults = r.n_faults;
 	last = export_last_told(&r);
 	status = export_exit_status(&r);
 	/* Check the status too. A timeout of the episode also sets `truncated`, but MLGym records
@@ -488,6 +505,24 @@ int export_read(const char *dir, struct exported *out, struct fh_error *err)
 	int r = fd_read_plain(path, &data, err);
 
 	return r < 0 ? r : export_parse(path, buf_str(&data), data.len, out, err);
+}
+
+void export_add_reply(struct buf *out, const struct pyjson *fault)
+{
+	const struct pyjson *response = pyjson_get(fault, "response");
+	const struct pyjson *calls = pyjson_get(fault, "tool_calls");
+
+	if (response && response->kind == PYJSON_STRING) /* it may contain NULs */
+		buf_add(out, response->text, response->len);
+	if (!calls || calls->kind != PYJSON_ARRAY)
+		return;
+	for (const struct pyjson *v = calls->first; v; v = v->next) {
+		const struct pyjson *call = pyjson_get(v, "function");
+
+		buf_printf(out, "%s%s %s", out->len ? "\n" : "",
+				pyjson_text(pyjson_get(call, "name")),
+				pyjson_text(pyjson_get(call, "arguments")));
+	}
 }
 
 void export_release(struct exported *e)

@@ -2,6 +2,7 @@
 #ifndef TRAJECTORY_EXPORT_H
 #define TRAJECTORY_EXPORT_H
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "trajectory/traj.h"
@@ -12,6 +13,12 @@
 #define EXPORT_RESULTS "results.json"
 #define STEPS_MAX 1000000 /* most steps that a run may have */
 #define EXPORT_EVENTS_BYTES_MAX (1024L * 1024 * 1024)
+
+/* A reply that led to no step. */
+struct export_fault {
+	const struct pyjson *event;
+	size_t step; /* number of steps before it */
+};
 
 /* A run as read from the events in its events.jsonl. */
 struct exported {
@@ -27,6 +34,8 @@ struct exported {
 	/* for each of `told`, the last event `spent` before it; NULL: none */
 	const struct pyjson *const *paid;
 	size_t n_told;
+	const struct export_fault *faults;
+	size_t n_faults;
 	/* number of messages in traj->history; 0: the history was made from the steps */
 	size_t n_messages;
 	/* number of steps that a replay plays: a last step that an error ended does not count */
@@ -52,5 +61,14 @@ static inline bool export_by_person(const struct pyjson *step)
 {
 	return str_eq(pyjson_string(pyjson_get(step, "by")), "person");
 }
+
+/* True for an event `fault` whose reply could be parsed, but whose command is blocked. */
+static inline bool export_is_blocked(const struct pyjson *fault)
+{
+	return str_eq(pyjson_string(pyjson_get(fault, "kind")), "blocked");
+}
+
+/* Appends the text and the tool calls of the reply in an event `fault`. */
+void export_add_reply(struct buf *out, const struct pyjson *fault);
 
 #endif

@@ -105,7 +105,7 @@ static void held_add_run(struct held *h, const char *id)
 	if (!run)
 		return;
 	n_steps = run->record->n_steps;
-	n_messages = run->record->n_messages;
+	n_messages = run->record->n_messages + run->record->n_faults;
 	held_ask(h, "api/run", "run=%s", id);
 	for (size_t i = 0; i < n_steps && !h->page.truncated; i += AT_A_TIME)
 		held_ask(h, "api/steps", "run=%s&from=%zu&n=%d", id, i + 1, AT_A_TIME);

@@ -16,14 +16,15 @@
 #include <unistd.h>
 
 /*
- * The text has a line of JSON for the run, then one for each step and each message. Lines are read
+ * The text has a line of JSON for the run, then one for each step, message and fault. Lines are read
  * one by one, so that reading takes little memory.
  */
 
-#define KEPT_FORMAT 2 /* raise it when steps are read differently; older kept texts are ignored */
+#define KEPT_FORMAT 3 /* raise it when steps are read differently; older kept texts are ignored */
 #define KEPT_TAIL_BYTES 4096
 #define STEP_VALUES 10
 #define PLACE_VALUES 2
+#define FAULT_VALUES 4
 #define MARKS_MAX 65535
 
 _Static_assert(KEPT_HASH_BYTES == SHA256_HEX_BYTES, "the hash is a SHA-256");
@@ -96,7 +97,7 @@ static void kept_put_run(struct pyjson_writer *w, const struct record *r, const 
 	pyjson_put_bool(w, "events", r->events);
 	pyjson_put_bool(w, "whole", r->whole);
 	pyjson_put_bool(w, "minimize", r->minimize);
-	pyjson_put_bool(w, "is_hinted", r->is_hinted);
+	pyjson_put_i64(w, "coming", r->coming);
 	pyjson_put_i64(w, "history_n", r->history_n);
 	pyjson_put_i64(w, "max_steps", r->max_steps);
 	if (isfinite(r->baseline))
@@ -138,6 +139,10 @@ void kept_put(const struct record *r, const char *hash, struct buf *out)
 	for (size_t i = 0; i < r->n_messages; i++)
 		buf_printf(out, "[%lld,%lld]\n", (long long)r->messages[i].begin,
 				(long long)r->messages[i].end);
+	for (size_t i = 0; i < r->n_faults; i++)
+		buf_printf(out, "[%lld,%lld,%zu,%zu]\n", (long long)r->faults[i].place.begin,
+				(long long)r->faults[i].place.end, r->faults[i].step,
+				r->faults[i].message);
 }
 
 bool kept_write(const struct record *r, struct buf *out)
@@ -203,6 +208,21 @@ static bool kept_take_step(struct record *r, const struct pyjson *at)
 	return true;
 }
 
+static bool kept_take_fault(struct record *r, const struct pyjson *at)
+{
+	struct record_fault f;
+	int64_t step, message;
+
+	if (!kept_take_place(&at, r->size, &f.place.begin, &f.place.end) ||
+			!kept_take_count(&at, 0, (int64_t)r->n_steps, &step) ||
+			!kept_take_count(&at, 0, (int64_t)r->n_messages, &message))
+		return false;
+	f.step = (size_t)step;
+	f.message = (size_t)message;
+	parts_add_fault(r, &f);
+	return true;
+}
+
 static bool kept_take_line(struct record *r, const struct pyjson *line)
 {
 	const struct pyjson *at = line->first;
@@ -212,6 +232,8 @@ static bool kept_take_line(struct record *r, const struct pyjson *line)
 		return false;
 	if (line->n == STEP_VALUES)
 		return kept_take_step(r, at);
+	if (line->n == FAULT_VALUES)
+		return kept_take_fault(r, at);
 	if (line->n != PLACE_VALUES || !kept_take_place(&at, r->size, &begin, &end))
 		return false;
 	parts_add_message(r, begin, end);
@@ -229,7 +251,7 @@ static bool kept_take_run(struct record *r, const struct pyjson *run, char hash[
 {
 	const struct pyjson *spent = pyjson_get(run, "spent");
 	const char *told = pyjson_text(pyjson_get(run, "hash"));
-	int64_t format = 0, device = 0, inode = 0;
+	int64_t format = 0, device = 0, inode = 0, coming;
 
 	if (!pyjson_i64(pyjson_get(run, "format"), &format) || format != KEPT_FORMAT ||
 			!pyjson_i64(pyjson_get(run, "device"), &device) ||
@@ -246,7 +268,8 @@ static bool kept_take_run(struct record *r, const struct pyjson *run, char hash[
 	r->inode = (ino_t)inode;
 	r->whole = kept_get_bool(run, "whole");
 	r->minimize = kept_get_bool(run, "minimize");
-	r->is_hinted = kept_get_bool(run, "is_hinted");
+	if (pyjson_i64(pyjson_get(run, "coming"), &coming))
+		r->coming = (unsigned)coming & MARKS_MAX;
 	pyjson_i64(pyjson_get(run, "history_n"), &r->history_n);
 	pyjson_i64(pyjson_get(run, "max_steps"), &r->max_steps);
 	pyjson_double(pyjson_get(run, "baseline"), &r->baseline);

@@ -164,6 +164,18 @@ static void page_run(struct page *p)
 	pyjson_end_object(w);
 }
 
+/* Puts the replies that were rejected before a step. */
+static void page_put_faults(struct page *p, size_t step)
+{
+	const struct record *r = p->run->record;
+
+	pyjson_put_array(&p->json, "faults");
+	for (size_t i = 0; i < r->n_faults; i++)
+		if (r->faults[i].step == step)
+			page_put_fault(p, &r->faults[i]);
+	pyjson_end_array(&p->json);
+}
+
 static void page_put_step(struct page *p, size_t i, struct buf *text)
 {
 	const struct record_step *s = &p->run->record->steps[i];
@@ -173,6 +185,7 @@ static void page_put_step(struct page *p, size_t i, struct buf *text)
 
 	pyjson_put_object(w, NULL);
 	pyjson_put_i64(w, "step", (int64_t)i + 1);
+	page_put_faults(p, i);
 	if (v) {
 		page_put_cut(p, "thought", run_text_of(v, "thought"));
 		page_put_cut(p, "response",

@@ -4,6 +4,7 @@
 #include "agent/config.h"
 #include "agent/history.h"
 #include "base/scope.h"
+#include "trajectory/export.h"
 #include "view/record.h"
 
 #include <string.h>
@@ -16,6 +17,12 @@ struct conversation_view {
 	struct arena arena;
 	struct history history;
 	size_t n;
+	/* messages, and the rejected replies among them, in their order */
+	struct conversation_item {
+		const struct record_fault *fault; /* NULL: a message */
+		size_t message;			  /* index of the message */
+	} * items;
+	size_t n_items;
 	struct chat_message *shown; /* as the model saw them; NULL: unknown */
 	const char *processor;      /* NULL: unknown */
 	bool assumed;               /* the record does not name the processor */
@@ -96,6 +103,37 @@ static void page_messages_show(const struct record *r, struct conversation_view 
 	c->shown = history_shown(&c->history, processor, &args, &c->arena);
 }
 
+/* Lists the messages and the rejected replies. The model saw a rejected reply only in its own
+ * step, so those of earlier steps are left out. `step` 0 means all. */
+static void page_messages_list(const struct record *r, struct conversation_view *c, int64_t step)
+{
+	size_t fault = 0;
+
+	c->items = arena_array(&c->arena, c->n + r->n_faults + 1, sizeof(*c->items));
+	for (size_t i = 0; i <= c->n; i++) {
+		for (; fault < r->n_faults && (r->faults[fault].message <= i || i == c->n); fault++)
+			if (!step || (int64_t)r->faults[fault].step + 1 == step)
+				c->items[c->n_items++].fault = &r->faults[fault];
+		if (i < c->n)
+			c->items[c->n_items++].message = i;
+	}
+}
+
+void page_put_fault(struct page *p, const struct record_fault *fault)
+{
+	auto_buf struct buf text = BUF_INIT(RECORD_PART_BYTES_MAX);
+	auto_buf struct buf reply = BUF_INIT(RECORD_PART_BYTES_MAX);
+	auto_arena struct arena arena = ARENA_INIT;
+	const struct pyjson *v = page_read(p, &arena, fault->place.begin, fault->place.end, &text);
+
+	export_add_reply(&reply, v);
+	pyjson_put_object(&p->json, NULL);
+	pyjson_put_text(&p->json, "rejected", export_is_blocked(v) ? "blocked" : "format");
+	page_put_cut(p, "content", (struct run_text){ buf_str(&reply), reply.len });
+	page_put_cut(p, "complaint", run_text_of(v, "complaint"));
+	pyjson_end_object(&p->json);
+}
+
 static void page_messages_put(struct page *p, const struct conversation_view *c, size_t i)
 {
 	auto_buf struct buf text = BUF_INIT(RECORD_PART_BYTES_MAX);
@@ -129,13 +167,17 @@ void page_messages(struct page *p)
 	page_number(p, "step=", &step);
 	page_messages_read(p, &c, step);
 	page_messages_show(p->run->record, &c);
+	page_messages_list(p->run->record, &c, step);
 	pyjson_put_object(w, NULL);
-	pyjson_put_i64(w, "n", (int64_t)c.n);
+	pyjson_put_i64(w, "n", (int64_t)c.n_items);
 	pyjson_put_text(w, "processor", c.processor);
 	pyjson_put_bool(w, "assumed", c.assumed);
 	pyjson_put_array(w, "messages");
-	for (size_t i = (size_t)from; i < c.n && i < (size_t)from + MESSAGES_MOST; i++)
-		page_messages_put(p, &c, i);
+	for (size_t i = (size_t)from; i < c.n_items && i < (size_t)from + MESSAGES_MOST; i++)
+		if (c.items[i].fault)
+			page_put_fault(p, c.items[i].fault);
+		else
+			page_messages_put(p, &c, c.items[i].message);
 	pyjson_end_array(w);
 	pyjson_end_object(w);
 	arena_release(&c.arena);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "trajectory/export.h"
 #include "view/record.h"
 #include "view/work.h"
 
@@ -26,8 +27,12 @@ struct search_work {
 	struct search_run {
 		const char *id, *path;
 	} * runs;
-	/* places of the steps of one record, which are searched in place of runs; NULL: none */
-	struct record_place *steps;
+	/* places of one record, which are searched in place of runs: those of each step, after
+	 * those of the replies that were rejected before it. NULL: none. */
+	struct search_place {
+		struct record_place place;
+		size_t step; /* counts from 1 */
+	} * places;
 	const char *path;
 };
 
@@ -86,33 +91,29 @@ static size_t search_read(int fd, struct buf *out, size_t most, int64_t at)
 	return (size_t)n;
 }
 
-/* True if a step that lies in this place of the record has the text. */
-static bool search_place(struct search_record *q, bool is_event, int64_t begin, int64_t end)
+/* True if a rejected reply, or the complaint about it, has the text. */
+static bool search_fault(const struct search_record *q, const struct pyjson *fault)
+{
+	auto_buf struct buf reply = BUF_INIT(RECORD_PART_BYTES_MAX);
+	struct run_text complaint = run_text_of(fault, "complaint");
+
+	export_add_reply(&reply, fault);
+	return search_has(buf_str(&reply), reply.len, q->work->text) ||
+			search_has(complaint.text, complaint.n, q->work->text);
+}
+
+/* True if one of a step's texts has the wanted one. */
+static bool search_step(const struct search_record *q, const struct pyjson *step)
 {
 	/* The page shows the whole reply of a step that has no thought. */
 	static const char *const parts[] = { "action", "observation", "thought", "completion",
 		"response" };
-	struct pyjson_source source = { .name = "record" };
-	auto_arena struct arena arena = ARENA_INIT;
-	const struct pyjson *v;
 	size_t n = ARRAY_SIZE(parts);
 
-	buf_clear(&q->part);
-	while ((int64_t)q->part.len < end - begin)
-		if (!search_read(q->fd, &q->part, (size_t)(end - begin) - q->part.len,
-				    begin + (int64_t)q->part.len))
-			return false;
-	if (!search_has(q->part.data, q->part.len, q->work->plain))
-		return false;
-	source.data = q->part.data;
-	source.n = q->part.len;
-	if (pyjson_read(&arena, &source, &v, NULL) < 0 ||
-			(is_event && !str_eq(pyjson_text(pyjson_get(v, "event")), "step")))
-		return false;
-	if (run_text_of(v, "thought").n)
+	if (run_text_of(step, "thought").n)
 		n--;
 	for (size_t i = 0; i < n; i++) {
-		struct run_text t = run_text_of(v, parts[i]);
+		struct run_text t = run_text_of(step, parts[i]);
 
 		if (search_has(t.text, t.n, q->work->text))
 			return true;
@@ -120,12 +121,38 @@ static bool search_place(struct search_record *q, bool is_event, int64_t begin, 
 	return false;
 }
 
+/* True if a step or a rejected reply that lies in this place of the record has the text. */
+static bool search_place(struct search_record *q, bool is_event, struct record_place place)
+{
+	struct pyjson_source source = { .name = "record" };
+	auto_arena struct arena arena = ARENA_INIT;
+	const struct pyjson *v;
+	const char *kind;
+
+	buf_clear(&q->part);
+	while ((int64_t)q->part.len < place.end - place.begin)
+		if (!search_read(q->fd, &q->part, (size_t)(place.end - place.begin) - q->part.len,
+				    place.begin + (int64_t)q->part.len))
+			return false;
+	if (!search_has(q->part.data, q->part.len, q->work->plain))
+		return false;
+	source.data = q->part.data;
+	source.n = q->part.len;
+	if (pyjson_read(&arena, &source, &v, NULL) < 0)
+		return false;
+	kind = pyjson_text(pyjson_get(v, "event"));
+	if (str_eq(kind, "fault"))
+		return search_fault(q, v);
+	return (!is_event || str_eq(kind, "step")) && search_step(q, v);
+}
+
 static void search_take(void *user, enum record_part kind, int64_t begin, int64_t end)
 {
 	struct search_record *q = user;
 
 	if (!q->found && (kind == PART_EVENT || kind == PART_STEP))
-		q->found = search_place(q, kind == PART_EVENT, begin, end);
+		q->found = search_place(
+				q, kind == PART_EVENT, (struct record_place){ begin, end });
 }
 
 /* True if the file has the plain word anywhere. Pieces overlap by its length. */
@@ -167,19 +194,19 @@ static bool search_record(struct search_work *w, const char *path)
 static void search_one(struct search_work *w, struct search_record *q, size_t i,
 		struct pyjson_writer *found)
 {
-	if (!w->steps) {
+	if (!w->places) {
 		if (search_record(w, w->runs[i].path))
 			pyjson_put_text(found, NULL, w->runs[i].id);
 		return;
 	}
-	if (search_place(q, false, w->steps[i].begin, w->steps[i].end))
-		pyjson_put_i64(found, NULL, (int64_t)i + 1);
+	if (search_place(q, false, w->places[i].place))
+		pyjson_put_i64(found, NULL, (int64_t)w->places[i].step);
 }
 
 static void search_run(struct view_work *work)
 {
 	struct search_work *w = (struct search_work *)work;
-	auto_close int fd = w->steps ? fd_open_plain(w->path, NULL) : -1;
+	auto_close int fd = w->places ? fd_open_plain(w->path, NULL) : -1;
 	struct search_record q = { .work = w, .fd = fd, .part = BUF_INIT(RECORD_PART_BYTES_MAX) };
 	size_t i = 0;
 
@@ -217,11 +244,16 @@ static void search_take_runs(struct search_work *w, struct library *l)
 
 static void search_take_steps(struct search_work *w, const struct record *r)
 {
-	w->n = r->n_steps;
+	size_t fault = 0;
+
 	w->path = arena_strdup(&w->arena, r->path);
-	w->steps = arena_array(&w->arena, r->n_steps, sizeof(*w->steps));
-	for (size_t i = 0; i < r->n_steps; i++)
-		w->steps[i] = (struct record_place){ r->steps[i].begin, r->steps[i].end };
+	w->places = arena_array(&w->arena, r->n_steps + r->n_faults, sizeof(*w->places));
+	for (size_t i = 0; i < r->n_steps; i++) {
+		for (; fault < r->n_faults && r->faults[fault].step <= i; fault++)
+			w->places[w->n++] = (struct search_place){ r->faults[fault].place, i + 1 };
+		w->places[w->n++] = (struct search_place){ { r->steps[i].begin, r->steps[i].end },
+			i + 1 };
+	}
 }
 
 /* Searches the steps of the run that the request names, or all runs. */

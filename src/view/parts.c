@@ -144,6 +144,8 @@ static unsigned parts_info_marks(const struct pyjson *info, int *out_exit_code)
 		marks |= RECORD_TIMEOUT | RECORD_ERROR;
 	else if (*outcome && !str_eq(outcome, "ok"))
 		marks |= RECORD_ERROR;
+	if (str_eq(outcome, "malformed_edit") || str_eq(outcome, "syntax_error"))
+		marks |= RECORD_FORMAT;
 	if (pyjson_string(pyjson_get(info, "grade_error")))
 		marks |= RECORD_ERROR | RECORD_VALIDATE;
 	if (pyjson_get(info, "integrity"))
@@ -202,9 +204,8 @@ static void parts_add_step(struct record *r, const struct run_part *p, const str
 		else if (!(s.marks & RECORD_SUBMIT))
 			s.marks |= RECORD_VALIDATE;
 	}
-	if (r->is_hinted)
-		s.marks |= RECORD_HINT;
-	r->is_hinted = false;
+	s.marks |= r->coming;
+	r->coming = 0;
 	r->steps = xgrow(r->steps, r->n_steps, sizeof(*r->steps));
 	r->steps[r->n_steps++] = s;
 }
@@ -228,6 +229,7 @@ void parts_release(struct record *r)
 	parts_keep_steps(r, 0);
 	free(r->steps);
 	free(r->messages);
+	free(r->faults);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		free(texts[i]);
 }
@@ -236,6 +238,12 @@ void parts_add_message(struct record *r, int64_t begin, int64_t end)
 {
 	r->messages = xgrow(r->messages, r->n_messages, sizeof(*r->messages));
 	r->messages[r->n_messages++] = (struct record_place){ begin, end };
+}
+
+void parts_add_fault(struct record *r, const struct record_fault *fault)
+{
+	r->faults = xgrow(r->faults, r->n_faults, sizeof(*r->faults));
+	r->faults[r->n_faults++] = *fault;
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -270,11 +278,14 @@ static void parts_take_resumed(struct record *r, const struct pyjson *event)
 	int64_t n;
 
 	r->whole = false;
-	r->is_hinted = false;
+	r->coming = 0;
 	if (pyjson_i64(pyjson_get(event, "steps"), &n) && n >= 0 && (size_t)n < r->n_steps) {
 		parts_keep_steps(r, (size_t)n);
 		r->epoch++;
 	}
+	/* The replies that led to the next step are repeated too. */
+	while (r->n_faults && r->faults[r->n_faults - 1].step >= r->n_steps)
+		r->n_faults--;
 	if (pyjson_i64(pyjson_get(event, "messages"), &n) && n >= 0 && (size_t)n < r->n_messages)
 		r->n_messages = (size_t)n;
 }
@@ -301,7 +312,12 @@ static void parts_take_event(struct record *r, const struct run_part *p, const s
 		parts_set(&r->assignment, event, "observation");
 	} else if (str_eq(kind, "message")) {
 		parts_add_message(r, p->begin, p->end);
-		r->is_hinted |= pyjson_get(event, "is_hint") != NULL;
+		r->coming |= pyjson_get(event, "is_hint") ? RECORD_HINT : 0;
+	} else if (str_eq(kind, "fault")) {
+		parts_add_fault(r, &(struct record_fault){ .place = { p->begin, p->end },
+						   .step = r->n_steps,
+						   .message = r->n_messages });
+		r->coming |= export_is_blocked(event) ? RECORD_BLOCKED : RECORD_FORMAT;
 	} else if (str_eq(kind, "spent")) {
 		parts_take_spent(r, pyjson_get(event, "model_stats"));
 	} else if (str_eq(kind, "resumed")) {

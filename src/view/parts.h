@@ -15,6 +15,7 @@ struct run_part {
 
 void parts_take(struct record *r, const struct run_part *part);
 void parts_add_message(struct record *r, int64_t begin, int64_t end);
+void parts_add_fault(struct record *r, const struct record_fault *fault);
 
 /* Releases the steps, messages and texts of the run. */
 void parts_release(struct record *r);

@@ -20,11 +20,12 @@ enum record_mark {
 	RECORD_TIMEOUT = 8,
 	RECORD_INTEGRITY = 16,
 	RECORD_EDIT = 32,
-	RECORD_FORMAT = 64,  /* the model's reply had a wrong format */
+	RECORD_FORMAT = 64,  /* a reply or the action had a wrong format */
 	RECORD_BROKEN = 128, /* the recorded step can't be read */
 	RECORD_PERSON = 256, /* a person took the step in place of the model */
 	RECORD_HINT = 512,   /* a person gave the model a hint before the step */
 	RECORD_LEFT = 1024,  /* the action is a word that ends the episode, such as exit_cost */
+	RECORD_BLOCKED = 2048, /* a reply before the step had a command that is blocked */
 };
 
 /* Cost and tokens of a model so far. */
@@ -48,19 +49,28 @@ struct record_place {
 	int64_t begin, end;
 };
 
+/* A reply that led to no step. */
+struct record_fault {
+	struct record_place place;
+	size_t step;    /* number of steps before it */
+	size_t message; /* number of messages before it */
+};
+
 struct record {
 	char *path;
 	bool events;     /* an events.jsonl */
 	bool whole;      /* the run has ended */
 	bool opened;     /* the first events were read */
 	bool is_written; /* a process records the run now */
-	bool is_hinted;  /* a hint came after the last step */
+	unsigned coming; /* marks that the next step gets */
 	/* grows when steps that were read before are no longer part of the run */
 	unsigned epoch;
 	struct record_step *steps;
 	size_t n_steps;
 	struct record_place *messages;
 	size_t n_messages;
+	struct record_fault *faults; /* in the order of the file */
+	size_t n_faults;
 
 	/* texts of the run; NULL: unknown */
 	char *task, *variant, *model, *agent, *exit_status, *error, *metric, *version, *assignment;

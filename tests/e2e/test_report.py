@@ -105,6 +105,11 @@ def test_format_errors(fumehood, serve):  # noqa: F811
     assert [f["kind"] for f in faults] == ["format", "blocked", *["format"] * 3]
     assert faults[0]["response"] == "no action" and "vim" in faults[1]["complaint"]
     assert next(iter(cells(found["times"]).values()))["Model s"] is not None
+    # The faults stand before the step that they led to.
+    shown = fumehood("show", events.parent).stdout.split("--- step ")
+    assert "(rejected reply, wrong format) no action\n(complaint) " in shown[1]
+    assert [part.count("(rejected reply, ") for part in shown] == [0, 1, 1, 3]
+    assert "(rejected reply, blocked command) " in shown[2] and "vim x" in shown[2]
 
 
 def test_runs_to_look_at(fumehood, tmp_path):

@@ -29,10 +29,11 @@ LARGE = [{**STEP, "action": f"do {i}", "observation": "x" * 1_000_000} for i in 
 def test_steps_of_a_large_record_are_kept(view, tmp_path):
     path = tmp_path / "a" / "events.jsonl"
     message = {"event": "message", "role": "user", "content": "go"}
-    write_events(path, OPEN, message, *LARGE, {**message, "is_hint": True})
+    fault = {"event": "fault", "kind": "format", "response": "none", "complaint": "Act!"}
+    write_events(path, OPEN, message, *LARGE, {**message, "is_hint": True}, fault)
     first = view(tmp_path).run()
     text = kept_text(tmp_path)
-    assert len(text.splitlines()) == 1 + 9 + 2
+    assert len(text.splitlines()) == 1 + 9 + 2 + 1
     # A text with another first action shows that the next viewer reads it.
     keep_text(tmp_path, text.replace('"do 0"', '"kept"'))
     viewer = view(tmp_path)
@@ -43,9 +44,10 @@ def test_steps_of_a_large_record_are_kept(view, tmp_path):
     with path.open("a") as f:
         f.write(json.dumps(STEP) + "\n")
     steps = view(tmp_path).run()["steps"]
-    assert [row[:2] for row in steps[::9]] == [["kept", 0], ["ls", 512]], "a hint came before"
+    assert [row[:2] for row in steps[::9]] == [["kept", 0], ["ls", 512 + 64]], "a hint came before"
     step = viewer.get("api/steps", run=run["id"], **{"from": 9, "n": 2})["steps"]
     assert [s["action"]["text"] for s in step] == ["do 8", "ls\nsecond line"]
+    assert [[f["complaint"]["text"] for f in s["faults"]] for s in step] == [[], ["Act!"]]
 
 
 def test_kept_steps_that_do_not_fit_are_left_out(view, tmp_path):
@@ -60,7 +62,7 @@ def test_kept_steps_that_do_not_fit_are_left_out(view, tmp_path):
         "",
         "garbage",
         wrong[:-1],
-        wrong.replace('"format":2', '"format":1'),
+        wrong.replace('"format":3', '"format":2'),
         wrong.replace('"inode":', '"inode":1'),
         wrong.replace('"events":true', '"events":false'),
         wrong.replace(f'"end":{size}', f'"end":{size - 1}'),

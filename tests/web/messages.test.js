@@ -9,6 +9,18 @@ import { HOSTILE, opening, step, writeRun } from "./records.js";
 const STEPS = 6;
 const said = (number) => `output ${number}\nsecond line\n${HOSTILE}`;
 
+// Replies that were rejected before that of step 4.
+const FAULTS = [
+	{ event: "fault", kind: "format", response: `no action ${HOSTILE}`, complaint: "Your reply had no action." },
+	{
+		event: "fault",
+		kind: "blocked",
+		response: "",
+		tool_calls: [{ id: "1", type: "function", function: { name: "bash", arguments: '{"command": "vim notes"}' } }],
+		complaint: "vim is blocked.",
+	},
+];
+
 const v = viewer((top) => {
 	const message = (role, content) => ({ event: "message", role, content });
 	writeRun(top, "talk", [
@@ -16,6 +28,7 @@ const v = viewer((top) => {
 		message("system", "You are an agent."),
 		...Array.from({ length: STEPS }, (_, i) => [
 			message("user", said(i)),
+			...(i === 3 ? FAULTS : []),
 			message("assistant", `reply ${i + 1}`),
 			step(i + 1),
 		]).flat(),
@@ -65,6 +78,31 @@ test("earlier steps had fewer messages", async () => {
 	assert.match(v.page.url(), /\/2\/conversation$/);
 	await v.page.reload();
 	await v.page.getByRole("heading", { name: "Messages 1 to 4 of 4 before step 2" }).waitFor();
+});
+
+test("rejected replies are shown, marked and found", async () => {
+	await openStep("task:rows", 1);
+	await v.page.getByRole("heading", { name: "Messages 1 to 2 of 2 before step 1" }).waitFor();
+	await v.press("m", "e"); // the next error
+	await v.page.locator(".step h2", { hasText: "Step 4" }).waitFor();
+	const titles = ["Reply, rejected: wrong format", "Reply, rejected: blocked command"];
+	assert.deepEqual(await v.page.locator(".part-rejected h3").allTextContents(), titles);
+	const texts = await v.page.locator(".part-rejected .text").allTextContents();
+	assert.match(texts[0], /^no action <script>/);
+	assert.deepEqual(texts.slice(1), ["Your reply had no action.", 'bash {"command": "vim notes"}', "vim is blocked."]);
+	const row = v.page.locator('.row[aria-posinset="4"], [aria-posinset="4"] .row').first();
+	await row.locator('[title="wrong format"]').waitFor();
+	await row.locator('[title="blocked command"]').waitFor();
+	await v.press("m");
+	await v.page.getByRole("heading", { name: "Messages 1 to 10 of 10 before step 4" }).waitFor();
+	const rejected = v.page.locator(".part-message, .part-rejected").nth(8).locator("h3");
+	assert.equal(await rejected.textContent(), "assistant, rejected: wrong format");
+	await v.press("m", "g", "/");
+	await v.page.keyboard.type("VIM NOTES");
+	await v.press("Enter");
+	await v.page.locator(".part-rejected mark", { hasText: "vim notes" }).waitFor();
+	await v.go("#/?filter=text:%22had+no+action%22");
+	await v.page.getByText("1 of 2 runs").waitFor();
 });
 
 test("a record without the processor's name is shown as its agent is configured today", async () => {
