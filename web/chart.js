@@ -12,7 +12,8 @@ const share = (high, value, low) => (high / 2 - value / 2) / (high / 2 - low / 2
 
 const NAMED_MOST = 500; // so many marks have a name; more are one stroke, which is drawn fast
 
-// `points` are {step, score}. Marks are strokes, which keep their form when the curve is
+// `points` are {step, score, apart}. The line leaves out a score that is apart, because other answers
+// gave it. Marks are strokes, which keep their form when the curve is
 // stretched. A click calls `choose` with the step of the nearest point. Returns the element, and a
 // function that moves the line of the chosen step.
 export function scoreChart({ points, steps, baseline, minimize, choose, metric }) {
@@ -36,12 +37,13 @@ export function scoreChart({ points, steps, baseline, minimize, choose, metric }
 	let best = null;
 	let line = "";
 	for (const p of points) {
-		const better = best === null || (minimize ? p.score < best : p.score > best);
+		const better = !p.apart && (best === null || (minimize ? p.score < best : p.score > best));
 		const before = best;
 		if (better) best = p.score;
+		if (best === null) continue;
 		line += before === null ? `M${x(p.step)} ${y(best)}` : `H${x(p.step)}V${y(best)}`;
 	}
-	if (points.length) line += `H${WIDTH - EDGE}`;
+	if (line) line += `H${WIDTH - EDGE}`;
 	parts.push(svg("path", { class: "best", d: line }));
 	const mark = (p) => `M${x(p.step)} ${y(p.score)}h0`;
 	const named = (p) => svg("path", { class: "point", d: mark(p) }, svg("title", {}, `step ${p.step}: ${metric} ${p.score}`));

@@ -2,9 +2,9 @@
 
 import { getJson, Steps } from "./api.js";
 import { breakable, el, plainTable, say, VirtualList } from "./dom.js";
-import { costOf } from "./facts.js";
+import { costOf, finalOf, taskName, timeOf } from "./facts.js";
 import { Plot, sample } from "./plot.js";
-import { markSigns, number, seconds, stepView } from "./step.js";
+import { MARK, markSigns, number, stepView } from "./step.js";
 import { bestSoFar } from "./task.js";
 import { rowOf } from "./timeline.js";
 
@@ -15,7 +15,7 @@ async function readRun(id) {
 	const run = await getJson("run", { run: id });
 	const rows = [];
 	for (const item of run.steps) rows.push(rowOf(item, rows.at(-1)));
-	const best = bestSoFar(rows.map((row) => row.score), run.minimize);
+	const best = bestSoFar(rows.map((row) => (row.marks & MARK.final ? null : row.score)), run.minimize);
 	return { ...run, rows, best, steps: new Steps(id) };
 }
 
@@ -94,13 +94,14 @@ export class CompareView {
 
 	facts() {
 		const lines = [
-			["Task", (run) => (run.variant ? `${run.task}:${run.variant}` : run.task)],
+			["Task", taskName],
 			["Model", (run) => run.model],
 			["Ended", (run) => run.exit_status ?? run.error],
 			["Steps", (run) => (run.results ? "unknown" : String(run.rows.length))],
-			["Best score", (run) => number(run.best.at(-1) ?? run.results?.best)],
+			["Final score", (run) => number(finalOf(run.rows))],
+			[this.runs.some((run) => finalOf(run.rows) !== undefined) ? "Best validate" : "Best score", (run) => number(run.best.at(-1) ?? run.results?.best)],
 			["Baseline", (run) => number(run.baseline)],
-			["Time in steps", (run) => run.results ? "" : seconds(run.rows.reduce((sum, row) => sum + (row.duration ?? 0), 0))],
+			["Time in steps", (run) => run.results ? "" : timeOf(run.rows)],
 			["Tokens", (run) => (run.sent ? `${run.sent} sent, ${run.received} received` : "")],
 			["Cost", costOf],
 		];
@@ -118,7 +119,7 @@ export class CompareView {
 	picture() {
 		if (!this.runs.some((run) => run.best.at(-1) !== null && run.best.length)) return null;
 		const lines = this.runs.map((run, style) => {
-			const scored = run.rows.map((row, i) => [i + 1, row.score]).filter(([, score]) => score !== null);
+			const scored = run.rows.map((row, i) => [i + 1, row.marks & MARK.final ? null : row.score]).filter(([, score]) => score !== null);
 			return {
 				which: style,
 				name: "AB"[style],

@@ -54,7 +54,7 @@ function sources(file, index, step) {
 	if (!v.shown && !v.unknown) out.push("No step showed all of it.");
 	if (v.unknown) out.push(`No step showed ${v.unknown} of its ${v.lines} lines.`);
 	if (v.doubt && v.doubt <= step && v.shown < step)
-		out.push(`The command of step ${v.doubt} may have changed it since.`);
+		out.push(`The command of step ${v.doubt} may have changed it since. So may later ones: from step ${v.doubt} on the text is rebuilt.`);
 	return out;
 }
 

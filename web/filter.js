@@ -5,14 +5,14 @@ import { size } from "./text.js";
 
 const date = (text) => (text ? text.slice(0, 16).replace("T", " ") : "");
 
-// Columns: the name in the index, the title, the most characters, and how a number is shown. Columns
-// of texts share the width that numbers leave, by their longest texts.
+// Columns: the name in the index, the title, the most characters, and how a number is shown. The
+// name takes the width that others leave.
 export const COLUMNS = [
 	["name", "Run", 16],
 	["task", "Task", 32],
-	["model", "Model", 34],
+	["model", "Model", 40],
 	["agent", "Agent", 24],
-	["exit_status", "Ended", 14],
+	["exit_status", "Ended", 36],
 	["steps", "Steps", 5, String],
 	["best", "Best", 8, number],
 	["last", "Last", 8, number],

@@ -4,7 +4,7 @@ import { getJson, hasSteps, isExport, Refusal, Steps } from "./api.js";
 import { scoreChart } from "./chart.js";
 import { conversation } from "./conversation.js";
 import { breakable, el, say, VirtualList } from "./dom.js";
-import { runFacts } from "./facts.js";
+import { finalOf, runFacts, taskName } from "./facts.js";
 import { FilesPane } from "./files.js";
 import { StepSearch } from "./find.js";
 import { elapsed, MARK, RunningStep, stepView } from "./step.js";
@@ -67,7 +67,7 @@ export class RunView {
 		this.build();
 		this.visit(step || (this.run.control || this.run.is_written ? this.last : 1), this.place);
 		if (!this.run.whole && this.run.events && !isExport) this.wait();
-		return [this.run.task ?? this.run.name, `#/run/${this.id}`];
+		return [taskName(this.run) ?? this.run.name, `#/run/${this.id}`];
 	}
 
 	// The step that is being taken, or in which the run was cut. It has a row after the others.
@@ -145,7 +145,7 @@ export class RunView {
 
 	update(fresh) {
 		const run = this.run;
-		this.facts.replaceChildren(runFacts(run, this.rows, this.bestStep(), this.now));
+		this.facts.replaceChildren(runFacts(run, this.rows, this.bestStep(), this.bestValidate(), this.now));
 		this.draw();
 		this.list.setCount(this.last, fresh);
 		this.assignment = run.assignment ?? this.assignment;
@@ -165,7 +165,7 @@ export class RunView {
 
 	draw() {
 		const points = this.rows
-			.map((row, index) => ({ step: index + 1, score: row.score }))
+			.map((row, index) => ({ step: index + 1, score: row.score, apart: Boolean(row.marks & MARK.final) }))
 			.filter((point) => point.score !== null);
 		this.chart.hidden = !points.length;
 		if (!points.length) return;
@@ -235,11 +235,19 @@ export class RunView {
 		}
 	}
 
+	// The step whose score is that of the run, or 0: the end if it was scored by other answers.
 	bestStep() {
+		const final = finalOf(this.rows);
+		if (final === undefined) return this.bestValidate();
+		return final === null ? 0 : this.rows.length;
+	}
+
+	// The step with the best score that no other answers gave, or 0.
+	bestValidate() {
 		let best = 0;
 		this.rows.forEach((row, index) => {
 			const before = best ? this.rows[best - 1].score : null;
-			if (row.score === null) return;
+			if (row.score === null || row.marks & MARK.final) return;
 			if (before === null || (this.run.minimize ? row.score < before : row.score > before)) best = index + 1;
 		});
 		return best;
@@ -248,7 +256,7 @@ export class RunView {
 	best() {
 		const best = this.bestStep();
 		if (best) this.go(best);
-		else say("No step has a score.");
+		else say(finalOf(this.rows) === null ? "The end has no score." : "No step has a score.");
 	}
 
 	// Goes to the next step in this direction for which the test holds.

@@ -11,6 +11,8 @@ const STACKED_HEIGHT = 46; // the name has a line of its own
 const LIVE_MS = 2000;
 const SEARCH_MS = 300; // typing rests this long before the steps are searched
 
+const LETTER_CH = 0.9; // width of a letter of a name, in widths of a digit
+
 const FITTED = ["task", "model", "agent", "exit_status", "metric"];
 const PRESET = ["name", "task", "model", "exit_status", "steps", "best", "baseline", "cost", "seconds", "failed"];
 const NARROW = ["name", "task", "model", "best"];
@@ -88,7 +90,7 @@ export class RunsView {
 		this.sort = this.query.get("sort") ?? "";
 		this.narrow = matchMedia("(max-width: 700px)");
 		this.narrow.onchange = () => this.apply();
-		this.picked = this.query.get("columns")?.split(",") ?? null;
+		this.pick(this.query.get("columns")?.split(",") ?? []);
 		this.filter = el("input", {
 			type: "search",
 			placeholder: "Filter: words, task:titanic, best>0.8 ( / )",
@@ -118,6 +120,14 @@ export class RunsView {
 		this.list.setCurrent(this.list.current);
 		if (!isExport) this.follow();
 		return null;
+	}
+
+	// Takes the columns of an address. Names that are unknown are left out.
+	pick(names) {
+		const known = names.filter((name) => COLUMNS.some(([column]) => column === name));
+		const unknown = names.filter((name) => !known.includes(name));
+		this.picked = known.length ? known : null;
+		this.ignored = unknown.length ? `There is no column "${unknown.join('", "')}" to show.` : "";
 	}
 
 	async load() {
@@ -178,7 +188,7 @@ export class RunsView {
 		else if (searches.some((search) => search.outcome === "refused")) more = "The server can't search for this text.";
 		else if (open) more = `Searching their steps: ${open.searched} of ${this.runs.length} runs so far.`;
 		else if (!this.shown.length) more = mistakeOf(this.filter.value, this.runs);
-		more ||= this.lack;
+		more ||= this.lack || this.ignored;
 		say(more ? `${count}. ${more}` : count);
 	}
 
@@ -247,9 +257,13 @@ export class RunsView {
 	drawHead() {
 		const stacked = this.narrow.matches && this.columns.includes("name") && this.columns.length > 1;
 		const rest = stacked ? this.used().slice(1) : this.used(); // the name comes first
-		const share = (name, title, most) => Math.min(most, Math.max((this.longest.get(name) ?? most) + 1, title.length + 2));
-		const least = (name, most) => (name === "name" ? most : 4); // room for "_run_0" and the record's name
-		const widths = rest.map(([name, title, most, format]) => (format ? `minmax(0, ${most}ch)` : `minmax(${least(name, most)}ch, ${share(name, title, most)}fr)`));
+		const fitted = (name, title, most) => Math.min(most, Math.max((this.longest.get(name) ?? most) * LETTER_CH, title.length + 2));
+		const width = ([name, title, most, format]) => {
+			if (name === "name") return `minmax(${most}ch, 1fr)`; // room for "_run_0" and the record's name
+			if (name === "exit_status") return `${fitted(name, title, most)}ch`; // its end is the reason
+			return format ? `minmax(0, ${most}ch)` : `minmax(4ch, ${fitted(name, title, most)}ch)`;
+		};
+		const widths = rest.map(width);
 		this.main.style.setProperty("--columns", widths.join(" "));
 		this.table.classList.toggle("runs-stacked", stacked);
 		this.list.height = stacked ? STACKED_HEIGHT : ROW_HEIGHT;

@@ -17,7 +17,8 @@ export const MARK = {
 	hint: 512,
 	left: 1024,
 	blocked: 2048,
-	unscored: 4096, // made by marksOf(): the server does not send it
+	final: 4096, // has no sign
+	unscored: 65536, // made by marksOf(): the server does not send it
 };
 
 // Marks of a step as they are shown. A validate that gave no score is an error of its own kind.

@@ -37,6 +37,7 @@ static const struct {
 			"root file system, data seed, judge keys or metric." },
 	{ "over-steps", "No score is normalised, or no run tells its steps." },
 	{ "over-cost", "No score is normalised, or no run tells its cost." },
+	{ "times", "No run tells its times." },
 	{ "policy-steps", "No run is of a policy that is being trained." },
 	{ "actions-by-step", "No run tells its actions." },
 	{ "troubles", "Nothing is wrong with any run." },

@@ -9,22 +9,7 @@
 #include "report/scan_inside.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-double dump_time(const char *text)
-{
-	struct tm tm = { 0 };
-	const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
-
-	return rest ? (double)timegm(&tm) + strtod(rest, NULL) : NAN;
-}
-
-static double dump_event_time(const struct pyjson *event)
-{
-	return dump_time(pyjson_string(pyjson_get(event, "time")));
-}
 
 /* --- what a step cost ------------------------------------------------------------------------- */
 
@@ -68,12 +53,13 @@ static void dump_set_event(struct dump_run *run, size_t i)
 
 	step->event = event;
 	step->scores = pyjson_get(pyjson_get(event, "info"), "score");
-	step->end_s = dump_event_time(event);
+	step->end_s = export_time(pyjson_string(pyjson_get(event, "time")));
 	step->begin_s = step->end_s - step->duration_s;
 	step->used = dump_usage_between(e->paid[i], e->paid[i + 1]);
+	if (run_row_is_unpriced(run->row))
+		step->used.cost = NAN;
 	if (e->paid[i + 1] && e->paid[i + 1] != e->paid[i])
-		step->model_s = fmax(
-				0, dump_event_time(e->paid[i + 1]) - dump_event_time(e->told[i]));
+		step->model_s = e->model_s[i + 1];
 }
 
 /* Gives MLGym's list of scores to the steps that were scored. The last one is of the end. */
@@ -103,6 +89,9 @@ static void dump_set_best(struct dump_run *run)
 		if (!pyjson_double(step->scores, &step->score))
 			step->score = scan_value(step->scores, run->row->metric);
 		if (isnan(best) || (run->row->maximize ? step->score > best : step->score < best))
+			best = step->score;
+		/* Only this score counts if the end was scored by other answers. */
+		if (pyjson_get(pyjson_get(step->event, "info"), "final"))
 			best = step->score;
 		step->best = best;
 	}

@@ -21,7 +21,7 @@ struct dump_step {
 	double score, best;          /* in the deciding metric: of this step; best so far */
 	double begin_s, end_s;       /* seconds since 1970 */
 	double duration_s;
-	double model_s; /* seconds from the last observation to the model's reply */
+	double model_s; /* seconds in which the model made its replies for the step */
 	struct dump_usage used;
 };
 
@@ -41,8 +41,5 @@ struct dump_run {
 
 int dump_run_read(const struct run_row *row, struct dump_run *out, struct fh_error *err);
 void dump_run_release(struct dump_run *run);
-
-/* Seconds since 1970 of an event's `time`, "2026-01-31T12:00:00.123Z". NAN: no such text. */
-double dump_time(const char *text);
 
 #endif

@@ -138,12 +138,24 @@ static void effort_costs(const struct report *r)
 	}
 }
 
+static bool effort_has_times(const struct report *r)
+{
+	for (size_t i = 0; i < r->n_runs; i++)
+		if (!isnan(r->runs[i]->seconds) || !isnan(r->runs[i]->tool_s))
+			return true;
+	return false;
+}
+
 static void effort_times(const struct report *r)
 {
 	static const char *const columns[] = { "Model", "Total s", "Model s", "Commands s",
 		"Grading s", "Mean s of a run", NULL };
 	struct report_doc *doc = r->doc;
-	struct report_table *t = doc_add(doc, "times", "Time",
+	struct report_table *t;
+
+	if (!effort_has_times(r))
+		return;
+	t = doc_add(doc, "times", "Time",
 			"Seconds in replies of the model, in commands and in gradings. Records of MLGym "
 			"do not tell gradings apart: the whole step counts.",
 			columns);

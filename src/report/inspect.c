@@ -79,7 +79,7 @@ int inspect_compare(const void *a, const void *b)
 /* When a run began. MLGym's records have no times: their file was written at the end. */
 static double inspect_begin(const struct run_row *row)
 {
-	double begin = dump_time(row->started);
+	double begin = export_time(row->started);
 	struct stat st;
 
 	if (!isnan(begin) || stat(row->path, &st) < 0)

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #define PAIR_SIGNIFICANT 0.05
+#define PAIR_SMALL 0.001 /* people read no more of smaller p-values than that */
 #define PAIR_NAMES_BYTES 400 /* most bytes of the list of models in an error */
 
 static int pair_find(const struct report *r, const char *name, size_t *out, struct fh_error *err)
@@ -77,6 +78,7 @@ static void pair_add_result(const struct report *r, const char *title, const str
 			arena_printf(doc->arena, "%s: over all tasks", title),
 			pair_note(doc->arena, differences, x->n_tasks), columns);
 	struct cell *cells = table_add_row(doc, t);
+	double p;
 
 	cells[0] = cell_text("probability of improvement");
 	cells[1] = cell_number(doc, stats_mean_improvement(x, y), 3);
@@ -84,7 +86,10 @@ static void pair_add_result(const struct report *r, const char *title, const str
 	cells[3] = cell_number(doc, interval.high, 3);
 	cells = table_add_row(doc, t);
 	cells[0] = cell_text("p-value of the permutation test");
-	cells[1] = cell_number(doc, stats_permutation(differences, x->n_tasks), 4);
+	p = stats_permutation(differences, x->n_tasks);
+	cells[1] = cell_number(doc, p, 4);
+	if (p < PAIR_SMALL)
+		cells[1].text = "< 0.001";
 }
 
 int pair_tables(const struct report *r, const char *a, const char *b, struct fh_error *err)

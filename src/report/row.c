@@ -34,6 +34,7 @@ const struct row_field row_fields[] = {
 	ROW(baseline, ROW_NUMBER),
 	ROW(best, ROW_NUMBER),
 	ROW(last, ROW_NUMBER),
+	ROW(is_apart, ROW_COUNT),
 	ROW(told, ROW_COUNT),
 	ROW(reward, ROW_NUMBER),
 	ROW(cost, ROW_NUMBER),

@@ -33,6 +33,9 @@ struct run_row {
 	int64_t complete; /* 1: the episode ended by itself */
 	int64_t steps;
 	double baseline, best, last; /* scores by the metric */
+	/* 1: the end was scored by other hidden answers than the validates. `best` and `last` are
+	 * its score, and `points` are of validates. */
+	int64_t is_apart;
 	int64_t told;                /* scores of a damaged record that its observations tell */
 	double reward;               /* sum of the steps' rewards */
 	double cost;                 /* dollars; NAN too if no price of the model was known */

@@ -71,6 +71,16 @@ static const struct scan_task mlgym_tasks[] = {
 	{ "naturalLanguageInferenceMNLI", "validation_accuracy", true },
 };
 
+const char *scan_metric_of_mlgym(const char *task, bool *out_maximize)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(mlgym_tasks); i++)
+		if (str_eq(mlgym_tasks[i].name, task)) {
+			*out_maximize = mlgym_tasks[i].maximize;
+			return mlgym_tasks[i].metric;
+		}
+	return NULL;
+}
+
 static const struct scan_task *scan_find_metric(struct scan_tasks *tasks, const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(mlgym_tasks); i++)

@@ -17,6 +17,10 @@ struct scan_tasks {
 	const char *tasks_dir; /* folder of tasks that is searched first; NULL: none */
 };
 
+/* Gives the metric of MLGym's task where Fumehood's task of the same name has another. NULL: it has
+ * the same, or there is none. */
+const char *scan_metric_of_mlgym(const char *task, bool *out_maximize);
+
 void scan_tasks_release(struct scan_tasks *tasks);
 
 /* Fills the row of the record at `path`. If it can't be read, sets row->problem. */

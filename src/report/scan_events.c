@@ -8,8 +8,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <time.h>
 
 /* Reads events.jsonl line by line, so that a record of any length needs little memory. */
 
@@ -26,16 +24,6 @@ struct events {
 	bool ended;    /* the end was scored by other hidden answers: only `final` counts */
 	double final;  /* score of that end; NAN: none */
 };
-
-/* Reads "2026-01-31T12:00:00.123Z". NAN: another text. */
-static double events_time(const struct pyjson *event)
-{
-	const char *text = pyjson_text(pyjson_get(event, "time"));
-	struct tm tm = { 0 };
-	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-
-	return rest ? (double)timegm(&tm) + strtod(rest, NULL) : NAN;
-}
 
 static void events_set_judge(struct scan *s, const struct pyjson *open)
 {
@@ -105,7 +93,7 @@ static void events_step(struct events *e, const struct pyjson *event)
 	pyjson_double(pyjson_get(event, "reward"), &step->reward);
 	if (!final)
 		return;
-	e->ended = true;
+	e->ended = step->is_apart = true;
 	e->final = scan_value(pyjson_get(final, "score"), e->scan->row->metric);
 }
 
@@ -205,7 +193,7 @@ static int events_line(struct events *e, const struct pyjson_source *source, str
 	if (r < 0)
 		return r;
 	name = pyjson_text(pyjson_get(event, "event"));
-	time = events_time(event);
+	time = export_time(pyjson_string(pyjson_get(event, "time")));
 	e->gap = time > e->time ? time - e->time : 0;
 	for (size_t i = 0; i < ARRAY_SIZE(handlers); i++)
 		if (str_eq(name, handlers[i].name))
@@ -242,6 +230,7 @@ static void events_sum(struct events *e)
 	}
 	if (e->ended)
 		row->best = row->last = e->final;
+	row->is_apart = e->ended;
 	if (run_row_is_human(row))
 		row->helped = 0;
 	row->seconds = e->seconds;

@@ -105,7 +105,7 @@ void scan_sum_steps(struct scan *s)
 		row->integrity += step->tampered;
 		if (!isnan(step->reward))
 			row->reward = step->reward + (isnan(row->reward) ? 0 : row->reward);
-		if (!step->scored || isnan(step->score))
+		if (!step->scored || step->is_apart || isnan(step->score))
 			continue;
 		buf_printf(&points, "%zu %.17g ", i + 1, step->score);
 		buf_printf(&points, isnan(step->cost) ? "-\n" : "%.17g\n", step->cost);

@@ -27,15 +27,17 @@ static double spread_best(const struct report *r, size_t task)
 	return best;
 }
 
-/* Number that makes 1 of the best score and 0 of the baseline. NAN: the task has no such scale. */
+/* Number that makes 1 of the score `best` and 0 of the baseline. NAN: the task has no such scale. */
+static double spread_scale_of(const struct report_task *task, double best)
+{
+	double scale = best - task->baseline;
+
+	return report_is_better(task, best, task->baseline) && isfinite(scale) ? scale : NAN;
+}
+
 static double spread_scale(const struct report *r, size_t task)
 {
-	double scale = spread_best(r, task) - r->tasks[task].baseline;
-
-	return report_is_better(&r->tasks[task], spread_best(r, task), r->tasks[task].baseline) &&
-					isfinite(scale)
-			? scale
-			: NAN;
+	return spread_scale_of(&r->tasks[task], spread_best(r, task));
 }
 
 /* A run without a score counts as the baseline: it gained nothing. */
@@ -238,6 +240,35 @@ static double spread_until(
 	return best;
 }
 
+/* True if the end of a run was scored by other answers than its validates. */
+static bool spread_is_apart(const struct report *r, size_t task)
+{
+	for (size_t m = 0; m < r->models.n; m++)
+		for (size_t i = 0; i < report_at(r, task, m)->n; i++)
+			if (report_at(r, task, m)->runs[i]->is_apart > 0)
+				return true;
+	return false;
+}
+
+/* The scale of a task's scores over steps. Validates have a scale of their own if the ends were
+ * scored by other answers. */
+static double spread_scale_over(const struct report *r, size_t task)
+{
+	double best = NAN;
+
+	if (!spread_is_apart(r, task))
+		return spread_scale(r, task);
+	for (size_t m = 0; m < r->models.n; m++)
+		for (size_t i = 0; i < report_at(r, task, m)->n; i++) {
+			double score = spread_until(&r->tasks[task], report_at(r, task, m)->runs[i],
+					AXIS_STEPS, INFINITY);
+
+			if (report_is_better(&r->tasks[task], score, best))
+				best = score;
+		}
+	return spread_scale_of(&r->tasks[task], best);
+}
+
 static bool spread_has_cost(const struct run_row *row)
 {
 	return !isnan(row->cost) && row->cost > 0;
@@ -313,7 +344,7 @@ static size_t spread_reached(
 
 	for (size_t task = 0; task < r->n_tasks; task++) {
 		const struct report_cell *cell = report_at(r, task, model);
-		double scale = spread_scale(r, task);
+		double scale = spread_scale_over(r, task);
 
 		for (size_t i = 0; !isnan(scale) && i < cell->n; i++)
 			if (spread_has_axis(cell->runs[i], axis))
@@ -329,6 +360,15 @@ static bool spread_is_scaled(const struct report *r)
 {
 	for (size_t task = 0; task < r->n_tasks; task++)
 		if (!isnan(spread_scale(r, task)))
+			return true;
+	return false;
+}
+
+/* False if a model has no run of the tasks that were chosen. */
+static bool spread_has_runs(const struct report *r, size_t model)
+{
+	for (size_t task = 0; task < r->n_tasks; task++)
+		if (report_at(r, task, model)->n)
 			return true;
 	return false;
 }
@@ -360,13 +400,22 @@ static const char *spread_note(const struct report *r, size_t unknown)
 			"picture is the middle half of the runs. A run that has ended keeps its score. "
 			"Until its first score a run counts as 0, so a curve falls where first scores "
 			"are worse than the baseline.";
+	auto_buf struct buf out = BUF_INIT(2048);
+	bool is_apart = false;
 
-	if (!unknown)
-		return note;
-	return arena_printf(r->doc->arena,
-			"%s Left out are %zu of %zu runs, because their records don't tell what each "
-			"step cost. Those of MLGym don't.",
-			note, unknown, r->n_runs);
+	for (size_t task = 0; task < r->n_tasks; task++)
+		is_apart = is_apart || spread_is_apart(r, task);
+	buf_add_str(&out, note);
+	if (is_apart)
+		buf_add_str(&out,
+				" If the end of a task's runs is scored by other answers, the curves "
+				"are of validates, and 1 is the best validate.");
+	if (unknown)
+		buf_printf(&out,
+				" Left out are %zu of %zu runs, because their records don't tell what "
+				"each step cost. Those of MLGym don't.",
+				unknown, r->n_runs);
+	return arena_strdup(r->doc->arena, buf_str(&out));
 }
 
 static void spread_over(const struct report *r, enum axis axis)
@@ -377,37 +426,44 @@ static void spread_over(const struct report *r, enum axis axis)
 	struct chart_line *lines = arena_array(doc->arena, r->models.n, sizeof(*lines));
 	double *values = arena_array(doc->arena, r->n_runs + 1, sizeof(double));
 	size_t unknown = axis == AXIS_COST ? spread_count_unknown_costs(r) : 0;
+	size_t *models = arena_array(doc->arena, r->models.n, sizeof(*models));
+	struct texts names = { .items = arena_array(doc->arena, r->models.n, sizeof(char *)) };
 	struct report_table *t;
 
 	if (!grid.n && !unknown)
 		return;
+	for (size_t m = 0; m < r->models.n; m++)
+		if (spread_has_runs(r, m)) {
+			models[names.n] = m;
+			names.items[names.n++] = r->models.items[m];
+		}
 	t = doc_add_named(doc, axis == AXIS_STEPS ? "over-steps" : "over-cost",
 			axis == AXIS_STEPS ? "Score over steps" : "Score over cost",
-			spread_note(r, unknown), axis == AXIS_STEPS ? "Steps" : "$", &r->models);
+			spread_note(r, unknown), axis == AXIS_STEPS ? "Steps" : "$", &names);
 	if (!grid.n)
 		return;
-	for (size_t m = 0; m < r->models.n; m++)
-		lines[m] = spread_new_line(doc->arena, r->models.items[m], &grid);
+	for (size_t i = 0; i < names.n; i++)
+		lines[i] = spread_new_line(doc->arena, names.items[i], &grid);
 	for (size_t g = 0; g < grid.n; g++) {
 		struct cell *cells = table_add_row(doc, t);
 
 		cells[0] = axis == AXIS_STEPS ? cell_count(doc, grid.at[g])
 					      : cell_small(doc, grid.at[g], 3);
-		for (size_t m = 0; m < r->models.n; m++) {
-			size_t n = spread_reached(r, m, axis, grid.at[g], values);
-			struct chart_line *line = &lines[m];
+		for (size_t i = 0; i < names.n; i++) {
+			size_t n = spread_reached(r, models[i], axis, grid.at[g], values);
+			struct chart_line *line = &lines[i];
 
 			line->y[g] = stats_iqm(values, n);
 			line->low[g] = n ? stats_quantile(values, n, 0.25) : NAN;
 			line->high[g] = n ? stats_quantile(values, n, 0.75) : NAN;
-			cells[m + 1] = cell_number(doc, line->y[g], 3);
+			cells[i + 1] = cell_number(doc, line->y[g], 3);
 		}
 	}
 	*chart = (struct chart){ .kind = CHART_LINES,
 		.x_title = axis == AXIS_STEPS ? "steps" : "dollars of a run",
 		.y_title = "normalised score",
 		.lines = lines,
-		.n_lines = r->models.n,
+		.n_lines = names.n,
 		.x_high = grid.reach };
 	t->chart = chart;
 }

@@ -88,6 +88,15 @@ static void write_csv_cell(struct buf *out, const char *text)
 	buf_add_char(out, '"');
 }
 
+/* A text such as "< 0.001" is for people. Programs get the number. */
+static void write_csv_value(struct buf *out, const struct cell *cell)
+{
+	if (cell->text[0] == '<' && isfinite(cell->value))
+		str_add_double(out, cell->value);
+	else
+		write_csv_cell(out, cell->text);
+}
+
 /* Writes all cells of all tables as one table: table, row, column, value. */
 void doc_write_csv(struct buf *out, const struct report_doc *doc)
 {
@@ -105,7 +114,7 @@ void doc_write_csv(struct buf *out, const struct report_doc *doc)
 			buf_add_char(out, ',');
 			write_csv_cell(out, t->columns[column]);
 			buf_add_char(out, ',');
-			write_csv_cell(out, t->cells[cell].text);
+			write_csv_value(out, &t->cells[cell]);
 			buf_add_char(out, '\n');
 		}
 	}

@@ -9,6 +9,7 @@
 
 #define WRITE_CELL_COLUMNS 40 /* most columns of a cell's line, and of a bar or curve */
 #define WRITE_CELL_BYTES 4096
+#define WRITE_FOLDER "..." /* stands for the folder in which all records of a table lie */
 #define WRITE_BELOW "\u2193" /* a point below the picture */
 
 struct text_layout {
@@ -116,11 +117,33 @@ static const char *write_printable(struct arena *a, const char *text)
 	return arena_strdup(a, buf_str(&line));
 }
 
+/* Returns the path of the folder in which all records of a table lie. NULL: it names none. */
+static const char *write_folder(struct arena *a, const struct report_table *t)
+{
+	const char *first = NULL;
+	size_t n = 0;
+
+	for (size_t cell = 0; cell < t->n_rows * t->n_columns; cell++) {
+		const char *path = t->cells[cell].text;
+
+		if (!t->cells[cell].record)
+			continue;
+		if (!first) {
+			first = path;
+			n = strlen(path);
+		}
+		while (n && (strncmp(first, path, n) != 0 || first[n - 1] != '/'))
+			n--;
+	}
+	return n > 1 ? arena_strndup(a, first, n - 1) : NULL;
+}
+
 /* Returns a printable copy of a table without its empty columns, such as costs where no run cost
  * anything. */
 static struct report_table write_copy(struct arena *a, const struct report_table *t)
 {
 	struct report_table copy = { .n_rows = t->n_rows };
+	const char *folder = write_folder(a, t);
 	struct cell *to = arena_array(a, t->n_rows * t->n_columns + 1, sizeof(*to));
 
 	copy.columns = arena_array(a, t->n_columns, sizeof(*copy.columns));
@@ -130,8 +153,12 @@ static struct report_table write_copy(struct arena *a, const struct report_table
 			copy.columns[copy.n_columns++] = write_printable(a, t->columns[column]);
 	for (size_t cell = 0; cell < t->n_rows * t->n_columns; cell++)
 		if (cell % t->n_columns == 0 || !write_is_empty(t, cell % t->n_columns)) {
+			const char *text = t->cells[cell].text;
+
+			if (folder && t->cells[cell].record)
+				text = arena_printf(a, WRITE_FOLDER "%s", text + strlen(folder));
 			*to = t->cells[cell];
-			to++->text = write_printable(a, t->cells[cell].text);
+			to++->text = write_printable(a, text);
 		}
 	return copy;
 }
@@ -283,6 +310,7 @@ void doc_write_text(struct buf *out, const struct report_doc *doc, const struct 
 	}
 	for (size_t i = 0; i < doc->n_tables; i++) {
 		const struct report_table *t = doc->tables[i];
+		const char *folder = write_folder(doc->arena, t);
 
 		buf_printf(out, "\n%s", term_style(style->colours, TERM_BOLD));
 		write_text_wrapped(out, t->title, 0, style);
@@ -291,6 +319,9 @@ void doc_write_text(struct buf *out, const struct report_doc *doc, const struct 
 			write_text_wrapped(out, t->note, 0, style);
 			buf_add_char(out, '\n');
 		}
+		if (folder)
+			buf_printf(out, "%s stands for %s\n", WRITE_FOLDER,
+					write_printable(doc->arena, folder));
 		if (!t->n_rows) /* t->note tells why the table is empty */
 			continue;
 		buf_add_char(out, '\n');

@@ -11,8 +11,10 @@
 #include <fumehood/env.h>
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* State while the events of a run are read from its events.jsonl. */
 struct export_reading {
@@ -23,6 +25,11 @@ struct export_reading {
 	const struct pyjson **told; /* the reset event, then the event of each step in `traj` */
 	const struct pyjson *spent; /* last event that tells what the model has cost */
 	const struct pyjson **paid; /* for each of `told`, the last event `spent` before it */
+	double time;     /* time of the last event */
+	double gap;      /* seconds between the last event and the one before */
+	double replying; /* seconds of the model's replies since the last of `told` */
+	double *model_s; /* for each of `told`, seconds of the model's replies before it */
+	bool foreign;    /* a program plays as the agent, and its calls tell their seconds */
 	struct export_score *scores;
 	/* n_scores: number of scores in the events; messages: number of message events */
 	size_t n_scores, messages;
@@ -76,6 +83,9 @@ static void export_set_told(struct export_reading *r, const struct pyjson *event
 	r->told[at] = event;
 	r->paid = arena_grow(r->arena, r->paid, at, sizeof(const struct pyjson *));
 	r->paid[at] = r->spent;
+	r->model_s = arena_grow(r->arena, r->model_s, at, sizeof(double));
+	r->model_s[at] = r->replying;
+	r->replying = 0;
 }
 
 static struct traj_message *export_add_message(struct export_reading *r)
@@ -266,7 +276,7 @@ static int export_on_message(
 static int export_on_fault(
 		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
-	(void)err;
+	r->replying += r->gap;
 	r->faults = arena_grow(r->arena, r->faults, r->n_faults, sizeof(*r->faults));
 	r->faults[r->n_faults++] =
 			(struct export_fault){ .event = event, .step = r->traj->n_steps };
@@ -280,6 +290,20 @@ static int export_on_spent(
 
 	if (stats && stats->kind == PYJSON_OBJECT)
 		r->spent = event;
+	if (!r->foreign)
+		r->replying += r->gap;
+	return 0;
+}
+
+/* A call of the model by a program that plays as the agent, within its step. */
+static int export_on_call(
+		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
+{
+	double seconds = 0;
+
+	pyjson_double(pyjson_get(event, "duration_s"), &seconds);
+	r->foreign = true;
+	r->replying += seconds;
 	return 0;
 }
 
@@ -309,6 +333,7 @@ static int export_on_resumed(
 	if ((size_t)messages < r->messages)
 		t->n_history = r->messages = (size_t)messages;
 	r->end = NULL;
+	r->replying = 0;
 	return 0;
 }
 
@@ -327,6 +352,7 @@ static const struct export_kind kinds[] = {
 	{ "message", export_on_message },
 	{ "fault", export_on_fault },
 	{ "spent", export_on_spent },
+	{ "call", export_on_call },
 	{ "end", export_on_end },
 	{ "resumed", export_on_resumed },
 };
@@ -335,7 +361,10 @@ static int export_read_event(
 		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const char *name = pyjson_string(pyjson_get(event, "event"));
+	double time = export_time(pyjson_string(pyjson_get(event, "time")));
 
+	r->gap = time > r->time ? time - r->time : 0;
+	r->time = isnan(time) ? r->time : time;
 	if (!name)
 		return pyjson_complain(r->path, event, err, "expected an object with 'event'");
 	if (!r->open && !str_eq(name, "open"))
@@ -459,7 +488,7 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 		struct fh_error *err)
 {
 	auto_traj struct traj *t = traj_new();
-	struct export_reading r = { .path = name, .traj = t, .arena = &t->arena };
+	struct export_reading r = { .path = name, .traj = t, .arena = &t->arena, .time = NAN };
 	const struct pyjson *last;
 	const char *status;
 	int result;
@@ -473,6 +502,7 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 	out->reset = r.told ? r.told[0] : NULL;
 	out->told = r.told;
 	out->paid = r.paid;
+	out->model_s = r.model_s;
 	out->n_told = r.told ? t->n_steps + 1 : 0;
 	out->faults = r.faults;
 	out->n_faults = r.n_faults;
@@ -505,6 +535,14 @@ int export_read(const char *dir, struct exported *out, struct fh_error *err)
 	int r = fd_read_plain(path, &data, err);
 
 	return r < 0 ? r : export_parse(path, buf_str(&data), data.len, out, err);
+}
+
+double export_time(const char *text)
+{
+	struct tm tm = { 0 };
+	const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+
+	return rest ? (double)timegm(&tm) + strtod(rest, NULL) : NAN;
 }
 
 void export_add_reply(struct buf *out, const struct pyjson *fault)

@@ -33,6 +33,7 @@ struct exported {
 	const struct pyjson *const *told;  /* the reset event, then the event of each step */
 	/* for each of `told`, the last event `spent` before it; NULL: none */
 	const struct pyjson *const *paid;
+	const double *model_s; /* for each of `told`, seconds of the model's replies before it */
 	size_t n_told;
 	const struct export_fault *faults;
 	size_t n_faults;
@@ -55,6 +56,9 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 		struct fh_error *err);
 
 void export_release(struct exported *e);
+
+/* Seconds since 1970 of a time, "2026-01-31T12:00:00.123Z". NAN: another text, or NULL. */
+double export_time(const char *text);
 
 /* True for the event of a step that a person took in the model's place, or as the model. */
 static inline bool export_by_person(const struct pyjson *step)

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "env/action.h"
 #include "env/words.h"
+#include "report/scan.h"
 #include "task/load.h"
 #include "trajectory/export.h"
 #include "trajectory/told.h"
@@ -16,6 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define RUN_HEAD_BYTES 120
 #define RESULTS_BYTES_MAX (16L << 20)
@@ -39,14 +41,15 @@ static void parts_set(char **field, const struct pyjson *object, const char *key
 		xstrset(field, text);
 }
 
-/* Reads the task's metric of a score. The first metric counts if the task's is unknown. */
+/* Reads the task's metric of a score, whose name may differ in case. The first metric counts if the
+ * task's is unknown. */
 static double parts_score(struct record *r, const struct pyjson *score)
 {
-	const struct pyjson *v = r->metric ? pyjson_get(score, r->metric) : NULL;
+	const struct pyjson *v = score && score->kind == PYJSON_OBJECT ? score->first : NULL;
 	double value = NAN;
 
-	if (!v && score && score->kind == PYJSON_OBJECT)
-		v = score->first;
+	while (v && r->metric && strcasecmp(v->key, r->metric) != 0)
+		v = v->next;
 	if (!v || !pyjson_double(v, &value))
 		return NAN;
 	if (!r->metric && v->key)
@@ -150,6 +153,8 @@ static unsigned parts_info_marks(const struct pyjson *info, int *out_exit_code)
 		marks |= RECORD_ERROR | RECORD_VALIDATE;
 	if (pyjson_get(info, "integrity"))
 		marks |= RECORD_INTEGRITY;
+	if (pyjson_get(info, "final"))
+		marks |= RECORD_FINAL;
 	return marks;
 }
 
@@ -382,7 +387,14 @@ static void parts_take_names(struct record *r)
 static bool parts_find_task(struct record *r, const char *name)
 {
 	struct task *task = NULL;
+	bool maximize;
+	const char *metric = scan_metric_of_mlgym(name, &maximize);
 
+	if (metric) {
+		r->metric = xstrdup(metric);
+		r->minimize = !maximize;
+		return true;
+	}
 	if (task_read(NULL, name, NULL, &task, NULL) < 0)
 		return false;
 	if (task->metric)

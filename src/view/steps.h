@@ -26,6 +26,7 @@ enum record_mark {
 	RECORD_HINT = 512,   /* a person gave the model a hint before the step */
 	RECORD_LEFT = 1024,  /* the action is a word that ends the episode, such as exit_cost */
 	RECORD_BLOCKED = 2048, /* a reply before the step had a command that is blocked */
+	RECORD_FINAL = 4096, /* the end was scored by other answers than the validates */
 };
 
 /* Cost and tokens of a model so far. */

@@ -130,6 +130,28 @@ def test_what_a_step_cost(fumehood, serve):  # noqa: F811
     assert first["model_s"] > 0 and first["thought"].strip() == "So."
 
 
+def test_a_pause_is_no_time_of_the_model(fumehood):
+    run = fumehood.folder / "paused" / "run"
+    run.mkdir(parents=True)
+    kinds = [
+        ("open", 0, {"format": "1", "task": "t", "metric": "m", "model": "m", "run": 0}),
+        ("reset", 1, {"observation": ""}),
+        ("fault", 3, {"kind": "format", "response": "", "complaint": ""}),
+        ("spent", 3, {"model_stats": {"task_cost": 1, "api_calls": 1}}),
+        ("pause", 4, {"step": 1}),
+        ("let_go", 44, {"step": 1}),
+        ("spent", 48, {"model_stats": {"task_cost": 2, "api_calls": 2}}),
+        ("step", 50, {"action": "ls", "observation": "", "info": {"duration_s": 2}}),
+    ]
+    text = "".join(
+        json.dumps({"event": kind, "time": f"2026-01-31T12:00:{at:02}.000Z", **more}) + "\n"
+        for kind, at, more in kinds
+    )
+    (run / "events.jsonl").write_text(text)
+    (step,) = steps_of(fumehood, run.parent)
+    assert (step["model_s"], step["calls"]) == (2 + 4, 2)
+
+
 def test_chat(fumehood, serve):  # noqa: F811
     server = serve([act("ls"), act("submit")])
     fumehood.run("--task", "rows", "--model", "openai:m", "--url", server.url)

@@ -68,6 +68,12 @@ def test_the_end_has_other_answers(fumehood, halved):
     assert infos[-1]["final"] == final == results["final"]
     assert run["best"] == infos[-1]["best"] == {"accuracy": end}
     assert run["validated"] == {"accuracy": second} and run["gap"] == final["gap"]
+    # Validates have a scale of their own, on which the best is 1. The end is no point on it.
+    report = fumehood("report", fumehood.out, "--format", "json", "--tables", "over-steps").stdout
+    (over,) = json.loads(report)["tables"]
+    assert [row[1] for row in over["rows"]][-2:] == [1, 1] and "of validates" in over["note"]
+    exported = fumehood("export", "--format", "steps", fumehood.out).stdout.splitlines()
+    assert [json.loads(line)["best"] for line in exported][-2:] == [second, end]
     text = fumehood("show", Path(run["trajectory"]).parent).stdout
     assert f"score that counts: accuracy {end:.5g}\n" in text
     assert f"best validate: accuracy {second:.5g}\n" in text and "gap between them: " in text

@@ -108,8 +108,8 @@ def test_format_errors(fumehood, serve):  # noqa: F811
     # The faults stand before the step that they led to.
     shown = fumehood("show", events.parent).stdout.split("--- step ")
     assert "(rejected reply, wrong format) no action\n(complaint) " in shown[1]
-    assert [part.count("(rejected reply, ") for part in shown] == [0, 1, 1, 3]
-    assert "(rejected reply, blocked command) " in shown[2] and "vim x" in shown[2]
+    assert [part.count("(rejected reply, ") for part in shown] == [0, 1, 0, 1, 0, 3]
+    assert "(rejected reply, blocked command) " in shown[3] and "vim x" in shown[3]
 
 
 def test_runs_to_look_at(fumehood, tmp_path):
@@ -130,6 +130,7 @@ def test_runs_to_look_at(fumehood, tmp_path):
     text = fumehood("report", tmp_path / "runs").stdout
     table = text[text.index("Runs to look at") :]
     assert table.index("/cheat\n") < table.index("/helped\n") < table.index("/killed\n")
+    assert f"... stands for {tmp_path}/runs\n" in table and "  .../cheat\n" in table
     assert "/fine" not in table and "--compare MODEL MODEL" in table
     (cheat, helped, killed) = tables(fumehood("report", tmp_path / "runs", "--json"))["troubles"][
         "rows"
@@ -348,16 +349,17 @@ def test_choice_of_tables(fumehood, runs):
             mlgym_run(runs, f"more{number}", task, 0, [])
     text = fumehood("report", runs).stdout
     assert "\nModels\n" in text and "\nScores, best@attempt\n" in text
-    assert "Spread over runs" not in text and "--tables spread,costs,times,errors\n" in text
+    assert "Spread over runs" not in text and "--tables spread,costs,errors\n" in text
     assert "The 5 worst of 25 runs" in text and len(text.splitlines()) < 80
     assert "Spread over runs" in fumehood("report", runs, "--format", "md").stdout
     done = fumehood("report", runs, "--tables", "aup,nope", status=2)
     assert "no table 'nope'" in done.stderr and "scores-attempt" in done.stderr
     # A table that has nothing to tell is an answer too, and a note gives it.
-    names = ["mixed", "over-cost", "policy-steps"]
+    names = ["mixed", "over-cost", "policy-steps", "times"]
     args = ("report", runs, "--tables", ",".join(names))
     report = json.loads(fumehood(*args, "--json").stdout)
     told = ["Nothing is mixed", "no run tells its cost", "No run is of a policy"]
+    told.append("No run tells its times")
     assert report["tables"] == []
     assert all(any(words in note for note in report["notes"]) for words in told)
     for form in "text", "md", "html":
@@ -380,8 +382,11 @@ def test_score_over_steps(fumehood, tmp_path):
     script.write_text('"true"\n"true"\n"submit"\n')
     fumehood("run", "--task", "battleOfSexes", "--model", f"actions:{script}", "--out", tmp_path)
     mlgym_run(tmp_path, "better", "battleOfSexes", 0, [1.4])
-    rows = tables(fumehood("report", tmp_path, "--json"))["over-steps"]["rows"]
-    assert [row[0] for row in rows] == [1, 2, 3]
+    mlgym_run(tmp_path, "other", "blotto", 0, [2])
+    args = ("report", tmp_path, "--task", "battleOfSexes", "--json")
+    over = tables(fumehood(*args))["over-steps"]
+    assert [row[0] for row in over["rows"]] == [1, 2, 3]
+    assert "better" in over["columns"] and "other" not in over["columns"]
 
 
 def test_no_run_beats_the_baseline(fumehood, tmp_path):
@@ -458,6 +463,20 @@ def test_comparison(fumehood, tmp_path):
         (["--compare", "a", folder, folder], f"no runs of a model '{folder}'"),
     ]:
         assert why in fumehood("report", *words, status=2).stderr
+
+
+def test_small_p_values(fumehood, tmp_path):
+    """People read that a p-value is small, programs read all of its digits."""
+    for task in range(12):
+        mlgym_run(tmp_path, "a", f"task{task}", 0, [3.0])
+        mlgym_run(tmp_path, "b", f"task{task}", 0, [2.0])
+    args = ("report", tmp_path, "--compare", "a,b", "--tables", "compare-total", "--format")
+    name, least = "p-value of the permutation test", 2 / 2**12
+    (table,) = json.loads(fumehood(*args, "json").stdout)["tables"]
+    assert table["rows"][1][:2] == [name, least]
+    assert f"compare-total,{name},Value,{least}\n" in fumehood(*args, "csv").stdout
+    for form, small in ("text", "< 0.001"), ("md", r"\< 0.001"), ("html", "&lt; 0.001"):
+        assert small in fumehood(*args, form).stdout
 
 
 def test_spread_needs_eight_runs(fumehood, tmp_path):

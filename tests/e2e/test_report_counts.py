@@ -253,12 +253,17 @@ def test_models_without_a_price(fumehood, tmp_path):
     ):
         (tmp_path / name).mkdir()
         events = [
-            {"event": "open", "task": "t", "metric": "m", "model": model, "baseline": {"m": 1}},
+            {"event": "open", "task": "t", "metric": "m", "model": model, "baseline": {"m": 1}}
+            | {"format": "1"},
+            {"event": "reset"},
             *([{"event": "spent", "model_stats": spent}] if spent else []),
             {"event": "step", "action": "validate", "info": {"score": {"m": 2}}},
         ]
         text = "".join(json.dumps(e) + "\n" for e in events)
         (tmp_path / name / "events.jsonl").write_text(text)
+    lines = map(json.loads, fumehood("export", "--format", "steps", tmp_path).stdout.splitlines())
+    costs = {line["record"].split("/")[-2]: line["cost"] for line in lines}
+    assert costs == {"a": 0.5, "b": None, "c": None, "d": None}
     found = tables(fumehood("report", tmp_path, "--json"))
     rows = cells(found["costs"])
     dollars = {m: [row[c] for c in ("Total $", "Mean $", "$ per step")] for m, row in rows.items()}

@@ -296,6 +296,18 @@ def test_run_of_mlgym(view, tmp_path):
     assert [row[3] for row in run["steps"]] == [None, 1.5, 2.5]
 
 
+def test_baseline_of_another_metric(view, tmp_path):
+    """A baseline counts only in the metric that decides."""
+    path = tmp_path / "m__rlMountainCarContinuous__default__t-0.00_run_0"
+    write_traj(path / "rlMountainCarContinuous.traj")
+    results = {"agent": [], "baseline": {"Reward": -0.0026}}
+    (path / "results.json").write_text(json.dumps(results))
+    run = view(tmp_path).run()
+    assert (run["metric"], run["baseline"]) == ("Reward Mean", None)
+    (path / "results.json").write_text(json.dumps({"baseline": {"reward mean": 33}}))
+    assert view(tmp_path).run()["baseline"] == 33
+
+
 def test_record_cut_anywhere(view, tmp_path):
     path = tmp_path / "runs" / "x.traj"
     text = write_traj(path)

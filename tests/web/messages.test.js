@@ -34,6 +34,13 @@ const v = viewer((top) => {
 		]).flat(),
 		{ event: "end", exit_status: "submitted", steps: STEPS, over: true },
 	]);
+	writeRun(top, "openai-m__apart-micro__default__t-0.00__p-0.95__c-3.00__install-0_run_0", [
+		opening({ task: "apart", variant: "micro", model: "openai:metagen-claude-35-sonnet-new" }),
+		step(1, { action: "validate", info: { score: { Score: 1.75 }, duration_s: 1e308 } }),
+		step(2, { action: "validate", info: { score: { Score: 1.5 }, duration_s: 1e308 } }),
+		step(3, { action: "submit", info: { score: { Score: 1.25 }, final: { score: { Score: 1.25 } } } }),
+		{ event: "end", exit_status: "autosubmission (exit_format)", steps: 3, over: true },
+	]);
 	writeRun(top, "assumed", [
 		opening({ agent_config: "default", task: "other" }),
 		...Array.from({ length: 3 }, (_, i) => [message("user", said(i)), message("assistant", "reply"), step(i + 1)]).flat(),
@@ -102,7 +109,26 @@ test("rejected replies are shown, marked and found", async () => {
 	await v.press("Enter");
 	await v.page.locator(".part-rejected mark", { hasText: "vim notes" }).waitFor();
 	await v.go("#/?filter=text:%22had+no+action%22");
-	await v.page.getByText("1 of 2 runs").waitFor();
+	await v.page.getByText("1 of 3 runs").waitFor();
+});
+
+test("the score of a run is that of its end, if other answers gave it", async () => {
+	await v.go("#/?filter=task:apart&columns=name,nonsense,best,exit_status");
+	await v.page.getByText('1 of 3 runs. There is no column "nonsense" to show.').waitFor();
+	const cells = v.page.locator(".row-run .cell");
+	assert.deepEqual(await cells.allTextContents(), ["openai-m__apart-micro__default__t-0.00__p-0.95__c-3.00__install-0_run_0", "autosubmission (exit_format)", "1.25"]);
+	await v.go("#/?filter=task:apart");
+	await v.page.locator(".row-run .cell").nth(9).waitFor();
+	const cut = await cells.evaluateAll((all) => all.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent));
+	assert.deepEqual(cut, []);
+	await v.press("Enter");
+	await v.page.locator(".step").waitFor();
+	const facts = Object.fromEntries(await v.page.locator(".run-facts dl > div").evaluateAll((all) => all.map((one) => [...one.children].map((e) => e.textContent))));
+	assert.deepEqual([facts.final, facts["best validate"], facts.best], ["1.25 (step 3)", "1.75 (step 1)", undefined]);
+	assert.equal(facts["time in steps"], "unknown");
+	assert.match(await v.page.title(), /^apart:micro/);
+	await v.press("b");
+	await v.page.locator(".step h2", { hasText: "Step 3" }).waitFor();
 });
 
 test("a record without the processor's name is shown as its agent is configured today", async () => {
