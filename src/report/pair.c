@@ -7,7 +7,7 @@
 #include <math.h>
 
 #define PAIR_SIGNIFICANT 0.05
-#define PAIR_SMALL 0.001 /* people read no more of smaller p-values than that */
+#define PAIR_SMALL 0.001     /* people read no more of smaller p-values than that */
 #define PAIR_NAMES_BYTES 400 /* most bytes of the list of models in an error */
 
 static int pair_find(const struct report *r, const char *name, size_t *out, struct fh_error *err)

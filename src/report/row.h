@@ -36,9 +36,9 @@ struct run_row {
 	/* 1: the end was scored by other hidden answers than the validates. `best` and `last` are
 	 * its score, and `points` are of validates. */
 	int64_t is_apart;
-	int64_t told;                /* scores of a damaged record that its observations tell */
-	double reward;               /* sum of the steps' rewards */
-	double cost;                 /* dollars; NAN too if no price of the model was known */
+	int64_t told;  /* scores of a damaged record that its observations tell */
+	double reward; /* sum of the steps' rewards */
+	double cost;   /* dollars; NAN too if no price of the model was known */
 	int64_t tokens_sent, tokens_received, calls;
 	/* seconds: in all, of the model, of commands, of gradings */
 	double seconds, model_s, tool_s, graded_s;

@@ -14,8 +14,8 @@ struct scan_step {
 	char kind; /* kind of the action: a letter of action_letters */
 	bool failed, timed_out, malformed, refused, tampered, scored, graded, by_person;
 	bool is_apart; /* scored by other hidden answers than the validates */
-	double score; /* NAN: no score by the metric */
-	double cost;  /* cost of the run after this step; NAN: not known */
+	double score;  /* NAN: no score by the metric */
+	double cost;   /* cost of the run after this step; NAN: not known */
 	double duration_s;
 	/* parts of duration_s: grading, and calls of a program that plays as the agent */
 	double graded_s, called_s;

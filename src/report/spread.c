@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* long-file: all of its tables share the scales of normalised scores */
 #include "report/spread.h"
 
 #include "base/path.h"
@@ -27,7 +28,7 @@ static double spread_best(const struct report *r, size_t task)
 	return best;
 }
 
-/* Number that makes 1 of the score `best` and 0 of the baseline. NAN: the task has no such scale. */
+/* Number that makes 1 of `best` and 0 of the baseline. NAN: the task has no such scale. */
 static double spread_scale_of(const struct report_task *task, double best)
 {
 	double scale = best - task->baseline;

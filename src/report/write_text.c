@@ -9,7 +9,7 @@
 
 #define WRITE_CELL_COLUMNS 40 /* most columns of a cell's line, and of a bar or curve */
 #define WRITE_CELL_BYTES 4096
-#define WRITE_FOLDER "..." /* stands for the folder in which all records of a table lie */
+#define WRITE_FOLDER "..."   /* stands for the folder in which all records of a table lie */
 #define WRITE_BELOW "\u2193" /* a point below the picture */
 
 struct text_layout {

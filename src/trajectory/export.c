@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* long-file: has a reader for each kind of event, and they share their state */
 #include "trajectory/export.h"
 
 #include "base/fd.h"
@@ -25,9 +26,9 @@ struct export_reading {
 	const struct pyjson **told; /* the reset event, then the event of each step in `traj` */
 	const struct pyjson *spent; /* last event that tells what the model has cost */
 	const struct pyjson **paid; /* for each of `told`, the last event `spent` before it */
-	double time;     /* time of the last event */
-	double gap;      /* seconds between the last event and the one before */
-	double replying; /* seconds of the model's replies since the last of `told` */
+	double time;                /* time of the last event */
+	double gap;                 /* seconds between the last event and the one before */
+	double replying;            /* seconds of the model's replies since the last of `told` */
 	double *model_s; /* for each of `told`, seconds of the model's replies before it */
 	bool foreign;    /* a program plays as the agent, and its calls tell their seconds */
 	struct export_score *scores;

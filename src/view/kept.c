@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 /*
- * The text has a line of JSON for the run, then one for each step, message and fault. Lines are read
- * one by one, so that reading takes little memory.
+ * The text has a line of JSON for the run, then one for each step, message and fault. Lines are
+ * read one by one, so that reading takes little memory.
  */
 
 #define KEPT_FORMAT 3 /* raise it when steps are read differently; older kept texts are ignored */

@@ -20,7 +20,7 @@ struct conversation_view {
 	/* messages, and the rejected replies among them, in their order */
 	struct conversation_item {
 		const struct record_fault *fault; /* NULL: a message */
-		size_t message;			  /* index of the message */
+		size_t message;                   /* index of the message */
 	} * items;
 	size_t n_items;
 	struct chat_message *shown; /* as the model saw them; NULL: unknown */

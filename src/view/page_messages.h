@@ -8,4 +8,7 @@
  * agent shortened come in both forms. */
 void page_messages(struct page *p);
 
+/* Puts an object with a reply that was rejected, and the complaint about it. */
+void page_put_fault(struct page *p, const struct record_fault *fault);
+
 #endif

@@ -27,8 +27,8 @@ struct search_work {
 	struct search_run {
 		const char *id, *path;
 	} * runs;
-	/* places of one record, which are searched in place of runs: those of each step, after
-	 * those of the replies that were rejected before it. NULL: none. */
+	/* places of one record, which are searched in place of runs; NULL: none. Rejected replies
+	 * come before their step. */
 	struct search_place {
 		struct record_place place;
 		size_t step; /* counts from 1 */
@@ -151,8 +151,7 @@ static void search_take(void *user, enum record_part kind, int64_t begin, int64_
 	struct search_record *q = user;
 
 	if (!q->found && (kind == PART_EVENT || kind == PART_STEP))
-		q->found = search_place(
-				q, kind == PART_EVENT, (struct record_place){ begin, end });
+		q->found = search_place(q, kind == PART_EVENT, (struct record_place){ begin, end });
 }
 
 /* True if the file has the plain word anywhere. Pieces overlap by its length. */

@@ -319,9 +319,10 @@ static void parts_take_event(struct record *r, const struct run_part *p, const s
 		parts_add_message(r, p->begin, p->end);
 		r->coming |= pyjson_get(event, "is_hint") ? RECORD_HINT : 0;
 	} else if (str_eq(kind, "fault")) {
-		parts_add_fault(r, &(struct record_fault){ .place = { p->begin, p->end },
-						   .step = r->n_steps,
-						   .message = r->n_messages });
+		parts_add_fault(r,
+				&(struct record_fault){ .place = { p->begin, p->end },
+						.step = r->n_steps,
+						.message = r->n_messages });
 		r->coming |= export_is_blocked(event) ? RECORD_BLOCKED : RECORD_FORMAT;
 	} else if (str_eq(kind, "spent")) {
 		parts_take_spent(r, pyjson_get(event, "model_stats"));

@@ -65,7 +65,4 @@ void page_put_bytes(struct pyjson_writer *w, const char *key, const char *s, siz
 /* Puts the beginning of a text and its whole length, or all of it if the request asks for that. */
 void page_put_cut(struct page *p, const char *key, struct run_text t);
 
-/* Puts an object with a reply that was rejected, and the complaint about it. */
-void page_put_fault(struct page *p, const struct record_fault *fault);
-
 #endif

@@ -20,13 +20,13 @@ enum record_mark {
 	RECORD_TIMEOUT = 8,
 	RECORD_INTEGRITY = 16,
 	RECORD_EDIT = 32,
-	RECORD_FORMAT = 64,  /* a reply or the action had a wrong format */
-	RECORD_BROKEN = 128, /* the recorded step can't be read */
-	RECORD_PERSON = 256, /* a person took the step in place of the model */
-	RECORD_HINT = 512,   /* a person gave the model a hint before the step */
-	RECORD_LEFT = 1024,  /* the action is a word that ends the episode, such as exit_cost */
+	RECORD_FORMAT = 64,    /* a reply or the action had a wrong format */
+	RECORD_BROKEN = 128,   /* the recorded step can't be read */
+	RECORD_PERSON = 256,   /* a person took the step in place of the model */
+	RECORD_HINT = 512,     /* a person gave the model a hint before the step */
+	RECORD_LEFT = 1024,    /* the action is a word that ends the episode, such as exit_cost */
 	RECORD_BLOCKED = 2048, /* a reply before the step had a command that is blocked */
-	RECORD_FINAL = 4096, /* the end was scored by other answers than the validates */
+	RECORD_FINAL = 4096,   /* the end was scored by other answers than the validates */
 };
 
 /* Cost and tokens of a model so far. */
