@@ -85,7 +85,9 @@ const char *admit_reason(int status)
 		{ 411, "The request has no Content-Length.\n" },
 		{ 413, "The request has a body that is not expected, or too long.\n" },
 		{ 414, "The address is too long.\n" },
-		{ 415, "The body has to be JSON, with the Content-Type " ORDER_TYPE ".\n" },
+		{ 415,
+				"The body has to be JSON, with the Content-Type " ORDER_TYPE
+				" and without a Content-Encoding.\n" },
 		{ 417, "The server meets no expectation but 100-continue.\n" },
 		{ 431, "There are more than 100 headers, or the headers are too long.\n" },
 		{ 501, "The request has a Transfer-Encoding other than chunked.\n" },

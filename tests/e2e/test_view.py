@@ -179,6 +179,7 @@ def test_requests_that_are_no_requests_get_a_sentence(view, tmp_path):
         ("\x16\x03\x01\x02", 400, "not one of HTTP"),
         (f"GET {top} HTTP/1.1\r\n{host}Transfer-Encoding: chunked\r\n", 413, "a body"),
         (f"GET {top} HTTP/1.1\r\n{host}Transfer-Encoding: gzip\r\n", 501, "other than chunked"),
+        (f"GET {top} HTTP/1.1\r\n{host}Content-Encoding: br\r\n", 415, "without a Content-Enc"),
         (f"GET {top} HTTP/1.1\r\n{host}Expect: more\r\n", 417, "no expectation but"),
     ]
     for request, status, sentence in cases:
