@@ -461,6 +461,7 @@ static int view_run(struct view *v, struct fh_error *err)
 			lws_api.get_vhost_listen_port(lws_api.get_vhost_by_name(v->context, VHOST)),
 			o->token);
 	o->listening(o->user, address);
+	library_list(&v->library); /* a page will ask for it soon */
 	while (!v->over && lws_api.service(v->context, 0) >= 0)
 		view_end_round(v);
 	return 0;

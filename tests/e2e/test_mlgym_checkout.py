@@ -179,7 +179,7 @@ def test_check_with_a_python(fumehood, tmp_path):
     assert "note: this machine's Python lacks Only.Here, nowhere9 of requirements.txt\n" in told
     for wrong in (f"{env}:rx", tmp_path, tmp_path / "none"):
         done = fumehood(*words, "--python", wrong, "rows", status=2)
-        assert done.stderr.count("\n") == 1 and "--python" in done.stderr
+        assert done.stderr.count("\n") == 1 and "Python environment" in done.stderr
 
 
 def test_keys_that_nobody_knows(fumehood, copy):
