@@ -86,6 +86,7 @@ export class RunsView {
 	];
 
 	async open(query) {
+		this.address = location.hash;
 		this.query = new URLSearchParams(query);
 		this.sort = this.query.get("sort") ?? "";
 		this.narrow = matchMedia("(max-width: 700px)");
@@ -322,7 +323,9 @@ export class RunsView {
 			if (value) this.query.set(name, value);
 			else this.query.delete(name);
 		}
+		if (location.hash !== this.address) return; // it leads elsewhere already, where the next view is about to open
 		history.replaceState(null, "", `#/${this.query.size ? `?${this.query}` : ""}`);
+		this.address = location.hash;
 	}
 
 	// Runs that go on move.

@@ -99,6 +99,16 @@ test("the table of runs names what can't be read", async () => {
 	await v.page.locator(".run-facts", { hasText: /damage.*nested too deep/ }).waitFor();
 });
 
+test("a table that changes while another address opens does not take the address back", async () => {
+	await v.go("#/?filter=damage:jsonl:3");
+	await v.page.locator(".row-run", { hasText: "broken" }).waitFor();
+	await v.page.evaluate(() => {
+		location.hash = "#/?filter=name:deep"; // its event comes later
+		document.querySelector(".table-head button").click();
+	});
+	await v.page.locator(".row-run", { hasText: "deep" }).waitFor();
+});
+
 test("a run of which only the results are left has a row and a plain page", async () => {
 	await v.go("#/?filter=task=lost");
 	const row = v.page.locator(".row-run", { hasText: "left" });
