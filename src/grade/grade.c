@@ -236,13 +236,13 @@ static bool grade_failed(const struct program *p, struct buf *text)
 	return text->len > 0;
 }
 
-/* Adds the CPU seconds of all programs of a grading to the score, as `metric`. The sandboxes'
- * counters measure them, so the agent's code can't falsify them. */
+/* Adds the CPU seconds of all players to the score, as `metric`. The judge is program 0, and does
+ * not count. The sandboxes' counters measure them, so the agent's code can't falsify them. */
 static int grade_add_cpu(struct grade *g, const char *metric, struct fh_error *err)
 {
 	int64_t sum_ns = 0;
 
-	for (size_t i = 0; i < g->n_programs; i++) {
+	for (size_t i = 1; i < g->n_programs; i++) {
 		int64_t ns = program_cpu_ns(&g->programs[i]);
 
 		if (ns < 0)

@@ -196,6 +196,13 @@ static int trial_play_and_grade_twice(struct trying *t, struct attempt *a)
 	return 0;
 }
 
+/* Returns true if the score is a CPU time. A single one tells little, since it depends on what else
+ * the machine does. */
+static bool trial_measures_time(const struct task *task)
+{
+	return task->grader.cpu_metric && str_eq(task->metric, task->grader.cpu_metric);
+}
+
 /*
  * Plays the solution. With the first seed its submission is graded twice, except in tasks of MLGym.
  */
@@ -215,10 +222,23 @@ static bool trial_try_solution(struct trying *t, struct attempt *a, bool first, 
 		trial_add_scores(t->played, "validated", a->step.validated, a->step.n_validated);
 	baseline = trial_find_metric(a->step.baseline, a->step.n_baseline, a->task->metric);
 	solution = trial_find_metric(a->step.score, a->step.n_score, a->task->metric);
+	if (trial_measures_time(a->task))
+		return true; /* trial_compare_times() compares the means at the end */
 	if (!baseline || !solution ||
 			trial_sides_compare(a->task, *baseline, *solution, &a->err) < 0)
 		return trial_failed(t->played, what, &a->err);
 	return true;
+}
+
+/* Compares the mean CPU times of the baseline and the solution. */
+static void trial_compare_times(struct trying *t)
+{
+	struct fh_error err;
+
+	if (t->baseline.scores.n && t->solution.scores.n &&
+			trial_sides_compare(t->task, t->baseline.scores.mean,
+					t->solution.scores.mean, &err) < 0)
+		trial_failed(t->played, "the solution", &err);
 }
 
 /* Reports the environment's warning, and looks for hidden files before anything is played. */
@@ -313,6 +333,8 @@ int trial_play(const struct trial *trial, json_t *played, struct fh_error *err)
 		if (!trial_try_seed(&t, i))
 			break;
 	fh_gym_close(t.gym);
+	if (trial_measures_time(task))
+		trial_compare_times(&t);
 	if (trial->n_seeds > 1)
 		json_object_set_new(played, "seeds", trial_sides_json(&t.baseline, &t.solution));
 	return !json_object_get(played, "problem");

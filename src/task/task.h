@@ -74,7 +74,7 @@ struct task_grader {
 	/* Only for kind duel: bytes of memory that the judge shares with each player; 0: none. */
 	int64_t shared_bytes;
 	/* Only for kind duel: name of a metric that is added to the score. It is the CPU time of
-	 * judge and players in seconds. NULL: none. */
+	 * the players in seconds. NULL: none. */
 	const char *cpu_metric;
 	/* Only for kind mlgym: way to call the evaluator's program, the first of `evaluators`. If
 	 * `submission` is "", the whole workspace is scored. */

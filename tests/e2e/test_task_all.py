@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 import pytest
-from conftest import beneath, until
+from conftest import TASKS, beneath, until
 
 
 @pytest.fixture
@@ -243,6 +243,13 @@ def test_seeds_of_data_tell_how_far_scores_move(fumehood):
     assert seeds["baseline"]["n"] == seeds["solution"]["n"] == 2
     assert seeds["baseline"]["sd"] > 0 and seeds["apart_sd"] > 1  # low for two seeds
     assert 0 < seeds["solution"]["moved_sd"] <= 4
+
+
+def test_cpu_times_are_compared_in_the_mean(fumehood):
+    words = ("task", "check", "--run", "--tasks-dir", TASKS, "guess:slow", "--json", "--seeds")
+    worse = json.loads(fumehood(*words, 2, status=1).stdout)["played"]
+    assert worse["problem"] == "the solution: it is no better than the baseline"
+    assert "problem" not in json.loads(fumehood(*words, 3).stdout)["played"]
 
 
 @pytest.mark.once

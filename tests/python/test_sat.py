@@ -154,7 +154,7 @@ def solve_as_judged(
     """The same calls and answer, from the judge's solver and the player's mirror."""
     literals = [literal for clause in clauses for literal in clause]
     solver = sat.Solver(variables, sat.literals(literals))
-    state = mirror(literals)
+    state = mirror(sat.packed(memoryview(sat.literals(literals))))
     calls: list[Any] = []
     listening = noting(heuristic, calls)
     while solver.changes is not None:
@@ -273,7 +273,7 @@ def test_a_ladder_leads_from_the_baseline_to_the_solution(sat: ModuleType, mirro
 def decisions_of(sat: ModuleType, mirror: type, heuristic: Heuristic, drawn: bytes) -> int:
     """The decisions of a heuristic in one instance of micro."""
     literals = sat.draw(drawn, 50, 213)
-    solver, state = sat.Solver(50, literals), mirror(list(literals))
+    solver, state = sat.Solver(50, literals), mirror(sat.packed(memoryview(literals)))
     while solver.changes is not None and solver.decisions < 1000:
         state.change(solver.changes)
         assert solver.decide(*state.decide(heuristic))

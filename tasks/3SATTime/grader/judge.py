@@ -89,7 +89,7 @@ def solve(player: duel.Player, instances: list[Instance], parts: int) -> list[sa
     """Solves instances side by side, a decision of each after the other."""
     solvers = [sat.Solver(*instance) for instance in instances]
     start = [
-        [list(literals), solver.changes]
+        [sat.packed(memoryview(literals)), solver.changes]
         for (_, literals), solver in zip(instances, solvers, strict=True)
     ]
     table = player.table(

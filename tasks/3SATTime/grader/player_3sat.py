@@ -7,11 +7,12 @@ src/grade/sat/sat.h describes. Nothing here is trusted or hidden (player.py).
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from array import array
 from binascii import a2b_base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import player
@@ -19,20 +20,20 @@ import player
 Heuristic = Callable[..., tuple[Any, Any]]
 
 
-def lists_of(numbers: list[int]) -> Iterator[list[int]]:
-    """Splits numbers into lists, each of which has its length before it."""
-    at = 0
-    while at < len(numbers):
-        end = at + 1 + numbers[at]
-        yield numbers[at + 1 : end]
-        at = end
+def numbers_of(text: str) -> list[int]:
+    """Reads a text of the judge's sat.packed()."""
+    return array("i", a2b_base64(text)).tolist()
 
 
 class Mirror:
-    """The solver's state in one instance, in the order in which the solver keeps it."""
+    """The solver's state in one instance, in the order in which the solver keeps it.
 
-    def __init__(self, literals: list[int]) -> None:
-        self.formula = [literals[i : i + 3] for i in range(0, len(literals), 3)]
+    It is written for speed, because its CPU time is part of the score `Time`.
+    """
+
+    def __init__(self, literals: str) -> None:
+        each = iter(numbers_of(literals))
+        self.formula = list(zip(each, each, each, strict=True))
         self.unresolved = dict(enumerate(self.formula))
         self.assignments: dict[int, bool] = {}
         self.conflict_count: dict[int, int] = {}
@@ -40,29 +41,33 @@ class Mirror:
         self.level: list[list[int]] = []
 
     def change(self, changes: str) -> None:
-        kept, *numbers = array("i", a2b_base64(changes))
-        new_level, assigned, conflicts, left, appended = lists_of(numbers)
+        numbers = numbers_of(changes)
+        kept, at = numbers[0], 1
         for level in self.level[kept:]:
             for variable in level:
                 del self.assignments[variable]
         del self.level[kept:]
+
+        # Five lists follow. The number before each is its length.
+        new_level = numbers[at + 1 : (at := at + 1 + numbers[at])]
         if new_level:
-            self.level.append([abs(literal) for literal in new_level])
-            self.assignments.update((abs(literal), literal > 0) for literal in new_level)
-        self.assignment_history += assigned
-        for variable in conflicts:
+            self.level.append(list(map(abs, new_level)))
+            for literal in new_level:
+                self.assignments[abs(literal)] = literal > 0
+        self.assignment_history += numbers[at + 1 : (at := at + 1 + numbers[at])]
+        for variable in numbers[at + 1 : (at := at + 1 + numbers[at])]:
             self.conflict_count[variable] = self.conflict_count.get(variable, 0) + 1
         # Move changed clauses to the end of the dictionary: the solver's list has the same order.
-        for clause in left:
+        for clause in numbers[at + 1 : (at := at + 1 + numbers[at])]:
             del self.unresolved[clause]
-        for clause in appended:
+        for clause in numbers[at + 1 :]:
             self.unresolved[clause] = self.formula[clause]
 
     def decide(self, heuristic: Heuristic) -> Any:
         # Give the heuristic copies, so that changing its arguments does not change the solver's
         # state.
         return heuristic(
-            list(map(list.copy, self.unresolved.values())),
+            list(map(list, self.unresolved.values())),
             self.assignments.copy(),
             self.conflict_count.copy(),
             self.assignment_history.copy(),
@@ -108,4 +113,6 @@ if __name__ == "__main__":
     # Find modules in the working directory, because a submitted heuristic may import the starter's
     # solver.py.
     sys.path.append(os.getcwd())
+    # Search for cycles more rarely than after each 700 new objects: the mirrors have many, and none.
+    gc.set_threshold(100_000)
     player.main(sys.argv[1], sys.argv[2:], Table)
