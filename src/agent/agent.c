@@ -12,6 +12,8 @@ struct agent {
 	struct conversation *conversation;
 	struct chat_model *model;
 	void *user;
+	void (*rejected)(void *rejected_user, const struct conversation_verdict *verdict);
+	void *rejected_user;
 	struct model *recorded;
 	const struct fh_step *step; /* result of the last reset or step */
 	struct chat_call *call;
@@ -34,6 +36,8 @@ int agent_open(const struct agent_request *request, struct agent **out, struct f
 	a->conversation = conversation;
 	a->model = request->model;
 	a->user = request->user;
+	a->rejected = request->rejected;
+	a->rejected_user = request->rejected_user;
 	a->recorded = request->recorded;
 	if (request->env && a->model)
 		env_hide(request->env, chat_model_key(a->model));
@@ -78,6 +82,19 @@ static void agent_ask(struct agent *a)
 	a->call = chat_begin(a->model, &request, a->user);
 }
 
+/* Hands a reply to the conversation. */
+static int agent_take_reply(struct agent *a, const struct chat_reply *reply,
+		struct conversation_verdict *out, struct fh_error *err)
+{
+	int r = conversation_reply(a->conversation, reply, out, err);
+
+	if (r < 0)
+		return r;
+	if (out->complaint && a->rejected)
+		a->rejected(a->rejected_user, out);
+	return 0;
+}
+
 /* Takes recorded replies until there is an action. */
 static int agent_take_recorded(struct agent *a, struct fh_error *err)
 {
@@ -85,7 +102,6 @@ static int agent_take_recorded(struct agent *a, struct fh_error *err)
 	struct model_turn turn;
 
 	do {
-		const struct chat_reply *reply;
 		int r = model_next(a->recorded, a->step, &turn, err);
 
 		if (r < 0)
@@ -94,8 +110,8 @@ static int agent_take_recorded(struct agent *a, struct fh_error *err)
 			conversation_act(a->conversation, &turn);
 			return 0;
 		}
-		reply = &(struct chat_reply){ .content = turn.response };
-		r = conversation_reply(a->conversation, reply, &verdict, err);
+		r = agent_take_reply(
+				a, &(struct chat_reply){ .content = turn.response }, &verdict, err);
 		if (r < 0)
 			return r;
 	} while (verdict.kind == FH_DECISION_ASK_AGAIN);
@@ -148,7 +164,7 @@ int agent_advance(struct agent *a, struct fh_error *err)
 	if (chat_end(call, &reply, &why) < 0)
 		agent_take_failure(a, &why);
 	else
-		r = conversation_reply(a->conversation, &reply, &verdict, err);
+		r = agent_take_reply(a, &reply, &verdict, err);
 	chat_call_free(call);
 	if (r < 0)
 		return r;

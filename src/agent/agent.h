@@ -31,6 +31,9 @@ struct agent_request {
 	struct chat_model *model;
 	void *user; /* value for the field `user` of the agent's calls to the language model */
 	struct fh_env *env; /* environment whose results hide the model's key; NULL: none */
+	/* Callback for each reply that led to no step, after it was recorded. NULL: not called. */
+	void (*rejected)(void *rejected_user, const struct conversation_verdict *verdict);
+	void *rejected_user;
 	/* gives recorded replies if the field `model` is NULL; outlives the agent */
 	struct model *recorded;
 };

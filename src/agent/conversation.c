@@ -351,9 +351,8 @@ static void conversation_ask_again(struct conversation *c, const char *complaint
 	c->n_messages = n;
 }
 
-/* Ends the episode after the last malformed reply. It is recorded with its tool calls, as MLGym
- * does. */
-static void conversation_give_up(struct conversation *c)
+/* The text and the tool calls of the reply. Lives until the next turn. */
+static const char *conversation_reply_text(struct conversation *c)
 {
 	auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
 	const struct chat_reply *reply = &c->reply;
@@ -362,21 +361,17 @@ static void conversation_give_up(struct conversation *c)
 	for (size_t i = 0; i < reply->n_uses; i++)
 		buf_printf(&text, "%s%s %s", text.len ? "\n" : "", reply->uses[i].name,
 				reply->uses[i].arguments);
-	conversation_act(c,
-			&(struct model_turn){ .action = "exit_format",
-					.thought = "None of the model's replies could be run.",
-					.response = buf_str(&text) });
+	return arena_strdup(&c->turn_arena, buf_str(&text));
 }
 
 static int conversation_record_fault(struct conversation *c,
 		const struct conversation_verdict *verdict, struct fh_error *err)
 {
-	const struct chat_reply *reply = &c->reply;
 	const struct recorder_fault fault = {
 		.kind = verdict->fault == FH_FAULT_BLOCKED ? "blocked" : "format",
-		.response = reply->content,
-		.uses = conversation_uses(&c->turn_arena, reply->uses, reply->n_uses),
-		.n_uses = reply->n_uses,
+		.response = c->reply.content,
+		.uses = conversation_uses(&c->turn_arena, c->reply.uses, c->reply.n_uses),
+		.n_uses = c->reply.n_uses,
 		.complaint = verdict->complaint,
 	};
 
@@ -400,12 +395,17 @@ static int conversation_complain(struct conversation *c, const struct template *
 		return r;
 	out->fault = template == &c->config->blocked ? FH_FAULT_BLOCKED : FH_FAULT_FORMAT;
 	out->complaint = arena_strdup(&c->turn_arena, buf_str(&text));
+	out->reply = conversation_reply_text(c);
 	r = conversation_record_fault(c, out, err);
 	if (r < 0)
 		return r;
 	if (c->asked_again++ == ASK_AGAIN_MAX) {
 		out->kind = FH_DECISION_GIVE_UP;
-		conversation_give_up(c);
+		/* The last reply is recorded with its tool calls, as MLGym does. */
+		conversation_act(c,
+				&(struct model_turn){ .action = "exit_format",
+						.thought = "None of the model's replies could be run.",
+						.response = out->reply });
 	} else {
 		out->kind = FH_DECISION_ASK_AGAIN;
 		conversation_ask_again(c, out->complaint);
@@ -433,7 +433,7 @@ int conversation_reply(struct conversation *c, const struct chat_reply *reply,
 	const char *name;
 	bool valid;
 
-	*out = (struct conversation_verdict){ FH_DECISION_ACTION, FH_FAULT_NONE, NULL };
+	*out = (struct conversation_verdict){ .kind = FH_DECISION_ACTION };
 	c->reply = *reply;
 	valid = conversation_copy_content(c, reply->content);
 	c->reply.uses = history_copy_uses(arena, reply->uses, reply->n_uses);

@@ -69,7 +69,9 @@ const struct chat_tool *conversation_tools(const struct conversation *c, size_t 
 struct conversation_verdict {
 	enum fh_decision_kind kind;
 	enum fh_fault fault;
-	const char *complaint; /* lives until the next turn; NULL: no fault */
+	/* if there is a fault: the answer to the model, and the reply's text and tool calls; NULL:
+	 * no fault. They live until the next turn. */
+	const char *complaint, *reply;
 };
 
 /* Takes a reply of the model, which is copied. Fails only if the complaint can't be made or

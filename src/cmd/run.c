@@ -170,6 +170,13 @@ static void runner_on_played(void *user, const struct episode *e, const struct f
 	run_view_played(&runner->view, e, step);
 }
 
+static void runner_on_rejected(void *user, const struct conversation_verdict *verdict)
+{
+	struct runner *runner = user;
+
+	run_view_rejected(&runner->view, verdict);
+}
+
 /* --- the command ------------------------------------------------------------------------------ */
 
 static void runner_start_view(struct runner *runner)
@@ -264,8 +271,10 @@ static int runner_play(struct runner *runner)
 
 	runner_start_view(runner);
 	runner_say_found(runner);
-	if (runner->command->verbose && !runner->run.plan.interactive)
+	if (runner->command->verbose && !runner->run.plan.interactive) {
 		play.played = runner_on_played;
+		play.rejected = runner_on_rejected;
+	}
 	play.interval_ms = runner->view.live ? RUN_VIEW_INTERVAL_MS : -1;
 	r = run_play(&runner->run, &play, &err);
 	runner->log.write = NULL;

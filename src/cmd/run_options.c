@@ -97,7 +97,7 @@ const struct cmd_option run_options[] = {
 	{ "quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, "print only the results",
 			.not_with = "verbose" },
 	{ "verbose", 'v', OPTION_FLAG, FIELD(verbose), NULL,
-			"print every thought, action and output" },
+			"print every thought, action, output and rejected reply" },
 	LOG_OPTIONS(FIELD(log)),
 
 	/* MLGym's spellings of options. */

@@ -272,6 +272,12 @@ void run_view_played(void *view, const struct episode *e, const struct fh_step *
 	run_view_flush(v);
 }
 
+void run_view_rejected(struct run_view *v, const struct conversation_verdict *verdict)
+{
+	transcript_add_rejection(&v->above, (struct transcript_style){ .indent = INDENT }, verdict);
+	run_view_flush(v);
+}
+
 /* True if an action fits behind the step's number. Otherwise it stands below, in full. */
 static bool run_view_is_short(const char *action)
 {

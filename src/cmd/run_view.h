@@ -36,6 +36,8 @@ void run_view_stepped(struct run_view *v, const struct episode *e);
 /* Shows output and result of a step. A callback for run_play.played; `view` is the struct
  * run_view. */
 void run_view_played(void *view, const struct episode *e, const struct fh_step *step);
+/* Shows a reply of a model that led to no step. */
+void run_view_rejected(struct run_view *v, const struct conversation_verdict *verdict);
 /* Shows an episode that an earlier run had finished. */
 void run_view_found(struct run_view *v, const struct episode *e);
 void run_view_ended(struct run_view *v, const struct episode *e);

@@ -217,12 +217,14 @@ static void show_add_faults(struct buf *out, const struct show *s, size_t step)
 		if (s->run.faults[i].step != step)
 			continue;
 		export_add_reply(&reply, fault);
-		transcript_add_text(out, s->style, buf_str(&reply),
-				export_is_blocked(fault) ? "(rejected reply, blocked command) "
-							 : "(rejected reply, wrong format) ",
-				"");
-		transcript_add_text(out, s->style, pyjson_text(pyjson_get(fault, "complaint")),
-				"(complaint) ", "");
+		transcript_add_rejection(out, s->style,
+				&(struct conversation_verdict){
+						.fault = export_is_blocked(fault) ? FH_FAULT_BLOCKED
+										  : FH_FAULT_FORMAT,
+						.reply = buf_str(&reply),
+						.complaint = pyjson_text(
+								pyjson_get(fault, "complaint")),
+				});
 	}
 }
 

@@ -99,3 +99,13 @@ void transcript_add_result(
 	transcript_add_styled(
 			out, style, TERM_YELLOW, step->integrity, "tampering: ", "           ");
 }
+
+void transcript_add_rejection(struct buf *out, struct transcript_style style,
+		const struct conversation_verdict *verdict)
+{
+	transcript_add_text(out, style, verdict->reply,
+			verdict->fault == FH_FAULT_BLOCKED ? "(rejected reply, blocked command) "
+							   : "(rejected reply, wrong format) ",
+			"");
+	transcript_add_text(out, style, verdict->complaint, "(complaint) ", "");
+}

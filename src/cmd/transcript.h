@@ -2,6 +2,7 @@
 #ifndef CMD_TRANSCRIPT_H
 #define CMD_TRANSCRIPT_H
 
+#include "agent/conversation.h"
 #include "base/buf.h"
 
 #include <stdbool.h>
@@ -33,6 +34,10 @@ void transcript_add_turn(
 /* Appends output, exit code, time and score of a step. */
 void transcript_add_result(
 		struct buf *out, struct transcript_style style, const struct transcript_step *step);
+
+/* Appends a reply of a model that led to no step, and the complaint about it. */
+void transcript_add_rejection(struct buf *out, struct transcript_style style,
+		const struct conversation_verdict *verdict);
 
 /* Appends a text, with `first` before its first line and `next` before all others. */
 void transcript_add_text(struct buf *out, struct transcript_style style, const char *text,

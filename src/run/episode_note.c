@@ -79,6 +79,8 @@ int episode_open_agent(struct episode *e)
 		.recorded = in->model,
 		.env = in->env,
 		.user = e,
+		.rejected = p->rejected,
+		.rejected_user = p->played_user,
 	};
 	int r = agent_open(&request, &in->agent, &e->error);
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct conversation_verdict;
 struct episode;
 struct foreign_options;
 struct openings;
@@ -44,7 +45,9 @@ struct episode_plan {
 	struct takeover *takeover; /* mailbox of a person who may take over; NULL: none */
 	/* Callback with each step's result after it was recorded. NULL: not called. */
 	void (*played)(void *user, const struct episode *e, const struct fh_step *step);
-	void *played_user;
+	/* Callback with each reply of the model that led to no step. NULL: not called. */
+	void (*rejected)(void *user, const struct conversation_verdict *verdict);
+	void *played_user; /* argument for both callbacks */
 	/* Callback after the reset and after each step, once they are recorded. The environment is
 	 * idle. NULL: not called. */
 	void (*idle)(void *user, struct fh_env *env);

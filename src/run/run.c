@@ -110,6 +110,7 @@ static void run_begin_next(struct run *run)
 	e->plan.stop_fd = run->play.stop_fd;
 	e->plan.takeover = run->play.takeover;
 	e->plan.played = run->play.played;
+	e->plan.rejected = run->play.rejected;
 	e->plan.played_user = run->play.user;
 	episode_start(e);
 	if (e->phase == EPISODE_ENDED)

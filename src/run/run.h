@@ -27,7 +27,9 @@ struct run_play {
 	void (*on)(void *user, enum run_event event, const struct episode *e);
 	/* Callback for the result of each step, after it was recorded. NULL: not called. */
 	void (*played)(void *user, const struct episode *e, const struct fh_step *step);
-	void *user; /* argument for both callbacks */
+	/* Callback for each reply of a model that led to no step. NULL: not called. */
+	void (*rejected)(void *user, const struct conversation_verdict *verdict);
+	void *user; /* argument for all callbacks */
 	/* descriptor that ends the run when it becomes readable: episodes end and complete their
 	 * records; -1: none */
 	int stop_fd;

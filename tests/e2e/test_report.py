@@ -95,7 +95,7 @@ def test_format_errors(fumehood, serve):  # noqa: F811
     wrong = {"text": "no action"}
     server = serve([wrong, act("ls; fi"), act("vim x"), act("ls"), wrong, wrong, wrong])
     fumehood.env["OPENAI_API_KEY"] = "none"
-    fumehood.run("--task", "rows", "--model", "openai:m", "--url", server.url + "/v1")
+    came = fumehood.run("--task", "rows", "-v", "--model", "openai:m", "--url", server.url + "/v1")
     found = tables(fumehood("report", fumehood.out, "--json"))
     (errors,) = cells(found["errors"]).values()
     # The model leaves out what led to no step, so it says the two next actions twice.
@@ -110,6 +110,8 @@ def test_format_errors(fumehood, serve):  # noqa: F811
     assert "(rejected reply, wrong format) no action\n(complaint) " in shown[1]
     assert [part.count("(rejected reply, ") for part in shown] == [0, 1, 0, 1, 0, 3]
     assert "(rejected reply, blocked command) " in shown[3] and "vim x" in shown[3]
+    told = re.findall(r"^\((?:rejected|complaint).*", "".join(shown), re.M)
+    assert told == re.findall(r"^ {4}(\((?:rejected|complaint).*)", came.stderr, re.M) != []
 
 
 def test_runs_to_look_at(fumehood, tmp_path):
