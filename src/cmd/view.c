@@ -43,7 +43,7 @@ static int view_read_places(
 		if (r < 0)
 			return r;
 		if (!path_exists(path) && c->export_to)
-			return error_say(err, ENOENT, "'%s' does not exist", given[i]);
+			return error_set(err, ENOENT, "open '%s'", given[i]);
 		if (!path_exists(path))
 			cmd_warn("'%s' does not exist yet: the page waits for its runs", given[i]);
 		places[i] = arena_strdup(ctx->arena, path);

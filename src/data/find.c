@@ -143,7 +143,7 @@ int data_find(struct arena *a, const char *tasks_dir, const char *spec, struct d
 	if (r == -ENOENT && (!no_set.code || str_starts(no_set.message, "no data set"))) {
 		f.err = &no_task;
 		r = find_add_task(&f, &places, spec);
-		if (r == -ENOENT)
+		if (r == -ENOENT && !strchr(spec, '/'))
 			return error_say(err, ENOENT,
 					"no data set and no task '%s': see `fumehood data list`",
 					spec);

@@ -71,6 +71,8 @@ static int past_read(struct run_past *p, double cost_limit, struct fh_error *err
 	int64_t number;
 	int r = export_read(p->dir, &p->recorded, err);
 
+	if (r == -ENOENT && !path_exists(p->dir))
+		return error_set(err, ENOENT, "resume '%s'", p->dir);
 	if (r == -ENOENT)
 		return error_say(err, ENOENT,
 				"'%s' is not the folder of a run: it has no " EXPORT_EVENTS,

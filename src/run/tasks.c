@@ -92,7 +92,7 @@ static int tasks_of_file(const struct run_options *o, const struct task_places *
 				path);
 	}
 	if (!name)
-		return error_say(err, ENOENT, "--task_config_path: there is no file '%s'", path);
+		return error_set(err, ENOENT, "--task_config_path: open '%s'", path);
 	*out = arena_strndup(arena, name, strcspn(name, "."));
 	if (!of)
 		tasks_warn_of_own(o, places, *out);

@@ -261,7 +261,8 @@ static int find_dir(const struct task_places *places, const char *name, char **o
 	char *real;
 
 	if (own && !is_path && !path_is_dir(own))
-		return error_say(err, ENOENT, "there is no folder of tasks '%s'", own);
+		return error_set(err, path_exists(own) ? ENOTDIR : ENOENT, "list tasks in '%s'",
+				own);
 	if (!is_path && !task_name_is_valid(name))
 		return error_say(err, EINVAL, "'%s' can't be the name of a task", name);
 	dir = is_path ? xstrdup(name) : find_by_name(places, name);

@@ -185,6 +185,41 @@ def test_numbers_out_of_range_are_refused(fumehood):
     assert tried > 300
 
 
+# Commands with a path that does not exist. Each error ends with the same words.
+MISSING = [
+    "show ./none",
+    "replay ./none",
+    "export ./none",
+    "export --format csv ./none",
+    "report ./none",
+    "view --export page.html ./none",
+    "task check ./none",
+    "task show ./none",
+    "task list --tasks-dir ./none",
+    "data where ./none",
+    "data verify ./none",
+    "serve --task battleOfSexes --token-file ./none",
+    "run --resume ./none",
+    "run --sweep ./none",
+    "run --task ./none",
+    "run --task battleOfSexes --tasks-dir ./none",
+    "run --task battleOfSexes --prices ./none",
+    "run --task battleOfSexes --python ./none",
+    "run --task battleOfSexes --bind ./none",
+    "run --task battleOfSexes --agent ./none --model openai:m --api-key k",
+    "run --task battleOfSexes --model replay:./none",
+    "run --task_config_path ./none",
+]
+
+
+def test_a_missing_path_is_told_in_the_same_words(fumehood):
+    for line in MISSING:
+        done = fumehood(*line.split(), status=2)
+        assert done.stderr.startswith("fumehood: "), line
+        assert done.stderr.endswith("none': No such file or directory\n"), (line, done.stderr)
+        assert done.stderr.count("\n") == 1, done.stderr
+
+
 REFUSED = [
     ("--task noSuchTask", "noSuchTask"),
     ("--task rows:noSuchVariant", "noSuchVariant"),

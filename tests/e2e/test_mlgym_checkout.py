@@ -364,7 +364,7 @@ def test_a_mistyped_task_of_a_replay_is_named_once(fumehood):
 @pytest.mark.parametrize("path", ["/nowhere/rows.yaml", "../../rows.yaml", "other/rows.yaml"])
 def test_a_file_that_is_not_there(fumehood, path):
     told = fumehood.run("--task_config_path", path, status=2).stderr
-    assert f"there is no file '{path}'" in told
+    assert told == f"fumehood: --task_config_path: open '{path}': No such file or directory\n"
 
 
 def test_links_that_lead_nowhere_are_no_tasks(fumehood, copy):
@@ -376,8 +376,6 @@ def test_links_that_lead_nowhere_are_no_tasks(fumehood, copy):
 
 
 def test_options_that_can_not_be_honoured(fumehood, tmp_path):
-    words = ["run", "--task", "titanic", "--tasks-dir", tmp_path / "none"]
-    assert "there is no folder of tasks" in fumehood(*words, status=2).stderr
     words = ["--task", "rows", "--model", "baseline", "--agent", "nope.yaml"]
     assert "'nope.yaml': No such file" in fumehood.run(*words, status=2).stderr
 

@@ -383,7 +383,7 @@ def test_a_folder_before_its_first_run(fumehood, view, tmp_path):
     place = tmp_path / "none"
     page = tmp_path / "page.html"
     done = fumehood("view", "--export", page, place, status=2)
-    assert "does not exist" in done.stderr and not page.exists()
+    assert "No such file" in done.stderr and not page.exists()
     viewer = view(place)
     assert viewer.runs() == []
     write_events(place / "a" / "events.jsonl", OPEN, STEP)
