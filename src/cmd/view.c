@@ -9,7 +9,7 @@
 #include "cmd/run_folders.h"
 #include "cmd/view_token.h"
 #include "trajectory/run_dir.h"
-#include "view/held.h"
+#include "view/view_export.h"
 
 #include <errno.h>
 #include <spawn.h>
@@ -79,8 +79,8 @@ static void view_listening(void *user, const char *address)
 		view_open_browser(address);
 }
 
-static void view_print_export(
-		struct command_context *ctx, const char *path, const struct held_counts *counts)
+static void view_print_export(struct command_context *ctx, const char *path,
+		const struct view_export_counts *counts)
 {
 	auto_json json_t *line = NULL;
 
@@ -96,11 +96,11 @@ static void view_print_export(
 }
 
 /* Writes the page into a file instead of serving it. */
-static int view_export(struct command_context *ctx, const struct view_command *c)
+static int view_write_page(struct command_context *ctx, const struct view_command *c)
 {
-	struct held_counts counts;
+	struct view_export_counts counts;
 	struct fh_error err;
-	int r = held_write(&c->view.places, c->export_to, &counts, &err);
+	int r = view_export_write(&c->view.places, c->export_to, &counts, &err);
 
 	if (r == -ENOENT || r == -EFBIG)
 		return cmd_refuse(&err);
@@ -122,7 +122,7 @@ static int view_main(struct command_context *ctx)
 	if (view_token(ctx->arena, &c->view.token, &err) < 0 || view_read_places(ctx, c, &err) < 0)
 		return cmd_refuse(&err);
 	if (c->export_to)
-		return view_export(ctx, c);
+		return view_write_page(ctx, c);
 	if (interrupt_setup(&err) < 0)
 		return cmd_fail(&err);
 	c->view.stop_fd = interrupt_fd();

@@ -11,8 +11,8 @@
 #include "report/find.h"
 #include "trajectory/event_log.h"
 #include "trajectory/export.h"
-#include "view/going.h"
-#include "view/kept.h"
+#include "view/running_step.h"
+#include "view/steps_cache.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -223,7 +223,7 @@ static void library_look(struct library *l)
 			continue;
 		fd = fd_open_plain(r->path, NULL);
 		if (fd >= 0)
-			r->going = xstrdup(going_look(
+			r->going = xstrdup(running_step_look(
 					&arena, r->path, event_log_is_open(fd), r->row->steps)
 							   .sentence);
 	}
@@ -327,24 +327,24 @@ static struct library_run *library_find(const struct library *l, const char *id)
 /* Takes the steps of a new record from the index, if an earlier viewer kept them. */
 static void library_recall(struct library *l, struct library_run *r)
 {
-	auto_buf struct buf text = BUF_INIT(VIEW_KEPT_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(STEPS_CACHE_BYTES_MAX);
 	struct run_index *ix = l->indexes ? l->indexes[r->place] : NULL;
 
 	r->kept_bytes = 0;
 	if (ix && run_index_kept(ix, r->path, &text, NULL) >= 0 &&
-			kept_read(r->record, buf_str(&text), text.len))
+			steps_cache_read(r->record, buf_str(&text), text.len))
 		r->kept_bytes = r->record->size;
 }
 
 static void library_keep(struct library *l, struct library_run *r)
 {
-	auto_buf struct buf text = BUF_INIT(VIEW_KEPT_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(STEPS_CACHE_BYTES_MAX);
 	struct run_index *ix = l->indexes ? l->indexes[r->place] : NULL;
 
 	if (!ix || r->record->size - r->kept_bytes < KEEP_BYTES)
 		return;
 	r->kept_bytes = r->record->size;
-	if (kept_write(r->record, &text))
+	if (steps_cache_write(r->record, &text))
 		run_index_keep(ix, r->path, &text, NULL);
 }
 

@@ -8,6 +8,8 @@
 #include "view/rebuild.h"
 #include "view/record.h"
 
+/* The recorded runs that the viewer shows. */
+
 #define LIBRARY_ID_BYTES 17
 
 /* Writes the id of the run whose record has this path. */
@@ -20,7 +22,7 @@ struct library_run {
 	int64_t size, mtime_ns;
 	size_t place; /* index of its place in `places` */
 	bool seen;
-	char *going; /* sentence of going_look(); NULL: the run has ended, or is not indexed */
+	char *going; /* running_step.sentence; NULL: the run has ended, or is not indexed */
 	const struct run_row *row; /* row of the run in the index; NULL: none */
 	char *shown;               /* row that the page was told; NULL: none yet */
 	int64_t changed;           /* version of the list in which the row changed last */

@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "view/admit.h"
-#include "view/files.h"
-#include "view/going.h"
+#include "view/page_files.h"
+#include "view/running_step.h"
 #include "view/page_edits.h"
 #include "view/page_messages.h"
 #include "view/page_order.h"
@@ -28,11 +28,11 @@ static void page_put_going(struct page *p)
 	const struct record *r = p->run->record;
 	struct pyjson_writer *w = &p->json;
 	auto_arena struct arena arena = ARENA_INIT;
-	struct going g;
+	struct running_step g;
 
 	if (!r->events || r->whole)
 		return;
-	g = going_look(&arena, r->path, r->is_written, (int64_t)r->n_steps);
+	g = running_step_look(&arena, r->path, r->is_written, (int64_t)r->n_steps);
 	pyjson_put_text(w, "going", g.sentence);
 	pyjson_put_bool(w, "is_written", r->is_written);
 	if (!g.live)

@@ -11,10 +11,10 @@
 #include "report/spread.h"
 #include "report/summary.h"
 #include "report/trouble.h"
-#include "view/work.h"
+#include "view/thread_stream.h"
 
 struct report_work {
-	struct view_work work;
+	struct thread_stream work;
 	const struct texts *places;
 };
 
@@ -142,7 +142,7 @@ static void page_report_put(struct pyjson_writer *w, const struct report_doc *do
 /* Reads the rows of all places that have an index. */
 static void page_report_read(struct report_work *q, struct arena *a, struct run_rows *rows)
 {
-	for (size_t i = 0; i < q->places->n && !work_is_stopped(&q->work); i++) {
+	for (size_t i = 0; i < q->places->n && !thread_stream_is_stopped(&q->work); i++) {
 		struct run_index *ix;
 
 		if (run_index_open(q->places->items[i], NULL, &ix, NULL) < 0)
@@ -152,11 +152,11 @@ static void page_report_read(struct report_work *q, struct arena *a, struct run_
 	}
 }
 
-static void page_report_run(struct view_work *w)
+static void page_report_run(struct thread_stream *w)
 {
 	struct report_work *q = (struct report_work *)w;
 	auto_arena struct arena arena = ARENA_INIT;
-	auto_buf struct buf json = BUF_INIT(WORK_EVENTS_BYTES_MAX);
+	auto_buf struct buf json = BUF_INIT(THREAD_STREAM_EVENTS_BYTES_MAX);
 	struct pyjson_writer writer = PYJSON_WRITER_INIT(&json, PYJSON_LINE);
 	struct report_doc doc = { .arena = &arena };
 	struct run_rows rows = { 0 };
@@ -164,7 +164,7 @@ static void page_report_run(struct view_work *w)
 
 	page_report_read(q, &arena, &rows);
 	report_gather(&report, &doc, &rows, &(struct report_choice){ 0 });
-	if (report.n_runs && !work_is_stopped(w)) {
+	if (report.n_runs && !thread_stream_is_stopped(w)) {
 		mix_table(&report);
 		paper_tables(&report);
 		spread_tables(&report);
@@ -173,10 +173,10 @@ static void page_report_run(struct view_work *w)
 		summary_table(&doc);
 	}
 	page_report_put(&writer, &doc);
-	work_tell(w, "report", &json);
+	thread_stream_tell(w, "report", &json);
 }
 
-static void page_report_release(struct view_work *w)
+static void page_report_release(struct thread_stream *w)
 {
 }
 
@@ -185,7 +185,7 @@ void page_report(struct page *p)
 	struct report_work *q = xcalloc(1, sizeof(*q));
 
 	q->places = p->library->places;
-	if (work_start(&q->work, page_report_run, page_report_release, NULL) < 0) {
+	if (thread_stream_start(&q->work, page_report_run, page_report_release, NULL) < 0) {
 		free(q);
 		page_refuse(p, 503, "no thread starts");
 		return;

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "trajectory/export.h"
 #include "view/record.h"
-#include "view/work.h"
+#include "view/thread_stream.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define ITEMS_AT_ONCE 100
 
 struct search_work {
-	struct view_work work;
+	struct thread_stream work;
 	struct arena arena;
 	const char *text;
 	/* part of the text that JSON never escapes; records without it are not parsed */
@@ -180,7 +180,7 @@ static bool search_record(struct search_work *w, const char *path)
 	if (fd < 0 || !search_file_has(fd, w->plain))
 		return false;
 	splitter_init(&splitter, str_ends(path, ".jsonl"));
-	while (!q.found && !work_is_stopped(&w->work) &&
+	while (!q.found && !thread_stream_is_stopped(&w->work) &&
 			search_read(fd, &piece, PIECE_BYTES - 1, splitter.at)) {
 		splitter_bytes(&splitter, piece.data, piece.len, search_take, &q);
 		buf_clear(&piece);
@@ -202,29 +202,30 @@ static void search_one(struct search_work *w, struct search_record *q, size_t i,
 		pyjson_put_i64(found, NULL, (int64_t)w->places[i].step);
 }
 
-static void search_run(struct view_work *work)
+static void search_run(struct thread_stream *work)
 {
 	struct search_work *w = (struct search_work *)work;
 	auto_close int fd = w->places ? fd_open_plain(w->path, NULL) : -1;
 	struct search_record q = { .work = w, .fd = fd, .part = BUF_INIT(RECORD_PART_BYTES_MAX) };
 	size_t i = 0;
 
-	while (i < w->n && !work_is_stopped(work)) {
+	while (i < w->n && !thread_stream_is_stopped(work)) {
 		auto_buf struct buf json = BUF_INIT(65536), count = BUF_INIT(32);
 		struct pyjson_writer writer = PYJSON_WRITER_INIT(&json, PYJSON_LINE);
 
 		pyjson_put_array(&writer, NULL);
-		for (size_t k = 0; k < ITEMS_AT_ONCE && i < w->n && !work_is_stopped(work); k++)
+		for (size_t k = 0; k < ITEMS_AT_ONCE && i < w->n && !thread_stream_is_stopped(work);
+				k++)
 			search_one(w, &q, i++, &writer);
 		pyjson_end_array(&writer);
-		work_tell(work, "found", &json);
+		thread_stream_tell(work, "found", &json);
 		buf_printf(&count, "%zu", i);
-		work_tell(work, "searched", &count);
+		thread_stream_tell(work, "searched", &count);
 	}
 	buf_release(&q.part);
 }
 
-static void search_release(struct view_work *work)
+static void search_release(struct thread_stream *work)
 {
 	struct search_work *w = (struct search_work *)work;
 
@@ -276,7 +277,7 @@ void page_search(struct page *p)
 		search_take_steps(w, p->run->record);
 	else
 		search_take_runs(w, p->library);
-	if (work_start(&w->work, search_run, search_release, NULL) < 0) {
+	if (thread_stream_start(&w->work, search_run, search_release, NULL) < 0) {
 		search_release(&w->work);
 		free(w);
 		page_refuse(p, 503, "no thread starts");

@@ -3,7 +3,7 @@
 #define VIEW_REBUILD_H
 
 #include "base/arena.h"
-#include "view/window.h"
+#include "view/editor_window.h"
 
 /*
  * Rebuilds the texts of files from the steps of a recorded run. Steps show lines by the editor's

@@ -6,7 +6,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "trajectory/event_log.h"
-#include "view/parts.h"
+#include "view/record_parts.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "python/pyjson.h"
 #include "view/library.h"
-#include "view/parts.h"
+#include "view/record_parts.h"
 #include "view/stream.h"
 
 #include <stdbool.h>

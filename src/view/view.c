@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "view/admit.h"
-#include "view/head.h"
+#include "view/answer_head.h"
 #include "view/page.h"
 #include "view/page_order.h"
 #include "web/lws.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/scope.h"
-#include "view/parts.h"
+#include "view/record_parts.h"
 #include "trajectory/splitter.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/window.h"
+#include "view/editor_window.h"
 
 #include "base/mem.h"
 #include "base/scope.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef VIEW_WINDOW_H
-#define VIEW_WINDOW_H
+#ifndef VIEW_EDITOR_WINDOW_H
+#define VIEW_EDITOR_WINDOW_H
 
 #include "base/arena.h"
-#include "view/parts.h"
+#include "view/record_parts.h"
 
 /* Reads what the editor's commands say and show: open, goto, scroll_*, create, edit and insert. */
 

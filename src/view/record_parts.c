@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/parts.h"
+#include "view/record_parts.h"
 
 #include "base/fd.h"
 #include "base/mem.h"

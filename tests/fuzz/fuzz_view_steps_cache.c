@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/scope.h"
-#include "view/kept.h"
-#include "view/parts.h"
+#include "view/steps_cache.h"
+#include "view/record_parts.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -29,14 +29,14 @@ static void check_places(const struct record *r)
 static void check_again(const struct record *r, const char *hash)
 {
 	struct record other = { .path = r->path, .events = r->events };
-	auto_buf struct buf once = BUF_INIT(VIEW_KEPT_BYTES_MAX),
-			    twice = BUF_INIT(VIEW_KEPT_BYTES_MAX);
-	char same[KEPT_HASH_BYTES];
+	auto_buf struct buf once = BUF_INIT(STEPS_CACHE_BYTES_MAX),
+			    twice = BUF_INIT(STEPS_CACHE_BYTES_MAX);
+	char same[STEPS_CACHE_HASH_BYTES];
 
-	kept_put(r, hash, &once);
-	if (!kept_parse(&other, buf_str(&once), once.len, same))
+	steps_cache_put(r, hash, &once);
+	if (!steps_cache_parse(&other, buf_str(&once), once.len, same))
 		__builtin_trap();
-	kept_put(&other, same, &twice);
+	steps_cache_put(&other, same, &twice);
 	if (strcmp(buf_str(&once), buf_str(&twice)) != 0)
 		__builtin_trap();
 	parts_release(&other);
@@ -44,7 +44,7 @@ static void check_again(const struct record *r, const char *hash)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	char path[] = "events.jsonl", hash[KEPT_HASH_BYTES];
+	char path[] = "events.jsonl", hash[STEPS_CACHE_HASH_BYTES];
 	struct record record = { .path = path };
 	char *copy;
 
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	record.events = *data & 1;
 	/* A copy, so that a read behind its end is found. */
 	copy = memcpy(malloc(n - 1), data + 1, n - 1);
-	if (kept_parse(&record, copy, n - 1, hash)) {
+	if (steps_cache_parse(&record, copy, n - 1, hash)) {
 		check_places(&record);
 		check_again(&record, hash);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef VIEW_KEPT_H
-#define VIEW_KEPT_H
+#ifndef VIEW_STEPS_CACHE_H
+#define VIEW_STEPS_CACHE_H
 
 #include "base/buf.h"
 #include "view/steps.h"
@@ -24,22 +24,23 @@
  * is left out. Then the record is read as before.
  */
 
-#define VIEW_KEPT_BYTES_MAX (64L << 20)
+#define STEPS_CACHE_BYTES_MAX (64L << 20)
 
 /* Appends the text of a record. False: this record can't be kept. */
-bool kept_write(const struct record *r, struct buf *out);
+bool steps_cache_write(const struct record *r, struct buf *out);
 
 /* Fills an empty record from the text, if it fits the file. record_refresh() reads the rest. */
-bool kept_read(struct record *r, const char *text, size_t n);
+bool steps_cache_read(struct record *r, const char *text, size_t n);
 
 /* Hash of the last bytes of a record that were read. */
-#define KEPT_HASH_BYTES 65
+#define STEPS_CACHE_HASH_BYTES 65
 
 /* Fills an empty record from the text, without a look at the file. False: the text is damaged, and
- * the record stays empty. For kept_read() and tests. */
-bool kept_parse(struct record *r, const char *text, size_t n, char hash[KEPT_HASH_BYTES]);
+ * the record stays empty. For steps_cache_read() and tests. */
+bool steps_cache_parse(
+		struct record *r, const char *text, size_t n, char hash[STEPS_CACHE_HASH_BYTES]);
 
-/* Appends the text of a record with this hash. For kept_write() and tests. */
-void kept_put(const struct record *r, const char *hash, struct buf *out);
+/* Appends the text of a record with this hash. For steps_cache_write() and tests. */
+void steps_cache_put(const struct record *r, const char *hash, struct buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/head.h"
+#include "view/answer_head.h"
 
 #include "base/http_phrase.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef VIEW_FILES_H
-#define VIEW_FILES_H
+#ifndef VIEW_PAGE_FILES_H
+#define VIEW_PAGE_FILES_H
 
 /* A file of the page in the folder web/, which is part of the program. */
 struct page_file {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/files.h"
+#include "view/page_files.h"
 
 #include "src/view/page-api.js.h"
 #include "src/view/page-app.js.h"

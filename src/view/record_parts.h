@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef VIEW_PARTS_H
-#define VIEW_PARTS_H
+#ifndef VIEW_RECORD_PARTS_H
+#define VIEW_RECORD_PARTS_H
 
 #include "view/steps.h"
 

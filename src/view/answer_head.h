@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef VIEW_HEAD_H
-#define VIEW_HEAD_H
+#ifndef VIEW_ANSWER_HEAD_H
+#define VIEW_ANSWER_HEAD_H
 
 #include "view/request.h"
 
