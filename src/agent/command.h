@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Commands that an agent has besides the shell's: their documentation, and the text of a call. */
+
 struct command_argument {
 	const char *name, *type, *description; /* type and description are "" if not documented */
 	bool required;

@@ -9,6 +9,8 @@
 #include "base/sha256.h"
 #include "config/schema.h"
 
+/* An agent's configuration: the keys of its YAML file, and all that is loaded of it. */
+
 struct state_command_config {
 	const char *name, *code;
 };

@@ -4,6 +4,8 @@
 
 #include "cli/command.h"
 
+/* `fumehood export` of many runs: logs for inspect, conversations, and tables of steps. */
+
 enum export_format { EXPORT_TRAJ, EXPORT_INSPECT, EXPORT_CHAT, EXPORT_STEPS, EXPORT_CSV };
 
 struct export_options {

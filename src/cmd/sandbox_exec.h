@@ -4,6 +4,8 @@
 
 #include "cli/cmd.h"
 
+/* The commands `sandbox exec` and `sandbox shell`. */
+
 extern const struct command command_sandbox_exec, command_sandbox_shell;
 
 #endif

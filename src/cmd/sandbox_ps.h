@@ -4,6 +4,8 @@
 
 #include "cli/cmd.h"
 
+/* The command `sandbox ps`. */
+
 extern const struct command command_sandbox_ps;
 
 #endif

@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+/* The members of an interrupter (fumehood/interrupter.h), which outlives its environment. */
+
 struct fh_interrupter {
 	atomic_uint n_refs;
 	struct cancel cancel; /* the request; its descriptor wakes a thread that drives one

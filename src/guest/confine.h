@@ -7,6 +7,8 @@
 #include <linux/filter.h>
 #include <sys/types.h>
 
+/* Takes rights, resources and capabilities from the processes of a sandbox. */
+
 struct confinement {
 	int groups[GUEST_GROUPS_MAX];
 	uint32_t n_groups;

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Ends closed sandboxes whose PID 1 does not end by itself. ends.c explains how. */
+
 struct ends *ends_new(void);
 /* Maps the memory in which the owner notes each sandbox that it closes: a struct roll. `roll` is
  * its memfd. */

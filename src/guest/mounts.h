@@ -4,6 +4,8 @@
 
 #include "guest/guest.h"
 
+/* Mounts and network of a sandbox, made in the clone that becomes its PID 1. */
+
 struct mounts_request {
 	const struct plan *plan;
 	/* bind i of the sandbox' plan is mounted at TREE_BINDS/<bind_numbers[i]> */

@@ -4,6 +4,8 @@
 
 #include "native/native.h"
 
+/* An owner's list of closed sandboxes, in memory that its nursery reads. */
+
 int roll_open(struct native_owner *owner, struct fh_error *err);
 void roll_release(struct native_owner *owner);
 /* Returns the number for a new sandbox. Any thread may call it. */

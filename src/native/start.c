@@ -23,11 +23,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/*
- * Functions that start and end a sandbox, or start a new shell in it. control.c exchanges messages
- * with its PID 1.
- */
-
 /* Devices of NVIDIA's driver that belong to no single GPU. Every sandbox with a GPU gets those that
  * exist. */
 static const char *const gpu_common[] = { "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",

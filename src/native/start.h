@@ -4,6 +4,11 @@
 
 #include "native/native.h"
 
+/*
+ * Functions that start and end a sandbox, or start a new shell in it. control.c exchanges messages
+ * with its PID 1.
+ */
+
 int start_begin(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
 		struct fh_error *err);
 void start_close(struct sandbox *base);

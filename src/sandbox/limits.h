@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+/* Limits and network of a sandbox. */
+
 enum sandbox_network { NETWORK_NONE, NETWORK_HOST };
 
 /*

@@ -5,6 +5,8 @@
 #include "python/pyjson.h"
 #include "serve/seats.h"
 
+/* A client of the server, whatever its protocol and transport. */
+
 enum client_form {
 	CLIENT_MESSAGE,     /* OpenEnv over a WebSocket: {"type":...,"data":...} */
 	CLIENT_HTTP,        /* OpenEnv over HTTP: data alone, with a status */

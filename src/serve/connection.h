@@ -11,6 +11,8 @@
 
 #include <sys/queue.h>
 
+/* A connection over HTTP or a WebSocket. */
+
 struct net;
 
 #define CONNECTION_CHUNK_BYTES (32L << 10) /* most bytes of an answer that are sent at a time */

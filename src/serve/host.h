@@ -9,6 +9,8 @@
 
 #include <fumehood/env.h>
 
+/* The options of a server, and the state that all its sessions share. */
+
 struct serve_options {
 	struct episode_options episode;
 	struct texts tasks; /* tasks that clients may play; the first is the default */

@@ -7,6 +7,8 @@
 
 #include <sys/queue.h>
 
+/* A session of a server: one client's environment, and the record of its episode. */
+
 enum seat_phase {
 	SEAT_IDLE,
 	SEAT_QUEUED,  /* too many threads open environments: the reset waits */

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The kinds of simulated environments, each one const struct. */
+
 #define SIM_ACTIONS_MAX 6
 
 /* Brings a number of an observation to about -1 to 1, before sensors see it. */

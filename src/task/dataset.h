@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A data set: its files, where each comes from, and the program that makes them. */
+
 #define DATASET_FILES_MAX 10000
 #define DATASET_MODULES_MAX 16
 

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A task as it was loaded: its files, grader, limits and scores. */
+
 #define GRADER_PLAYERS_MAX 2
 #define GRADER_SHARED_MAX (256LL << 20)
 

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* MLGym's record of a run, <task>.traj: its steps, messages and scores. */
+
 struct traj_step {
 	const struct pyjson
 			/* agent's state, a string that holds JSON: {"open_file": ...,
