@@ -1,51 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* long-file: all of its tables share the scales of normalised scores */
 #include "report/spread.h"
 
-#include "base/path.h"
+#include "report/curve.h"
+#include "report/scale.h"
 #include "report/stats.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#define GRID 20                /* most points of a curve over steps or cost */
 #define SPREAD_NAMES_BYTES 400 /* most bytes of the list of tasks in a note */
 
-/* --- normalised scores ------------------------------------------------------------------------ */
-
-/* Best score of all runs of a task. NAN: none. */
-static double spread_best(const struct report *r, size_t task)
-{
-	double best = NAN;
-
-	for (size_t m = 0; m < r->models.n; m++) {
-		double score = report_at(r, task, m)->best[SCORE_ATTEMPT];
-
-		if (report_is_better(&r->tasks[task], score, best))
-			best = score;
-	}
-	return best;
-}
-
-/* Number that makes 1 of `best` and 0 of the baseline. NAN: the task has no such scale. */
-static double spread_scale_of(const struct report_task *task, double best)
-{
-	double scale = best - task->baseline;
-
-	return report_is_better(task, best, task->baseline) && isfinite(scale) ? scale : NAN;
-}
-
-static double spread_scale(const struct report *r, size_t task)
-{
-	return spread_scale_of(&r->tasks[task], spread_best(r, task));
-}
-
-/* A run without a score counts as the baseline: it gained nothing. */
-static double spread_normal(const struct report *r, size_t task, double scale, double score)
-{
-	return isnan(score) ? 0 : (score - r->tasks[task].baseline) / scale;
-}
+/* --- means over tasks ------------------------------------------------------------------------- */
 
 /* Collects the normalised scores of a model. */
 static struct strata spread_strata(const struct report *r, size_t model)
@@ -57,12 +21,12 @@ static struct strata spread_strata(const struct report *r, size_t model)
 	s.values = arena_array(a, r->n_runs + 1, sizeof(double));
 	for (size_t task = 0; task < r->n_tasks; task++) {
 		const struct report_cell *cell = report_at(r, task, model);
-		double scale = spread_scale(r, task);
+		double scale = scale_of(r, task);
 
 		if (isnan(scale) || !cell->n)
 			continue;
 		for (size_t i = 0; i < cell->n; i++)
-			s.values[n++] = spread_normal(r, task, scale, cell->runs[i]->best);
+			s.values[n++] = scale_score(r, task, scale, cell->runs[i]->best);
 		s.begin[++s.n_tasks] = n;
 	}
 	return s;
@@ -204,172 +168,11 @@ static void spread_cells(const struct report *r)
 			spread_add_cell(r, t, task, m);
 }
 
-/* --- scores over steps and cost --------------------------------------------------------------- */
-
-enum axis { AXIS_STEPS, AXIS_COST };
-
-/* Reads the next line of `points`. Returns false at the end. */
-static bool spread_point(const char **at, double *step, double *score, double *cost)
-{
-	char *end;
-
-	if (!*at || !**at)
-		return false;
-	*step = strtod(*at, &end);
-	*score = strtod(end, &end);
-	*cost = strtod(end, &end);
-	if (*end == ' ' && end[1] == '-')
-		*cost = NAN;
-	end = strchr(end, '\n');
-	*at = end ? end + 1 : NULL;
-	return true;
-}
-
-/* Best score of a run up to x on the axis. NAN: none so far. */
-static double spread_until(
-		const struct report_task *task, const struct run_row *row, enum axis axis, double x)
-{
-	const char *at = row->points;
-	double step, score, cost, best = NAN;
-
-	while (spread_point(&at, &step, &score, &cost)) {
-		double where = axis == AXIS_STEPS ? step : cost;
-
-		if (where <= x && report_is_better(task, score, best))
-			best = score;
-	}
-	return best;
-}
-
-/* True if the end of a run was scored by other answers than its validates. */
-static bool spread_is_apart(const struct report *r, size_t task)
-{
-	for (size_t m = 0; m < r->models.n; m++)
-		for (size_t i = 0; i < report_at(r, task, m)->n; i++)
-			if (report_at(r, task, m)->runs[i]->is_apart > 0)
-				return true;
-	return false;
-}
-
-/* The scale of a task's scores over steps. Validates have a scale of their own if the ends were
- * scored by other answers. */
-static double spread_scale_over(const struct report *r, size_t task)
-{
-	double best = NAN;
-
-	if (!spread_is_apart(r, task))
-		return spread_scale(r, task);
-	for (size_t m = 0; m < r->models.n; m++)
-		for (size_t i = 0; i < report_at(r, task, m)->n; i++) {
-			double score = spread_until(&r->tasks[task], report_at(r, task, m)->runs[i],
-					AXIS_STEPS, INFINITY);
-
-			if (report_is_better(&r->tasks[task], score, best))
-				best = score;
-		}
-	return spread_scale_of(&r->tasks[task], best);
-}
-
-static bool spread_has_cost(const struct run_row *row)
-{
-	return !isnan(row->cost) && row->cost > 0;
-}
-
-/* True if the record tells what a run had cost at each of its scores. Only an events.jsonl can. */
-static bool spread_has_step_costs(const struct run_row *row)
-{
-	const char *at = row->points;
-	double step, score, cost;
-
-	while (spread_point(&at, &step, &score, &cost))
-		if (isnan(cost))
-			return false;
-	return str_eq(path_basename(row->path), "events.jsonl");
-}
-
-static bool spread_has_axis(const struct run_row *row, enum axis axis)
-{
-	return axis == AXIS_STEPS ? row->steps > 0
-				  : spread_has_cost(row) && spread_has_step_costs(row);
-}
-
-/* Counts the runs that have a cost, but not at each score. */
-static size_t spread_count_unknown_costs(const struct report *r)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n_runs; i++)
-		n += spread_has_cost(r->runs[i]) && !spread_has_step_costs(r->runs[i]);
-	return n;
-}
-
-/* Points on an axis at which the curves are computed: at equal distances up to `reach`. If an
- * outlier is longer, the end of the longest run is another point. */
-struct spread_grid {
-	double *at;
-	size_t n;
-	double reach;
-};
-
-static struct spread_grid spread_make_grid(const struct report *r, enum axis axis)
-{
-	struct spread_grid grid = { .at = arena_array(r->doc->arena, GRID + 1, sizeof(double)) };
-	double *lengths = arena_array(r->doc->arena, r->n_runs + 1, sizeof(double)), most = 0;
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n_runs; i++)
-		if (spread_has_axis(r->runs[i], axis)) {
-			lengths[n] = axis == AXIS_STEPS ? (double)r->runs[i]->steps
-							: r->runs[i]->cost;
-			most = fmax(most, lengths[n++]);
-		}
-	grid.reach = stats_reach(lengths, n);
-	if (!n)
-		return grid;
-	grid.n = axis == AXIS_STEPS && grid.reach < GRID ? (size_t)grid.reach : GRID;
-	for (size_t i = 0; i < grid.n; i++) {
-		grid.at[i] = grid.reach * (double)(i + 1) / (double)grid.n;
-		if (axis == AXIS_STEPS)
-			grid.at[i] = ceil(grid.at[i]);
-	}
-	if (most > grid.reach)
-		grid.at[grid.n++] = most;
-	return grid;
-}
-
-/* Collects the normalised scores that a model's runs have reached at x. Returns how many. */
-static size_t spread_reached(
-		const struct report *r, size_t model, enum axis axis, double x, double *values)
-{
-	size_t n = 0;
-
-	for (size_t task = 0; task < r->n_tasks; task++) {
-		const struct report_cell *cell = report_at(r, task, model);
-		double scale = spread_scale_over(r, task);
-
-		for (size_t i = 0; !isnan(scale) && i < cell->n; i++)
-			if (spread_has_axis(cell->runs[i], axis))
-				values[n++] = spread_normal(r, task, scale,
-						spread_until(&r->tasks[task], cell->runs[i], axis,
-								x));
-	}
-	return n;
-}
-
 /* False if no run beat the baseline of its task, so that no score can be normalised. */
 static bool spread_is_scaled(const struct report *r)
 {
 	for (size_t task = 0; task < r->n_tasks; task++)
-		if (!isnan(spread_scale(r, task)))
-			return true;
-	return false;
-}
-
-/* False if a model has no run of the tasks that were chosen. */
-static bool spread_has_runs(const struct report *r, size_t model)
-{
-	for (size_t task = 0; task < r->n_tasks; task++)
-		if (report_at(r, task, model)->n)
+		if (!isnan(scale_of(r, task)))
 			return true;
 	return false;
 }
@@ -380,93 +183,6 @@ static bool spread_is_scored(const struct report *r)
 		if (!isnan(r->runs[i]->best))
 			return true;
 	return false;
-}
-
-static struct chart_line spread_new_line(
-		struct arena *a, const char *name, const struct spread_grid *grid)
-{
-	return (struct chart_line){ .name = name,
-		.x = grid->at,
-		.y = arena_array(a, grid->n, sizeof(double)),
-		.low = arena_array(a, grid->n, sizeof(double)),
-		.high = arena_array(a, grid->n, sizeof(double)),
-		.n = grid->n };
-}
-
-/* Sentences about a curve. `unknown` runs are left out. */
-static const char *spread_note(const struct report *r, size_t unknown)
-{
-	static const char note[] =
-			"Interquartile mean of the best normalised scores so far. The band of the "
-			"picture is the middle half of the runs. A run that has ended keeps its score. "
-			"Until its first score a run counts as 0, so a curve falls where first scores "
-			"are worse than the baseline.";
-	auto_buf struct buf out = BUF_INIT(2048);
-	bool is_apart = false;
-
-	for (size_t task = 0; task < r->n_tasks; task++)
-		is_apart = is_apart || spread_is_apart(r, task);
-	buf_add_str(&out, note);
-	if (is_apart)
-		buf_add_str(&out,
-				" If the end of a task's runs is scored by other answers, the curves "
-				"are of validates, and 1 is the best validate.");
-	if (unknown)
-		buf_printf(&out,
-				" Left out are %zu of %zu runs, because their records don't tell what "
-				"each step cost. Those of MLGym don't.",
-				unknown, r->n_runs);
-	return arena_strdup(r->doc->arena, buf_str(&out));
-}
-
-static void spread_over(const struct report *r, enum axis axis)
-{
-	struct report_doc *doc = r->doc;
-	struct spread_grid grid = spread_make_grid(r, axis);
-	struct chart *chart = arena_alloc(doc->arena, sizeof(*chart));
-	struct chart_line *lines = arena_array(doc->arena, r->models.n, sizeof(*lines));
-	double *values = arena_array(doc->arena, r->n_runs + 1, sizeof(double));
-	size_t unknown = axis == AXIS_COST ? spread_count_unknown_costs(r) : 0;
-	size_t *models = arena_array(doc->arena, r->models.n, sizeof(*models));
-	struct texts names = { .items = arena_array(doc->arena, r->models.n, sizeof(char *)) };
-	struct report_table *t;
-
-	if (!grid.n && !unknown)
-		return;
-	for (size_t m = 0; m < r->models.n; m++)
-		if (spread_has_runs(r, m)) {
-			models[names.n] = m;
-			names.items[names.n++] = r->models.items[m];
-		}
-	t = doc_add_named(doc, axis == AXIS_STEPS ? "over-steps" : "over-cost",
-			axis == AXIS_STEPS ? "Score over steps" : "Score over cost",
-			spread_note(r, unknown), axis == AXIS_STEPS ? "Steps" : "$", &names);
-	if (!grid.n)
-		return;
-	for (size_t i = 0; i < names.n; i++)
-		lines[i] = spread_new_line(doc->arena, names.items[i], &grid);
-	for (size_t g = 0; g < grid.n; g++) {
-		struct cell *cells = table_add_row(doc, t);
-
-		cells[0] = axis == AXIS_STEPS ? cell_count(doc, grid.at[g])
-					      : cell_small(doc, grid.at[g], 3);
-		for (size_t i = 0; i < names.n; i++) {
-			size_t n = spread_reached(r, models[i], axis, grid.at[g], values);
-			struct chart_line *line = &lines[i];
-
-			line->y[g] = stats_iqm(values, n);
-			line->low[g] = n ? stats_quantile(values, n, 0.25) : NAN;
-			line->high[g] = n ? stats_quantile(values, n, 0.75) : NAN;
-			cells[i + 1] = cell_number(doc, line->y[g], 3);
-		}
-	}
-	*chart = (struct chart){ .kind = CHART_LINES,
-		.x_title = axis == AXIS_STEPS ? "steps" : "dollars of a run",
-		.y_title = "normalised score",
-		.lines = lines,
-		.n_lines = names.n,
-		.x_high = grid.reach };
-	t->chart = chart;
 }
 
 /* True if each model has runs of a task. */
@@ -515,6 +231,6 @@ void spread_tables(const struct report *r)
 					"normalised.");
 		return;
 	}
-	spread_over(r, AXIS_STEPS);
-	spread_over(r, AXIS_COST);
+	curve_add(r, AXIS_STEPS);
+	curve_add(r, AXIS_COST);
 }
