@@ -46,7 +46,7 @@ struct attached {
 };
 
 struct attach_ends {
-	int streams[3];   /* the program's streams: see run_request */
+	int streams[3];   /* the program's streams: see program_request */
 	int to;           /* our terminal that the program's terminal is relayed to; 0: none */
 	bool input;       /* relay keys to the program's terminal */
 	int terminals[2]; /* socket pair, for the program's terminal from the sandbox */
@@ -175,9 +175,9 @@ static int attach_open_ends(struct attach_ends *ends, struct fh_error *err)
 	ends->input = input;
 	if (ends->to && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends->terminals) < 0)
 		return error_set(err, errno, "make a socket pair");
-	ends->streams[0] = input ? RUN_TERMINAL : typed ? RUN_NOTHING : 0;
-	ends->streams[1] = out ? RUN_TERMINAL : 1;
-	ends->streams[2] = said ? RUN_TERMINAL : 2;
+	ends->streams[0] = input ? STREAM_TERMINAL : typed ? STREAM_NOTHING : 0;
+	ends->streams[1] = out ? STREAM_TERMINAL : 1;
+	ends->streams[2] = said ? STREAM_TERMINAL : 2;
 	return 0;
 }
 
@@ -209,7 +209,7 @@ static int attach_relay(
 }
 
 /* Starts the program. It begins to run once our copies of its descriptors are closed. */
-static int attach_begin(struct attached *program, struct run_request *request,
+static int attach_begin(struct attached *program, struct program_request *request,
 		struct attach_ends *ends, struct fh_error *err)
 {
 	int r = sandbox_run(program->sb, request, &program->id, err);
@@ -263,7 +263,7 @@ static int attach_play(
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	struct attach_ends ends = { .terminals = { -1, -1 } };
-	struct run_request request = { .argv = wanted->argv,
+	struct program_request request = { .argv = wanted->argv,
 		.cwd = wanted->cwd,
 		.user = USER_AGENT,
 		.streams = ends.streams,

@@ -145,7 +145,7 @@ static size_t sink_put(struct pipe_relay *relay, struct sink *s, const char *dat
 static void pipe_relay_take_output(void *arg, int slot, const char *data, size_t n)
 {
 	struct pipe_relay *relay = arg;
-	struct sink *s = &relay->sinks[slot == RUN_STREAM_1 ? 0 : 1];
+	struct sink *s = &relay->sinks[slot == STREAM_PIPE_1 ? 0 : 1];
 	size_t done = sink_put(relay, s, data, n);
 
 	if (done == n)
@@ -211,7 +211,7 @@ struct pipe_relay *pipe_relay_new(struct sandbox *sb, int streams[3])
 	relay->source.number = relay->source.again = -1;
 	for (int i = 0; i < 2; i++) {
 		relay->sinks[i] = (struct sink){ .end = { -1, -1, false },
-			.slot = i ? RUN_STREAM_2 : RUN_STREAM_1,
+			.slot = i ? STREAM_PIPE_2 : STREAM_PIPE_1,
 			.pending = BUF_INIT(GUEST_MESSAGE_MAX) };
 		if (streams[i + 1] == i + 1 && !(i && one))
 			pipe_end_open(&relay->sinks[i].end, i + 1, O_WRONLY);
@@ -225,7 +225,7 @@ struct pipe_relay *pipe_relay_new(struct sandbox *sb, int streams[3])
 	if (streams[0] == 0)
 		pipe_end_open(&relay->source, 0, O_RDONLY);
 	if (relay->source.number >= 0)
-		streams[0] = RUN_INPUT;
+		streams[0] = STREAM_INPUT;
 	/* Block SIGPIPE, so that write() to a closed pipe fails with EPIPE. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGPIPE);

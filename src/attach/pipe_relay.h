@@ -15,7 +15,7 @@
 struct pipe_relay;
 
 /* `streams` become descriptors 0, 1 and 2 of the program. If data of one is relayed, it is replaced
- * by RUN_INPUT, RUN_STREAM_1 or RUN_STREAM_2. */
+ * by STREAM_INPUT, STREAM_PIPE_1 or STREAM_PIPE_2. */
 struct pipe_relay *pipe_relay_new(struct sandbox *sb, int streams[3]);
 void pipe_relay_free(struct pipe_relay *relay);
 

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Cap of a log record; longer records are truncated. */
-#define RECORD_BYTES_MAX 65536
+/* Cap of a log line; longer lines are truncated. */
+#define LOG_LINE_BYTES_MAX 65536
 
 static const char *const level_names[] = {
 	[LOG_DEBUG] = "debug",
@@ -90,27 +90,27 @@ static void log_add_head(struct buf *out, const struct log_options *to, enum log
 	str_add_printable(out, message);
 }
 
-void log_record(const struct log_options *to, enum log_level level, const char *message,
+void log_line(const struct log_options *to, enum log_level level, const char *message,
 		const struct log_field *fields, size_t n)
 {
-	auto_buf struct buf record = BUF_INIT(RECORD_BYTES_MAX);
+	auto_buf struct buf line = BUF_INIT(LOG_LINE_BYTES_MAX);
 
 	if (!to)
 		to = &current;
 	if (level < to->level || (to->fd < 0 && !to->write))
 		return;
-	log_add_head(&record, to, level, message);
+	log_add_head(&line, to, level, message);
 	for (size_t i = 0; i < n; i++) {
 		if (to->json)
-			log_add_json(&record, fields[i].key, fields[i].value);
+			log_add_json(&line, fields[i].key, fields[i].value);
 		else
-			log_add_text(&record, fields[i].key, fields[i].value);
+			log_add_text(&line, fields[i].key, fields[i].value);
 	}
-	buf_add_str(&record, to->json ? "}\n" : "\n");
-	if (record.truncated)
-		record.data[record.len - 1] = '\n';
+	buf_add_str(&line, to->json ? "}\n" : "\n");
+	if (line.truncated)
+		line.data[line.len - 1] = '\n';
 	if (to->write)
-		to->write(to->context, record.data, record.len);
+		to->write(to->context, line.data, line.len);
 	else
-		fd_write_full(to->fd, record.data, record.len);
+		fd_write_full(to->fd, line.data, line.len);
 }

@@ -6,23 +6,22 @@
 #include <stddef.h>
 
 /*
- * The program's log. Only src/run, src/serve and src/view log; other layers return errors. A record
- * is one line. It holds a level, a message and fields as key=value, or all of these as a JSON
- * object.
+ * The program's log. Only src/run, src/serve and src/view log; other layers return errors. A line
+ * holds a level, a message and fields as key=value, or all of these as a JSON object.
  *
- * Thread-safe: each record is one write(2). Errors of write(2) are ignored.
+ * Thread-safe: each line is one write(2). Errors of write(2) are ignored.
  */
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 
 struct log_options {
-	enum log_level level; /* drop records below this level */
+	enum log_level level; /* drop lines below this level */
 	bool json;
-	int fd;    /* descriptor for the log records; -1: none */
-	bool time; /* begin each log record with the UTC time */
-	/* Called with each log record, a line with its newline, instead of writing to fd. NULL:
+	int fd;    /* descriptor for the lines; -1: none */
+	bool time; /* begin each line with the UTC time */
+	/* Called with each line, which ends with a newline, instead of writing to fd. NULL:
 	 * write to fd. */
-	void (*write)(void *context, const char *record, size_t n);
+	void (*write)(void *context, const char *line, size_t n);
 	void *context;
 };
 
@@ -41,8 +40,8 @@ struct log_field {
 	const char *key, *value; /* name and value of a log field; a NULL value is logged as null */
 };
 
-/* Logs a record to `to`. If `to` is NULL, logs to the program's log. */
-void log_record(const struct log_options *to, enum log_level level, const char *message,
+/* Logs a line to `to`. If `to` is NULL, logs to the program's log. */
+void log_line(const struct log_options *to, enum log_level level, const char *message,
 		const struct log_field *fields, size_t n);
 
 #endif

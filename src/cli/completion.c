@@ -6,4 +6,4 @@
 #include "completion.zsh.h"
 
 const char *const completion_shells[] = { "bash", "zsh", "fish", NULL };
-const char *const completion_programs[] = { completion_bash, completion_zsh, completion_fish };
+const char *const completion_scripts[] = { completion_bash, completion_zsh, completion_fish };

@@ -33,9 +33,9 @@ void cmd_help_json(struct buf *out, const struct command *command);
 
 #define CMD_HELP_BYTES (1024 * 1024)
 
-/* completion_shells: names of shells, NULL-terminated. completion_programs: the completion script
+/* completion_shells: names of shells, NULL-terminated. completion_scripts: the completion script
  * of each (completion.c). */
 extern const char *const completion_shells[];
-extern const char *const completion_programs[];
+extern const char *const completion_scripts[];
 
 #endif

@@ -36,7 +36,7 @@ static int help_command_main(struct command_context *ctx)
 	if (o->complete)
 		cmd_complete(&text, ctx->args, ctx->n_args);
 	else if (cmd_given(ctx, "completion"))
-		buf_add_str(&text, completion_programs[o->completion]);
+		buf_add_str(&text, completion_scripts[o->completion]);
 	else if (o->markdown)
 		cmd_help_markdown(&text);
 	else

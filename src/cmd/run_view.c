@@ -225,11 +225,11 @@ void run_view_say(struct run_view *v, const char *sentence)
 		run_view_stay(v, sentence);
 }
 
-void run_view_log(void *view, const char *record, size_t n)
+void run_view_log(void *view, const char *line, size_t n)
 {
 	struct run_view *v = view;
 
-	buf_add(&v->above, record, n);
+	buf_add(&v->above, line, n);
 	run_view_draw(v, true);
 }
 

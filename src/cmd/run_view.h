@@ -43,9 +43,9 @@ void run_view_found(struct run_view *v, const struct episode *e);
 void run_view_ended(struct run_view *v, const struct episode *e);
 void run_view_say(struct run_view *v, const char *sentence);
 
-/* Prints a log record above the redrawn lines. A callback for log_options.write; `view` is the
+/* Prints a log line above the redrawn lines. A callback for log_options.write; `view` is the
  * struct run_view. */
-void run_view_log(void *view, const char *record, size_t n);
+void run_view_log(void *view, const char *line, size_t n);
 
 /* Redraws the lines of progress if `above` has lines, or `now` is set. Also redraws them if
  * RUN_VIEW_INTERVAL_MS has passed since the last drawing. */

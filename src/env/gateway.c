@@ -30,12 +30,12 @@ int gateway_start(struct gateway *g, struct sandbox *sb, struct fh_error *err)
 	gateway_init(g, sb);
 	sandbox_on_output(sb, gateway_take_output, g);
 	r = sandbox_run(sb,
-			&(struct run_request){
+			&(struct program_request){
 					.argv = (const char *const[]){ GATEWAY_NAME, NULL },
 					.program = places_get()->aci,
 					.user = USER_ROOT,
-					.streams = (const int[]){ RUN_INPUT, RUN_STREAM_1,
-							RUN_NOTHING },
+					.streams = (const int[]){ STREAM_INPUT, STREAM_PIPE_1,
+							STREAM_NOTHING },
 					.n_streams = 3,
 			},
 			&g->program, err);
@@ -74,7 +74,7 @@ void gateway_take_output(void *gateway, int slot, const char *data, size_t n)
 {
 	struct gateway *g = gateway;
 
-	if (g->sb && slot == RUN_STREAM_1)
+	if (g->sb && slot == STREAM_PIPE_1)
 		buf_add(&g->calls, data, n);
 }
 

@@ -45,8 +45,8 @@ void path_completion_list(struct sandbox *sb, const char *cwd, const char *start
 
 	if (fd_pipe(&from, &to) < 0)
 		return;
-	const int streams[] = { RUN_NOTHING, to, RUN_NOTHING };
-	const struct run_request request = {
+	const int streams[] = { STREAM_NOTHING, to, STREAM_NOTHING };
+	const struct program_request request = {
 		.argv = argv,
 		.cwd = cwd,
 		.user = USER_AGENT,

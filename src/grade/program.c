@@ -116,7 +116,7 @@ static int program_run(struct program *p)
 {
 	const struct program_plan *plan = &p->plan;
 	int r = sandbox_run(p->sb,
-			&(struct run_request){
+			&(struct program_request){
 					.argv = plan->argv,
 					.env = plan->env,
 					.cwd = plan->cwd,

@@ -24,9 +24,9 @@
 
 /* Values for program_plan.streams, which has descriptors otherwise. */
 enum {
-	PROGRAM_NOTHING = RUN_NOTHING,
-	PROGRAM_LOG = RUN_STREAM_1,    /* output for people, whose last bytes are kept */
-	PROGRAM_RESULT = RUN_STREAM_2, /* output to parse, cut at PROGRAM_RESULT_BYTES */
+	PROGRAM_NOTHING = STREAM_NOTHING,
+	PROGRAM_LOG = STREAM_PIPE_1,    /* output for people, whose last bytes are kept */
+	PROGRAM_RESULT = STREAM_PIPE_2, /* output to parse, cut at PROGRAM_RESULT_BYTES */
 };
 
 /* A program to start. program_start() takes over the descriptors in `streams`, even if it fails.

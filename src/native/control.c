@@ -110,7 +110,7 @@ static size_t control_count(const char *const *list)
 	return n;
 }
 
-static int control_check_run(const struct run_request *request, struct fh_error *err)
+static int control_check_run(const struct program_request *request, struct fh_error *err)
 {
 	if (!control_count(request->argv))
 		return error_say(err, EINVAL, "the program to start has no name");
@@ -142,10 +142,11 @@ static int control_check_run(const struct run_request *request, struct fh_error 
 
 /* --- starting, signalling and interrupting programs ------------------------------------------- */
 
-_Static_assert((int)RUN_NOTHING == (int)SLOT_NOTHING && (int)RUN_STREAM_1 == (int)SLOT_STREAM_1 &&
-				(int)RUN_STREAM_2 == (int)SLOT_STREAM_2 &&
-				(int)RUN_INPUT == (int)SLOT_INPUT &&
-				(int)RUN_TERMINAL == (int)SLOT_TERMINAL,
+_Static_assert((int)STREAM_NOTHING == (int)SLOT_NOTHING &&
+				(int)STREAM_PIPE_1 == (int)SLOT_STREAM_1 &&
+				(int)STREAM_PIPE_2 == (int)SLOT_STREAM_2 &&
+				(int)STREAM_INPUT == (int)SLOT_INPUT &&
+				(int)STREAM_TERMINAL == (int)SLOT_TERMINAL,
 		"the guest has the same numbers");
 
 static int control_send_run(struct native_sandbox *sb, const struct init_run *run, const int *fds,
@@ -158,7 +159,7 @@ static int control_send_run(struct native_sandbox *sb, const struct init_run *ru
 	return channel_send(sb, sb->control, &b, fds, n, err);
 }
 
-int control_run(struct sandbox *base, const struct run_request *request, uint32_t *out_id,
+int control_run(struct sandbox *base, const struct program_request *request, uint32_t *out_id,
 		struct fh_error *err)
 {
 	static const uint8_t users[] = { [USER_AGENT] = RUN_AGENT, [USER_ROOT] = RUN_ROOT };

@@ -9,7 +9,7 @@ void control_set_gone(struct native_sandbox *sb, struct sandbox_event *out);
 /* Returns PID 1's next event without waiting, or SANDBOX_NONE. */
 void control_receive(struct native_sandbox *sb, struct sandbox_event *out);
 
-int control_run(struct sandbox *base, const struct run_request *request, uint32_t *out_id,
+int control_run(struct sandbox *base, const struct program_request *request, uint32_t *out_id,
 		struct fh_error *err);
 int control_pack(struct sandbox *base, const char *folder, const char *except, int to,
 		struct fh_error *err);

@@ -217,7 +217,7 @@ static int env_server_open_env(
 	if (r < 0)
 		return r;
 	if (fh_env_warning(s->env))
-		log_record(NULL, LOG_WARN, fh_env_warning(s->env), NULL, 0);
+		log_line(NULL, LOG_WARN, fh_env_warning(s->env), NULL, 0);
 	fh_env_info(s->env, &s->info);
 	return 0;
 }

@@ -15,13 +15,13 @@
 
 #define LOG_FIELDS_MAX 16
 #define NUMBER_BYTES 32
-#define SCORE_SHOWN 2000 /* most bytes of a step's scores in a log record */
-#define ACTION_SHOWN 200 /* most bytes of an action in a log record; events.jsonl has all */
+#define SCORE_SHOWN 2000 /* most bytes of a step's scores in a log line */
+#define ACTION_SHOWN 200 /* most bytes of an action in a log line; events.jsonl has all */
 
 #define LOG_FIELDS(...) ((const struct log_field[]){ __VA_ARGS__, {} })
 
 /*
- * Writes a record to the log. It has the fields task, episode and step, and those of `more` that
+ * Writes a line to the log. It has the fields task, episode and step, and those of `more` that
  * have a value.
  */
 static void episode_log_write(const struct episode_log *l, enum log_level level,
@@ -37,9 +37,9 @@ static void episode_log_write(const struct episode_log *l, enum log_level level,
 	for (; more->key; more++)
 		if (more->value)
 			fields[n++] = *more;
-	log_record(NULL, level, message, fields, n);
+	log_line(NULL, level, message, fields, n);
 	if (l->file.fd >= 0)
-		log_record(&l->file, level, message, fields, n);
+		log_line(&l->file, level, message, fields, n);
 }
 
 void episode_log_init(struct episode_log *l, const char *task)
@@ -76,7 +76,7 @@ int episode_log_open(
 		return error_set(err, errno, "create '%s'", path);
 	for (int i = 0; i < LOG_WARNINGS_MAX; i++)
 		if (place->warnings[i])
-			log_record(&l->file, LOG_WARN, place->warnings[i], NULL, 0);
+			log_line(&l->file, LOG_WARN, place->warnings[i], NULL, 0);
 	return 0;
 }
 

@@ -9,8 +9,8 @@
 #include <fumehood/env.h>
 
 /*
- * Log of an episode. Each record goes to the program's log (base/log.h), and to a file in the run's
- * folder. The file is text, from LOG_INFO on. Each record names task, step and episode. The episode
+ * Log of an episode. Each line goes to the program's log (base/log.h), and to a file in the run's
+ * folder. The file is text, from LOG_INFO on. Each line names task, step and episode. The episode
  * is the number of the run's folder, or of the reset in `fumehood env`.
  */
 struct episode_log {

@@ -35,7 +35,7 @@ int run_record_open_gym(const struct fh_gym_options *options, const char *out,
 	if (n < 0)
 		return n;
 	if (fh_gym_warning(gym))
-		log_record(NULL, LOG_WARN, fh_gym_warning(gym), NULL, 0);
+		log_line(NULL, LOG_WARN, fh_gym_warning(gym), NULL, 0);
 	n = out ? record_hide_all(gym, out, err) : 0;
 	if (n < 0)
 		fh_gym_close(gym);

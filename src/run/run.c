@@ -91,7 +91,7 @@ static void run_give_up_unpaid(struct run *run)
 	}
 	sentence = xasprintf("%zu run%s not begun: %s", n, n == 1 ? " is" : "s are", why.message);
 	if (n)
-		log_record(NULL, LOG_ERROR, sentence, NULL, 0);
+		log_line(NULL, LOG_ERROR, sentence, NULL, 0);
 }
 
 static void run_begin_next(struct run *run)
@@ -142,7 +142,7 @@ static void run_opened(struct run *run, struct episode *e)
 	 * other in the plan, but openings of two tasks may mix. */
 	warning = episode_warning(e);
 	if (warning && run->warned != e->plan.env->task)
-		log_record(NULL, LOG_WARN, warning, NULL, 0);
+		log_line(NULL, LOG_WARN, warning, NULL, 0);
 	run->warned = e->plan.env->task;
 	if (e->phase == EPISODE_ENDED)
 		run_went_on(run, e);

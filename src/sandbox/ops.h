@@ -48,7 +48,7 @@ struct sandbox_ops {
 	void (*next_event)(struct sandbox *sb, struct sandbox_event *out);
 	int (*clear_requests)(struct sandbox *sb, struct fh_error *err);
 
-	int (*run)(struct sandbox *sb, const struct run_request *request, uint32_t *out_id,
+	int (*run)(struct sandbox *sb, const struct program_request *request, uint32_t *out_id,
 			struct fh_error *err);
 	int (*go)(struct sandbox *sb, uint32_t id, struct fh_error *err);
 	int (*send_signal)(

@@ -143,7 +143,7 @@ int sandbox_clear_requests(struct sandbox *sb, struct fh_error *err)
 
 /* --- programs -------------------------------------------------------------------------------- */
 
-int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t *out_id,
+int sandbox_run(struct sandbox *sb, const struct program_request *request, uint32_t *out_id,
 		struct fh_error *err)
 {
 	return sb->ops->run(sb, request, out_id, err);

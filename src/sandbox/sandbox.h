@@ -218,16 +218,16 @@ int sandbox_clear_requests(struct sandbox *sb, struct fh_error *err);
 /* Users that a program in a sandbox runs as. USER_ROOT: uid 0 of the sandbox, no capabilities. */
 enum sandbox_user { USER_AGENT, USER_ROOT };
 
-/* Values in run_request.streams in place of a descriptor. */
+/* Values in program_request.streams in place of a descriptor. */
 enum {
-	RUN_NOTHING = -1,  /* the program gets /dev/null */
-	RUN_STREAM_1 = -2, /* a pipe whose output goes to the callback of sandbox_on_output() */
-	RUN_STREAM_2 = -3,
-	RUN_INPUT = -4,    /* a pipe with the bytes of sandbox_feed(); for one program at a time */
-	RUN_TERMINAL = -5, /* a new pseudo-terminal of the sandbox */
+	STREAM_NOTHING = -1, /* the program gets /dev/null */
+	STREAM_PIPE_1 = -2,  /* a pipe whose output goes to the callback of sandbox_on_output() */
+	STREAM_PIPE_2 = -3,
+	STREAM_INPUT = -4, /* a pipe with the bytes of sandbox_feed(); for one program at a time */
+	STREAM_TERMINAL = -5, /* a new pseudo-terminal of the sandbox */
 };
 
-struct run_request {
+struct program_request {
 	const char *const *argv; /* argv[0] without a slash is looked up in the sandbox' PATH */
 	/* path of a static executable of this machine to run instead of argv[0]; NULL: none */
 	const char *program;
@@ -237,8 +237,8 @@ struct run_request {
 	const char *cwd;
 	enum sandbox_user user;
 	/*
-	 * Streams that become the program's descriptors 0, 1, 2, ...: RUN_..., or a descriptor of
-	 * the caller, who keeps it. It is an end of a pipe, sealed bytes, a file, or memory of a
+	 * Streams that become the program's descriptors 0, 1, 2, ...: STREAM_..., or a descriptor
+	 * of the caller, who keeps it. It is an end of a pipe, sealed bytes, a file, or memory of a
 	 * fixed size (memfd_create()). Programs of several sandboxes may share such memory: all map
 	 * the same pages. Pipes, bytes and files may be copied; memory that can't be shared is
 	 * -ENOTSUP.
@@ -246,8 +246,8 @@ struct run_request {
 	const int *streams;
 	size_t n_streams;
 	/*
-	 * Socket that gets a byte and the descriptor of the master of RUN_TERMINAL. It gets neither
-	 * if the terminal can't be made. The caller keeps its copy.
+	 * Socket that gets a byte and the descriptor of the master of STREAM_TERMINAL. It gets
+	 * neither if the terminal can't be made. The caller keeps its copy.
 	 */
 	int terminal;
 	/*
@@ -259,7 +259,7 @@ struct run_request {
 
 /* Starts a program in a sandbox without waiting. When the program ends, the event SANDBOX_EXITED
  * has *out_id. */
-int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t *out_id,
+int sandbox_run(struct sandbox *sb, const struct program_request *request, uint32_t *out_id,
 		struct fh_error *err);
 int sandbox_go(struct sandbox *sb, uint32_t id, struct fh_error *err);
 
@@ -268,7 +268,7 @@ int sandbox_signal(struct sandbox *sb, uint32_t id, int signal_number, struct fh
 
 /*
  * Callback for output of the shell and of programs, called within sandbox_next_event(). `slot` is 0
- * for the shell, else RUN_STREAM_1 or RUN_STREAM_2. The callback must copy `data`, and may call
+ * for the shell, else STREAM_PIPE_1 or STREAM_PIPE_2. The callback must copy `data`, and may call
  * sandbox_hold_output().
  */
 typedef void sandbox_take_output(void *arg, int slot, const char *data, size_t n);
@@ -285,7 +285,7 @@ int sandbox_shut_output(struct sandbox *sb, uint32_t id, int slot, struct fh_err
 
 #define SANDBOX_FEED_MAX 61440
 /*
- * Writes n bytes to a program's input, the pipe of RUN_INPUT. Call it once after each
+ * Writes n bytes to a program's input, the pipe of STREAM_INPUT. Call it once after each
  * SANDBOX_HUNGRY. n = 0 ends the input.
  */
 int sandbox_feed(struct sandbox *sb, const void *data, size_t n, struct fh_error *err);

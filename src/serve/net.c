@@ -170,7 +170,7 @@ static int net_callback(
 
 static void net_log(int level, const char *line)
 {
-	log_record(NULL, LOG_DEBUG, "libwebsockets", &(struct log_field){ "line", line }, 1);
+	log_line(NULL, LOG_DEBUG, "libwebsockets", &(struct log_field){ "line", line }, 1);
 }
 
 /* Raises the limit of descriptors to what the sessions need, as far as that is allowed. */

@@ -55,7 +55,7 @@ static void page_messages_read(struct page *p, struct conversation_view *c, int6
 
 	c->history.arena = &c->arena;
 	for (c->n = 0; c->n < r->n_messages; c->n++) {
-		const struct record_place *m = &r->messages[c->n];
+		const struct record_range *m = &r->messages[c->n];
 		struct arena arena = ARENA_INIT;
 		const struct pyjson *v = page_read(p, &arena, m->begin, m->end, &text);
 		const struct pyjson *demo = pyjson_get(v, "is_demo");
@@ -124,7 +124,7 @@ void page_put_fault(struct page *p, const struct record_fault *fault)
 	auto_buf struct buf text = BUF_INIT(RECORD_PART_BYTES_MAX);
 	auto_buf struct buf reply = BUF_INIT(RECORD_PART_BYTES_MAX);
 	auto_arena struct arena arena = ARENA_INIT;
-	const struct pyjson *v = page_read(p, &arena, fault->place.begin, fault->place.end, &text);
+	const struct pyjson *v = page_read(p, &arena, fault->range.begin, fault->range.end, &text);
 
 	export_add_reply(&reply, v);
 	pyjson_put_object(&p->json, NULL);
@@ -137,7 +137,7 @@ void page_put_fault(struct page *p, const struct record_fault *fault)
 static void page_messages_put(struct page *p, const struct conversation_view *c, size_t i)
 {
 	auto_buf struct buf text = BUF_INIT(RECORD_PART_BYTES_MAX);
-	const struct record_place *m = &p->run->record->messages[i];
+	const struct record_range *m = &p->run->record->messages[i];
 	struct pyjson_writer *w = &p->json;
 	struct arena arena = ARENA_INIT;
 	const struct pyjson *v = page_read(p, &arena, m->begin, m->end, &text);

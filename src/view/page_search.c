@@ -27,12 +27,12 @@ struct search_work {
 	struct search_run {
 		const char *id, *path;
 	} * runs;
-	/* places of one record, which are searched in place of runs; NULL: none. Rejected replies
+	/* ranges of one record, which are searched instead of runs; NULL: none. Rejected replies
 	 * come before their step. */
-	struct search_place {
-		struct record_place place;
+	struct search_range {
+		struct record_range range;
 		size_t step; /* counts from 1 */
-	} * places;
+	} * ranges;
 	const char *path;
 };
 
@@ -121,8 +121,8 @@ static bool search_step(const struct search_record *q, const struct pyjson *step
 	return false;
 }
 
-/* True if a step or a rejected reply that lies in this place of the record has the text. */
-static bool search_place(struct search_record *q, bool is_event, struct record_place place)
+/* True if a step or a rejected reply that lies in this range of the record has the text. */
+static bool search_range(struct search_record *q, bool is_event, struct record_range range)
 {
 	struct pyjson_source source = { .name = "record" };
 	auto_arena struct arena arena = ARENA_INIT;
@@ -130,9 +130,9 @@ static bool search_place(struct search_record *q, bool is_event, struct record_p
 	const char *kind;
 
 	buf_clear(&q->part);
-	while ((int64_t)q->part.len < place.end - place.begin)
-		if (!search_read(q->fd, &q->part, (size_t)(place.end - place.begin) - q->part.len,
-				    place.begin + (int64_t)q->part.len))
+	while ((int64_t)q->part.len < range.end - range.begin)
+		if (!search_read(q->fd, &q->part, (size_t)(range.end - range.begin) - q->part.len,
+				    range.begin + (int64_t)q->part.len))
 			return false;
 	if (!search_has(q->part.data, q->part.len, q->work->plain))
 		return false;
@@ -151,7 +151,7 @@ static void search_take(void *user, enum record_part kind, int64_t begin, int64_
 	struct search_record *q = user;
 
 	if (!q->found && (kind == PART_EVENT || kind == PART_STEP))
-		q->found = search_place(q, kind == PART_EVENT, (struct record_place){ begin, end });
+		q->found = search_range(q, kind == PART_EVENT, (struct record_range){ begin, end });
 }
 
 /* True if the file has the plain word anywhere. Pieces overlap by its length. */
@@ -193,19 +193,19 @@ static bool search_record(struct search_work *w, const char *path)
 static void search_one(struct search_work *w, struct search_record *q, size_t i,
 		struct pyjson_writer *found)
 {
-	if (!w->places) {
+	if (!w->ranges) {
 		if (search_record(w, w->runs[i].path))
 			pyjson_put_text(found, NULL, w->runs[i].id);
 		return;
 	}
-	if (search_place(q, false, w->places[i].place))
-		pyjson_put_i64(found, NULL, (int64_t)w->places[i].step);
+	if (search_range(q, false, w->ranges[i].range))
+		pyjson_put_i64(found, NULL, (int64_t)w->ranges[i].step);
 }
 
 static void search_run(struct thread_stream *work)
 {
 	struct search_work *w = (struct search_work *)work;
-	auto_close int fd = w->places ? fd_open_plain(w->path, NULL) : -1;
+	auto_close int fd = w->ranges ? fd_open_plain(w->path, NULL) : -1;
 	struct search_record q = { .work = w, .fd = fd, .part = BUF_INIT(RECORD_PART_BYTES_MAX) };
 	size_t i = 0;
 
@@ -247,11 +247,11 @@ static void search_take_steps(struct search_work *w, const struct record *r)
 	size_t fault = 0;
 
 	w->path = arena_strdup(&w->arena, r->path);
-	w->places = arena_array(&w->arena, r->n_steps + r->n_faults, sizeof(*w->places));
+	w->ranges = arena_array(&w->arena, r->n_steps + r->n_faults, sizeof(*w->ranges));
 	for (size_t i = 0; i < r->n_steps; i++) {
 		for (; fault < r->n_faults && r->faults[fault].step <= i; fault++)
-			w->places[w->n++] = (struct search_place){ r->faults[fault].place, i + 1 };
-		w->places[w->n++] = (struct search_place){ { r->steps[i].begin, r->steps[i].end },
+			w->ranges[w->n++] = (struct search_range){ r->faults[fault].range, i + 1 };
+		w->ranges[w->n++] = (struct search_range){ { r->steps[i].begin, r->steps[i].end },
 			i + 1 };
 	}
 }

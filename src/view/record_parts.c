@@ -242,7 +242,7 @@ void parts_release(struct record *r)
 void parts_add_message(struct record *r, int64_t begin, int64_t end)
 {
 	r->messages = xgrow(r->messages, r->n_messages, sizeof(*r->messages));
-	r->messages[r->n_messages++] = (struct record_place){ begin, end };
+	r->messages[r->n_messages++] = (struct record_range){ begin, end };
 }
 
 void parts_add_fault(struct record *r, const struct record_fault *fault)
@@ -320,7 +320,7 @@ static void parts_take_event(struct record *r, const struct run_part *p, const s
 		r->coming |= pyjson_get(event, "is_hint") ? RECORD_HINT : 0;
 	} else if (str_eq(kind, "fault")) {
 		parts_add_fault(r,
-				&(struct record_fault){ .place = { p->begin, p->end },
+				&(struct record_fault){ .range = { p->begin, p->end },
 						.step = r->n_steps,
 						.message = r->n_messages });
 		r->coming |= export_is_blocked(event) ? RECORD_BLOCKED : RECORD_FORMAT;

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 /*
- * A recorded run: an events.jsonl, or a .traj, also of MLGym. Only the places of its steps are
+ * A recorded run: an events.jsonl, or a .traj, also of MLGym. Only the ranges of its steps are
  * kept, and what the timeline shows of each. Texts are read again when they are asked for, so that
  * a large record takes little memory.
  */
@@ -46,13 +46,14 @@ struct record_step {
 	char *row;  /* JSON of the members above for the page; NULL: not written yet */
 };
 
-struct record_place {
+/* Bytes of a part in the file of the record. */
+struct record_range {
 	int64_t begin, end;
 };
 
 /* A reply that led to no step. */
 struct record_fault {
-	struct record_place place;
+	struct record_range range;
 	size_t step;    /* number of steps before it */
 	size_t message; /* number of messages before it */
 };
@@ -68,7 +69,7 @@ struct record {
 	unsigned epoch;
 	struct record_step *steps;
 	size_t n_steps;
-	struct record_place *messages;
+	struct record_range *messages;
 	size_t n_messages;
 	struct record_fault *faults; /* in the order of the file */
 	size_t n_faults;

@@ -141,8 +141,8 @@ void steps_cache_put(const struct record *r, const char *hash, struct buf *out)
 		buf_printf(out, "[%lld,%lld]\n", (long long)r->messages[i].begin,
 				(long long)r->messages[i].end);
 	for (size_t i = 0; i < r->n_faults; i++)
-		buf_printf(out, "[%lld,%lld,%zu,%zu]\n", (long long)r->faults[i].place.begin,
-				(long long)r->faults[i].place.end, r->faults[i].step,
+		buf_printf(out, "[%lld,%lld,%zu,%zu]\n", (long long)r->faults[i].range.begin,
+				(long long)r->faults[i].range.end, r->faults[i].step,
 				r->faults[i].message);
 }
 
@@ -180,7 +180,7 @@ static bool steps_cache_take_count(
 	return pyjson_i64(v, out) && *out >= low && *out <= high;
 }
 
-static bool steps_cache_take_place(
+static bool steps_cache_take_range(
 		const struct pyjson **at, int64_t size, int64_t *begin, int64_t *end)
 {
 	return steps_cache_take_count(at, 0, size, begin) &&
@@ -199,7 +199,7 @@ static bool steps_cache_take_step(struct record *r, const struct pyjson *at)
 	struct record_step s = { 0 };
 	int64_t exit_code, marks;
 
-	if (!steps_cache_take_place(&at, r->size, &s.begin, &s.end) ||
+	if (!steps_cache_take_range(&at, r->size, &s.begin, &s.end) ||
 			!steps_cache_take_real(&at, &s.duration_s) ||
 			!steps_cache_take_real(&at, &s.score) ||
 			!steps_cache_take_count(&at, INT_MIN, INT_MAX, &exit_code) ||
@@ -219,7 +219,7 @@ static bool steps_cache_take_fault(struct record *r, const struct pyjson *at)
 	struct record_fault f;
 	int64_t step, message;
 
-	if (!steps_cache_take_place(&at, r->size, &f.place.begin, &f.place.end) ||
+	if (!steps_cache_take_range(&at, r->size, &f.range.begin, &f.range.end) ||
 			!steps_cache_take_count(&at, 0, (int64_t)r->n_steps, &step) ||
 			!steps_cache_take_count(&at, 0, (int64_t)r->n_messages, &message))
 		return false;
@@ -240,7 +240,7 @@ static bool steps_cache_take_line(struct record *r, const struct pyjson *line)
 		return steps_cache_take_step(r, at);
 	if (line->n == FAULT_VALUES)
 		return steps_cache_take_fault(r, at);
-	if (line->n != PLACE_VALUES || !steps_cache_take_place(&at, r->size, &begin, &end))
+	if (line->n != PLACE_VALUES || !steps_cache_take_range(&at, r->size, &begin, &end))
 		return false;
 	parts_add_message(r, begin, end);
 	return true;

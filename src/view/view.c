@@ -396,7 +396,7 @@ static int view_callback(
 
 static void view_log(int level, const char *line)
 {
-	log_record(NULL, LOG_DEBUG, "libwebsockets", &(struct log_field){ "line", line }, 1);
+	log_line(NULL, LOG_DEBUG, "libwebsockets", &(struct log_field){ "line", line }, 1);
 }
 
 static int view_open(struct view *v, struct fh_error *err)

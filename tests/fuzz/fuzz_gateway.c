@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		size_t size;
 		const uint8_t *bytes = input_bytes(&in, &size);
 
-		gateway_take_output(&g, RUN_STREAM_1, (const char *)bytes, size);
+		gateway_take_output(&g, STREAM_PIPE_1, (const char *)bytes, size);
 		while (gateway_next(&g, &call)) {
 			check(g.port > 0 && g.port <= UINT16_MAX);
 			if (!call.line)

@@ -112,10 +112,11 @@ static inline int wait_exit(struct sandbox *sb, uint32_t id)
 
 /* Runs a program and waits for its end. A program whose output does not fit into a pipe would block
  * for ever. */
-static inline const struct ran *run_request(struct sandbox *sb, const struct run_request *request)
+static inline const struct ran *program_request(
+		struct sandbox *sb, const struct program_request *request)
 {
 	static struct ran ran;
-	struct run_request with_streams = *request;
+	struct program_request with_streams = *request;
 	auto_close int in = -1;
 	auto_close int out = -1;
 	uint32_t id;
@@ -140,18 +141,18 @@ static inline const struct ran *run_request(struct sandbox *sb, const struct run
 
 static inline const struct ran *run_script(struct sandbox *sb, const char *script)
 {
-	struct run_request request = { .argv = NULL };
+	struct program_request request = { .argv = NULL };
 
 	request.argv = (const char *const[]){ "bash", "-c", script, NULL };
-	return run_request(sb, &request);
+	return program_request(sb, &request);
 }
 
 static inline const struct ran *run_python(struct sandbox *sb, const char *script)
 {
-	struct run_request request = { .argv = NULL };
+	struct program_request request = { .argv = NULL };
 
 	request.argv = (const char *const[]){ "python3", "-ISc", script, NULL };
-	return run_request(sb, &request);
+	return program_request(sb, &request);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */

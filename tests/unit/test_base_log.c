@@ -38,7 +38,7 @@ static const char *end(int fd)
 
 static void say(enum log_level level, const char *message)
 {
-	log_record(NULL, level, message, NULL, 0);
+	log_line(NULL, level, message, NULL, 0);
 }
 
 static void test_text(void **state)
@@ -50,8 +50,8 @@ static void test_text(void **state)
 
 	(void)state;
 	say(LOG_DEBUG, "dropped");
-	log_record(NULL, LOG_INFO, "episode over", over, ARRAY_SIZE(over));
-	log_record(NULL, LOG_WARN, "odd\x1b[31m", &odd, 1);
+	log_line(NULL, LOG_INFO, "episode over", over, ARRAY_SIZE(over));
+	log_line(NULL, LOG_WARN, "odd\x1b[31m", &odd, 1);
 	assert_string_equal(end(fd),
 			"info: episode over task=titanic why=\"it is done\" empty=\"\" "
 			"none=null word=\"null\"\n"
@@ -65,7 +65,7 @@ static void test_json(void **state)
 
 	(void)state;
 	say(LOG_WARN, "dropped");
-	log_record(NULL, LOG_ERROR, "it \"broke\"", fields, ARRAY_SIZE(fields));
+	log_line(NULL, LOG_ERROR, "it \"broke\"", fields, ARRAY_SIZE(fields));
 	assert_string_equal(end(fd),
 			"{\"level\":\"error\",\"message\":\"it \\\"broke\\\"\","
 			"\"path\":\"a\\\\xff\",\"none\":null}\n");
@@ -96,7 +96,7 @@ static void test_a_record_is_one_line(void **state)
 
 	(void)state;
 	memset(huge, 'x', sizeof(huge) - 1);
-	log_record(NULL, LOG_INFO, "huge", &field, 1);
+	log_line(NULL, LOG_INFO, "huge", &field, 1);
 	text = end(fd);
 	assert_true(strlen(text) <= 65536);
 	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
@@ -115,9 +115,9 @@ static void test_a_log_of_its_own(void **state)
 	int fd = begin((struct log_options){ .level = LOG_ERROR });
 
 	(void)state;
-	log_record(&own, LOG_INFO, "dropped", NULL, 0);
-	log_record(&own, LOG_WARN, "kept", fields, 2);
-	log_record(NULL, LOG_ERROR, "the program's", fields, 1);
+	log_line(&own, LOG_INFO, "dropped", NULL, 0);
+	log_line(&own, LOG_WARN, "kept", fields, 2);
+	log_line(NULL, LOG_ERROR, "the program's", fields, 1);
 	assert_string_equal(text, "warn: kept key=\"a b\" none=null\n");
 	assert_string_equal(end(fd), "error: the program's key=\"a b\"\n");
 }

@@ -193,7 +193,7 @@ static void test_workspace_replaced(void **state)
 static void test_get_while_replaced(void **state)
 {
 	uint32_t id;
-	struct run_request request = { .argv = NULL };
+	struct program_request request = { .argv = NULL };
 	int n_texts = 0, n_links = 0;
 
 	request.argv = (const char *const[]){ "python3", "-ISc",
@@ -253,7 +253,7 @@ static void test_answers_that_came_already(void **state)
 static void test_get_while_changed(void **state)
 {
 	uint32_t id;
-	struct run_request request = { .argv = NULL };
+	struct program_request request = { .argv = NULL };
 
 	request.argv = (const char *const[]){ "python3", "-ISc",
 		"import os\n"
@@ -415,7 +415,7 @@ static void test_events_meanwhile(void **state)
 	int r;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
-		struct run_request request = { .argv = NULL };
+		struct program_request request = { .argv = NULL };
 
 		request.argv = (const char *const[]){ "true", NULL };
 		assert_done(sandbox_run(sb, &request, &ids[i], &error));
@@ -429,7 +429,7 @@ static void test_after_its_end(void **state)
 {
 	struct sandbox_event event;
 	uint32_t id;
-	struct run_request request = { .argv = NULL };
+	struct program_request request = { .argv = NULL };
 	int fds[SANDBOX_FDS], fd = -1;
 
 	request.user = USER_ROOT;

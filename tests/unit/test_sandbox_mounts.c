@@ -101,11 +101,11 @@ static void test_read_only(void **state)
 			"touch /data; mv /data/a /data/c; ln /data/a /tmp/a; truncate -s 0 /data/inner/b; "
 			"cat /data/a; grep ' /data ' /proc/self/mountinfo | cut -d ' ' -f 6";
 	struct sandbox *sb = start_with(&bind, 1);
-	struct run_request request = { .argv = NULL };
+	struct program_request request = { .argv = NULL };
 
 	request.argv = (const char *const[]){ "bash", "-c", script, NULL };
 	for (int i = 0; i < 2; i++) {
-		const struct ran *ran = run_request(sb, &request);
+		const struct ran *ran = program_request(sb, &request);
 
 		assert_has(ran->output, "in a\nro,nosuid,nodev");
 		assert_lacks(ran->output, "rw,");
@@ -228,12 +228,12 @@ static void test_bare(void **state)
 		{ "/lib64", "/lib64" }, { scratch_path("data"), "/in" } };
 	struct sandbox *sb = start_sandbox(&(struct sandbox_options){
 			.role = SANDBOX_PROGRAM, .binds = binds, .n_binds = ARRAY_SIZE(binds) });
-	struct run_request request = { .argv = NULL };
+	struct program_request request = { .argv = NULL };
 
 	request.argv = (const char *const[]){ "bash", "-c",
 		"cat /in/a; echo $PWD; ls -A / /dev /tmp", NULL };
 	request.cwd = "/";
-	assert_string_equal(run_request(sb, &request)->output,
+	assert_string_equal(program_request(sb, &request)->output,
 			"in a\n/\n/:\ndev\nhome\nin\nlib\nlib64\nproc\nrun\ntmp\nusr\n\n"
 			"/dev:\nfd\nfull\nnull\nptmx\npts\nrandom\nshm\nstderr\nstdin\nstdout\ntty\n"
 			"urandom\nzero\n\n/tmp:\n");

@@ -153,7 +153,7 @@ static const struct {
 static void test_refused(void **state)
 {
 	struct sandbox *sb = start_sandbox(&(struct sandbox_options){ .layer = "empty" });
-	struct run_request request = { .argv = NULL };
+	struct program_request request = { .argv = NULL };
 	auto_buf struct buf script = BUF_INIT(65536);
 	auto_buf struct buf expected = BUF_INIT(65536);
 
@@ -169,7 +169,7 @@ static void test_refused(void **state)
 	assert_done(put_file(sb, "/tmp", "script", script.data, script.len, 0644));
 	request.argv = (const char *const[]){ "python3", "-IS", "/tmp/script", NULL };
 	for (request.user = USER_AGENT;; request.user = USER_ROOT) {
-		const struct ran *ran = run_request(sb, &request);
+		const struct ran *ran = program_request(sb, &request);
 		const char *got = ran->output, *want = buf_str(&expected);
 
 		while (*got && *want) { /* skip to the first line that differs */

@@ -29,10 +29,10 @@ static int close_sandbox(void **state)
 
 static const struct ran *run_list(const char *const *argv)
 {
-	struct run_request request = { .argv = NULL };
+	struct program_request request = { .argv = NULL };
 
 	request.argv = argv;
-	return run_request(sb, &request);
+	return program_request(sb, &request);
 }
 
 #define RUN(...) run_list((const char *const[]){ __VA_ARGS__, NULL })
@@ -77,38 +77,38 @@ static void test_given_environment(void **state)
 {
 	static const char *const env[] = { "A=1", "B=two words", "PATH=/nowhere:/usr/bin", NULL };
 	static const char *const none[] = { NULL };
-	struct run_request request = { .argv = NULL };
+	struct program_request request = { .argv = NULL };
 
 	request.argv = (const char *const[]){ "env", NULL };
 	request.env = env;
-	assert_string_equal(run_request(sb, &request)->output,
+	assert_string_equal(program_request(sb, &request)->output,
 			"A=1\nB=two words\nPATH=/nowhere:/usr/bin\n");
 	request.env = none;
 	request.argv = (const char *const[]){ "/usr/bin/env", NULL };
-	assert_string_equal(run_request(sb, &request)->output, "");
+	assert_string_equal(program_request(sb, &request)->output, "");
 }
 
 static void test_working_directory(void **state)
 {
-	struct run_request request = { .argv = NULL };
+	struct program_request request = { .argv = NULL };
 
 	request.argv = (const char *const[]){ "/bin/pwd", NULL };
 	request.cwd = "/usr/lib";
-	assert_string_equal(run_request(sb, &request)->output, "/usr/lib\n");
+	assert_string_equal(program_request(sb, &request)->output, "/usr/lib\n");
 	request.cwd = "/no/such/folder";
-	assert_int_equal(run_request(sb, &request)->status, 125);
-	assert_has(run_request(sb, &request)->output, "enter '/no/such/folder': No such file");
+	assert_int_equal(program_request(sb, &request)->status, 125);
+	assert_has(program_request(sb, &request)->output, "enter '/no/such/folder': No such file");
 	request.cwd = NULL;
 	RUN("rm", "-r", "/home/agent/workspace");
-	assert_string_equal(run_request(sb, &request)->output, "/\n");
+	assert_string_equal(program_request(sb, &request)->output, "/\n");
 	RUN("mkdir", "/home/agent/workspace");
-	assert_string_equal(run_request(sb, &request)->output, "/home/agent/workspace\n");
+	assert_string_equal(program_request(sb, &request)->output, "/home/agent/workspace\n");
 }
 
 /* uid 0 in a sandbox has no capability: it can't change files of others, or mount. */
 static void test_root_user(void **state)
 {
-	struct run_request request = { .argv = NULL };
+	struct program_request request = { .argv = NULL };
 
 	request.user = USER_ROOT;
 	request.argv = (const char *const[]){ "bash", "-c",
@@ -116,7 +116,7 @@ static void test_root_user(void **state)
 		"touch /etc/x /usr/x 2>&1; chown 1000 /tmp 2>&1; mount -t tmpfs x /mnt 2>&1 | head -1",
 		NULL };
 	RUN("bash", "-c", "echo x >~/secret; chmod 600 ~/secret");
-	assert_string_equal(run_request(sb, &request)->output,
+	assert_string_equal(program_request(sb, &request)->output,
 			"0\n0000000000000000\ncat: /home/agent/secret: Permission denied\n"
 			"touch: cannot touch '/etc/x': Read-only file system\n"
 			"touch: cannot touch '/usr/x': Read-only file system\n"
@@ -127,7 +127,7 @@ static void test_root_user(void **state)
 static void test_descriptors(void **state)
 {
 	auto_close int file = memfd_create("file", MFD_CLOEXEC);
-	struct run_request request = { .argv = NULL };
+	struct program_request request = { .argv = NULL };
 	char text[64] = "";
 	uint32_t id;
 
@@ -145,7 +145,7 @@ static void test_descriptors(void **state)
 
 static void test_no_descriptors(void **state)
 {
-	struct run_request request = { .argv = NULL };
+	struct program_request request = { .argv = NULL };
 	uint32_t id;
 
 	request.argv = (const char *const[]){ "python3", "-ISc",
@@ -160,17 +160,17 @@ static void test_no_descriptors(void **state)
 /* The owner may run a program by its own path, which need not exist in the sandbox. */
 static void test_program_of_the_owner(void **state)
 {
-	struct run_request request = { .program = places_get()->aci };
+	struct program_request request = { .program = places_get()->aci };
 	struct sandbox *bare;
 
 	request.argv = (const char *const[]){ "validate", "--help", NULL };
-	assert_has(run_request(sb, &request)->output, "validate: score");
+	assert_has(program_request(sb, &request)->output, "validate: score");
 	bare = start_sandbox(&(struct sandbox_options){ .role = SANDBOX_PROGRAM });
-	assert_has(run_request(bare, &request)->output, "validate: score");
+	assert_has(program_request(bare, &request)->output, "validate: score");
 	assert_int_equal(run_script(bare, "true")->status, 127); /* no programs of the host */
 	sandbox_close(bare);
 	request.program = "/etc/passwd";
-	assert_int_equal(run_request(sb, &request)->status, 126);
+	assert_int_equal(program_request(sb, &request)->status, 126);
 }
 
 static void test_signals(void **state)
@@ -186,7 +186,7 @@ static void test_signals(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct run_request request = { .argv = NULL };
+		struct program_request request = { .argv = NULL };
 		char up[8];
 		uint32_t id;
 		int pair[2];
@@ -217,13 +217,13 @@ static void test_many_at_once(void **state)
 	RUN("mkfifo", "/tmp/go0", "/tmp/go1");
 	for (int i = 0; i < N; i++) {
 		auto_free char *script = xasprintf("read x <>/tmp/go%d; exit %d", i % 2, i);
-		struct run_request request = { .argv = NULL };
+		struct program_request request = { .argv = NULL };
 
 		request.argv = (const char *const[]){ "bash", "-c", script, NULL };
 		assert_done(sandbox_run(sb, &request, &ids[i], &error));
 	}
 	/* If the most programs run already, the next request ends with status 125. */
-	struct run_request request = { .argv = NULL };
+	struct program_request request = { .argv = NULL };
 
 	request.argv = (const char *const[]){ "true", NULL };
 	assert_done(sandbox_run(sb, &request, &id, &error));
@@ -249,7 +249,7 @@ static void test_too_much(void **state)
 {
 	static const char *args[GUEST_ARGS_MAX + 2], *env[GUEST_ENV_MAX + 2];
 	auto_free char *text = malloc(GUEST_MESSAGE_MAX + 1);
-	struct run_request request = { .argv = NULL };
+	struct program_request request = { .argv = NULL };
 	int fds[GUEST_FDS_MAX + 1] = { 0 };
 	uint32_t id;
 
@@ -267,7 +267,7 @@ static void test_too_much(void **state)
 	request.env = env;
 	assert_int_equal(sandbox_run(sb, &request, &id, &error), -E2BIG);
 	env[GUEST_ENV_MAX] = NULL;
-	assert_int_equal(run_request(sb, &request)->status, 0);
+	assert_int_equal(program_request(sb, &request)->status, 0);
 	request.env = NULL;
 	request.n_streams = GUEST_FDS_MAX + 1;
 	request.streams = fds;
