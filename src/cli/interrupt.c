@@ -64,11 +64,11 @@ int interrupt_soft_fd(void)
 	return soft_fd;
 }
 
-bool interrupt_take_soft(void)
+uint64_t interrupt_take_soft(void)
 {
-	eventfd_t times;
+	eventfd_t times = 0;
 
-	return soft_fd >= 0 && eventfd_read(soft_fd, &times) == 0;
+	return soft_fd >= 0 && eventfd_read(soft_fd, &times) == 0 ? times : 0;
 }
 
 int interrupt_fd(void)

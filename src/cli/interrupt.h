@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * Catches SIGINT, SIGQUIT, SIGTERM and SIGHUP. After the first signal the command ends in order.
@@ -17,10 +18,10 @@ int interrupt_fd(void);
 bool interrupt_wanted(void);
 
 /* In soft mode SIGINT does not end the command. It makes the descriptor of interrupt_soft_fd()
- * readable, until interrupt_take_soft() is called. */
+ * readable, until interrupt_take_soft() returns how many signals came. */
 void interrupt_soft(bool soft);
 int interrupt_soft_fd(void);
-bool interrupt_take_soft(void);
+uint64_t interrupt_take_soft(void);
 
 /* After interrupt_at_once(true), the first signal ends the process at once. For commands that have
  * nothing to clean up. */

@@ -20,6 +20,6 @@ void run_person_serve(const struct run *run)
 	const struct episode *e = run->play.takeover ? NULL : run_person_watch(run);
 
 	interrupt_soft(e && isatty(STDIN_FILENO));
-	if (interrupt_take_soft() && e)
+	for (uint64_t n = interrupt_take_soft(); n && e; n--)
 		episode_interrupt(e);
 }

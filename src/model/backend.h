@@ -20,6 +20,8 @@ struct model_backend {
 			struct fh_error *err);
 	int (*next)(void *state, const struct fh_step *step, struct model_turn *out,
 			struct fh_error *err);
+	/* Called when Ctrl-C interrupts the command that is running. NULL: not called. */
+	void (*interrupted)(void *state);
 	/* Called with more lines of output of the command that is running. NULL: not called. */
 	void (*watch)(void *state, const struct buf *lines);
 	void (*close)(void *state);

@@ -293,13 +293,10 @@ static bool human_refuse(struct human *h)
 static int human_read_action(struct human *h, const char *prompt, struct fh_error *err)
 {
 	for (;;) {
-		int r = human_read_command(h, prompt, err);
+		int r = h->interrupts < 2 ? human_read_command(h, prompt, err)
+					  : human_ask_how_to_end(h, err);
 
 		h->interrupts = r == LINE_EDITOR_REFUSED ? h->interrupts + 1 : 0;
-		if (h->interrupts >= 2) {
-			h->interrupts = 0;
-			r = human_ask_how_to_end(h, err);
-		}
 		if (r <= 0 || (r == 1 && !human_refuse(h)))
 			return r;
 	}
@@ -330,6 +327,13 @@ static int human_read_thought(struct human *h, struct fh_error *err)
 					FH_ACTION_BYTES_MAX);
 	}
 	return r;
+}
+
+static void human_interrupted(void *state)
+{
+	struct human *h = state;
+
+	h->interrupts++;
 }
 
 static void human_watch(void *state, const struct buf *lines)
@@ -370,8 +374,8 @@ static int human_next(void *state, const struct fh_step *step, struct model_turn
 	buf_clear(&h->watched);
 	if (step->step == 0)
 		human_show(h, HELP, "");
-	if (step->outcome == FH_OUTCOME_INTERRUPTED)
-		h->interrupts = 1;
+	if (step->outcome != FH_OUTCOME_INTERRUPTED)
+		h->interrupts = 0; /* the command had ended before Ctrl-C was pressed */
 	r = h->thinks ? human_read_thought(h, err) : 1;
 	if (r > 0)
 		r = human_read_action(h, prompt, err);
@@ -392,6 +396,7 @@ const struct model_backend model_human = {
 	.interactive = true,
 	.open = human_open,
 	.next = human_next,
+	.interrupted = human_interrupted,
 	.watch = human_watch,
 	.close = human_close,
 };
@@ -401,6 +406,7 @@ const struct model_backend model_human_thought = {
 	.interactive = true,
 	.open = human_thought_open,
 	.next = human_next,
+	.interrupted = human_interrupted,
 	.watch = human_watch,
 	.close = human_close,
 };

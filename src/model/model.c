@@ -140,6 +140,12 @@ bool model_is_interactive(const struct model *m)
 	return m->backend->interactive;
 }
 
+void model_interrupted(struct model *m)
+{
+	if (m->backend->interrupted)
+		m->backend->interrupted(m->state);
+}
+
 void model_watch(struct model *m, const struct buf *lines)
 {
 	if (m->backend->watch)

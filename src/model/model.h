@@ -81,6 +81,9 @@ struct model_turn {
 int model_next(struct model *m, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err);
 
+/* Notes that the person who plays pressed Ctrl-C while their command was running. */
+void model_interrupted(struct model *m);
+
 /* Shows the person who plays more lines of output of their running command. The next observation
  * begins with the lines of all these calls, maybe without the last newline. */
 void model_watch(struct model *m, const struct buf *lines);

@@ -131,7 +131,7 @@ bool episode_watch(const struct episode *e);
 /* Shows the running step to viewers, by the run's folder. */
 void episode_look(const struct episode *e);
 
-/* Interrupts the command of the running step, as Ctrl-C does. */
+/* Interrupts the running step of a person who pressed Ctrl-C. Call it for each time. */
 void episode_interrupt(const struct episode *e);
 
 #endif

@@ -56,6 +56,7 @@ void episode_look(const struct episode *e)
 void episode_interrupt(const struct episode *e)
 {
 	fh_env_interrupt(e->inside->env);
+	model_interrupted(e->inside->model);
 }
 
 void episode_asked(void *episode, int request, const struct fh_step *told)

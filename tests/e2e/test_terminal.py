@@ -5,12 +5,14 @@ import fcntl
 import json
 import os
 import pty
+import re
 import select
 import signal
 import struct
 import subprocess
 import termios
 import time
+from pathlib import Path
 
 import pytest
 from conftest import ROOT, default_signals
@@ -240,6 +242,22 @@ def test_ctrl_c_ends_a_command(terminal):
     t.ask("echo $((6 * 7)) >a; cat a\r")
     t.type("\x04")
     assert t.end() == ["echo begun; sleep 1000", "echo $((6 * 7)) >a; cat a", "exit_forfeit"]
+
+
+def test_ctrl_c_twice_while_a_command_runs_asks(terminal):
+    t = terminal()
+    t.type("trap '' INT; echo begun; sleep 1000\r")
+    t.expect("begun\r\n")
+    t.type("\x03")
+    t.expect("^C")
+    # The kernel merges signals until one is taken.
+    status = Path(f"/proc/{t.child.pid}/status")
+    while int(re.search(r"ShdPnd:\t(\w+)", status.read_text())[1], 16):
+        time.sleep(0.001)
+    t.type("\x03")
+    t.expect("go on (Enter)?")
+    t.type("s\r")
+    assert t.end() == ["trap '' INT; echo begun; sleep 1000", "submit"]
 
 
 def test_a_signal_ends_the_run(terminal):
