@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from .info import Info
 
 if TYPE_CHECKING:
     import pandas
@@ -25,7 +26,7 @@ class TrajectoryStep:
     reward: float | None = None
     terminated: bool | None = None
     truncated: bool | None = None
-    info: dict[str, Any] = field(default_factory=dict)  # docs/protocol.md, "info"
+    info: Info = field(default_factory=Info)
     numbers: dict[str, Any] = field(default_factory=dict)  # the caller's own
 
 
@@ -103,6 +104,6 @@ def _step(made: dict[str, Any], event: dict[str, Any]) -> TrajectoryStep:
         reward=event.get("reward"),
         terminated=event.get("terminated"),
         truncated=event.get("truncated"),
-        info=event.get("info") or {},
+        info=event.get("info") or Info(),
         numbers=event.get("numbers") or {},
     )

@@ -88,6 +88,8 @@ def test_a_record_of_a_conversation(env, agent, tmp_path):
     assert len(read.scores) == 2 and read.model_stats["api_calls"] == 5
     assert [step.action for step in read.steps][-1].strip() == "submit"
     assert read.steps[0].numbers == {"value": 0.5, "ids": [0, 1]}
+    members = fumehood.Info.__annotations__.keys()
+    assert all(step.info.keys() <= members for step in read.steps)
     assert read.steps[1].info["score"] == read.scores[0] and read.steps[1].reward is not None
     assert [m["content"] for m in read.history] == [m["content"] for m in history]
     shown = json.loads(command("show", "--json", folder))
