@@ -105,6 +105,22 @@ def test_a_record_of_a_conversation(env, agent, tmp_path):
     assert alone.scores == read.scores and alone.steps[1].info == {}
 
 
+def test_a_record_has_the_limit_of_output(gym, tmp_path):
+    """A replay shows as much output as the recorded steps did."""
+    with (
+        fumehood.Env("rows", gym=gym, output_bytes=3) as env,
+        fumehood.Recorder(env, 7, out=tmp_path / "out") as recorder,
+    ):
+        recorder.reset(env.reset(seed=7))
+        recorder.step("printf abcd", env.step("printf abcd"))
+        folder = recorder.folder
+    read = fumehood.Trajectory.read(folder)
+    assert read.opened["output_bytes"] == 3
+    assert read.steps[0].observation.startswith("abc\n(There was more output; only the first 3 by")
+    printed = command("replay", "--compare", folder, "--out", tmp_path / "again")
+    assert printed.startswith("1 steps equal, 0 after")
+
+
 def test_a_record_is_that_of_a_run(env, agent, tmp_path):
     """`fumehood run` with the same replies writes the same files but for times and its model."""
     asked = tmp_path / "replies.jsonl"
