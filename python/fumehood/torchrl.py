@@ -34,7 +34,7 @@ from ._core import ClosedError, Step
 from .agent import Agent, Chat
 from .env import Env, EnvOptions, Gym, default_gym
 from .tasks import describe
-from .torchrl_repair import repair
+from .torchrl_repair import repair, without_special
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -369,27 +369,18 @@ class MLGymEnv(EnvBase):
         assert slot.prompt is not None
         if self.input_mode == "text":
             full = _texts(tensordict["text"][i].full)[-1]
-            reply = self._strip(full.removeprefix(slot.text))
+            reply = without_special(full.removeprefix(slot.text), self.tokenizer)
             message = History(role="assistant", content=_plain(reply))
             slot.prompt = slot.prompt.append(message, inplace=False)
             return reply
         full = tensordict["history"].full[i]
         contents = _texts(full.content)
-        reply = self._strip(contents[-1])
+        reply = without_special(contents[-1], self.tokenizer)
         if len(contents) > 1 and _plain(reply) == reply:
             slot.prompt = full
         else:
             message = History(role="assistant", content=_plain(reply))
             slot.prompt = slot.prompt.append(message, inplace=False)
-        return reply
-
-    def _strip(self, reply: str) -> str:
-        """Removes the special tokens with which the tokenizer ends a reply."""
-        special = tuple(getattr(self.tokenizer, "all_special_tokens", ()))
-        reply = reply.rstrip("\n")
-        while special and reply.endswith(special):
-            reply = reply.removesuffix(next(t for t in special if reply.endswith(t)))
-            reply = reply.rstrip("\n")
         return reply
 
     # --- output -----------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def _split(reply: str) -> tuple[list[list[str]], list[str]]:
 def _first_command(lines: list[str], *, fenced: bool = False) -> str | None:
     """Returns the first command in lines. In a fenced block any line is one, but a comment."""
     for i, indented in enumerate(lines):
-        line = indented.lstrip().removeprefix("$ " if fenced else "")
+        line = indented.lstrip().removeprefix("$ " if fenced else "").lstrip()
         word = _FIRST_WORD.match(line)
         if not word or line.startswith("#"):
             continue
