@@ -22,7 +22,10 @@ SCORES = re.compile(r"^(Baseline|Evaluation) Score: (\{.*\})", re.MULTILINE)
 
 
 def repair() -> None:
-    """Mends TorchRL's module for MLGym, in this process. Call it before make_mlgym()."""
+    """Mends TorchRL's module for MLGym, in this process. Call it before make_mlgym().
+
+    A second call does nothing. Call it in each process that is spawned, too; forks have it already.
+    """
     if getattr(module, "fumehood_repaired", False):
         return
     module.fumehood_repaired = True
