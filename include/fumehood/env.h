@@ -104,7 +104,7 @@ struct fh_env_options {
 	bool polled;
 	/* Most bytes of a step's output that its observation shows, at most FH_OUTPUT_BYTES_MAX.
 	 * More output is dropped, and a note says so. A byte that is not UTF-8 is shown as four
-	 * (\xNN). 0: the task's `limits.output` (default 1 MiB). Records don't have this limit. */
+	 * (\xNN). 0: the task's `limits.output` (default 1 MiB). */
 	int64_t output_bytes;
 };
 

@@ -27,6 +27,7 @@ from ._core import (
 from .agent import Agent, Chat, Decision
 from .aio import AsyncEnv
 from .env import Env, Gym, default_gym
+from .info import EnvInfo, FinalInfo, Info
 from .pool import EnvPool
 from .recorder import RECORD_TEXT_BYTES, Recorder
 from .tasks import Task, describe, tasks
@@ -40,9 +41,12 @@ __all__ = [
     "ClosedError",
     "Decision",
     "Env",
+    "EnvInfo",
     "EnvPool",
     "Error",
+    "FinalInfo",
     "Gym",
+    "Info",
     "InputError",
     "InternalError",
     "MachineError",

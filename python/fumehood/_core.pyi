@@ -5,6 +5,8 @@ from typing import Any, Literal, SupportsIndex, final
 
 from typing_extensions import Self  # noqa: UP035 (Python 3.10)
 
+from .info import EnvInfo
+
 __version__: str
 
 class Error(Exception):
@@ -151,7 +153,7 @@ class Env:
         variables: Mapping[str, str] | None = None,
     ) -> None: ...
     @property
-    def info(self) -> dict[str, Any]: ...
+    def info(self) -> EnvInfo: ...
     @property
     def warning(self) -> str | None: ...
     @property

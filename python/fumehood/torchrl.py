@@ -34,7 +34,7 @@ from ._core import ClosedError, Step
 from .agent import Agent, Chat
 from .env import Env, EnvOptions, Gym, default_gym
 from .tasks import describe
-from .torchrl_repair import repair
+from .torchrl_repair import repair, without_special
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -176,7 +176,7 @@ class MLGymEnv(EnvBase):
     Args:
         task: id of a task, or a list from which each reset draws one. The key "task" of reset()'s
             tensordict chooses one, too.
-        batch_size: number of episodes, which step at once.
+        batch_size: number of episodes B, which step at once; or a tuple with it.
         agent: configuration of prompts and commands: an Agent, its name, or the path of its file.
         input_mode: "history" or "text": the key that holds the prompt and the action.
         tokenizer: a tokenizer of transformers. With it the prompt is in ("text", "prompt"), too.
@@ -184,10 +184,16 @@ class MLGymEnv(EnvBase):
         padding, truncation: for the tokenizer. Padding fills prompts to the length of the longest.
         chat_template, chat_template_name: for History.apply_chat_template(); the default is the
             tokenizer's own template.
-        reward_wrong_format: added to the reward of a reply without a code block; None: nothing.
+        reward_wrong_format: reward of a reply without a code block; None: 0.
         seed: of episodes and drawn tasks; None takes one from torch's generator.
         gym: what environments share; None takes the process' default.
+        device: of rewards, scores, flags and tokens. Texts have none.
         options: as for fumehood.Env, such as `reward` and `max_steps`.
+
+    "reward" is a float32 of shape (B, 1), "score" a float64 of (B, 1): NaN without a score. "done",
+    "terminated", "truncated" and "retry" are bools of (B, 1). Tokens are int64, a row for each
+    episode. ValueError, TypeError: an argument is wrong. MissingError: no such task. A reset raises
+    the errors of fumehood.Env.
     """
 
     def __init__(
@@ -369,27 +375,18 @@ class MLGymEnv(EnvBase):
         assert slot.prompt is not None
         if self.input_mode == "text":
             full = _texts(tensordict["text"][i].full)[-1]
-            reply = self._strip(full.removeprefix(slot.text))
+            reply = without_special(full.removeprefix(slot.text), self.tokenizer)
             message = History(role="assistant", content=_plain(reply))
             slot.prompt = slot.prompt.append(message, inplace=False)
             return reply
         full = tensordict["history"].full[i]
         contents = _texts(full.content)
-        reply = self._strip(contents[-1])
+        reply = without_special(contents[-1], self.tokenizer)
         if len(contents) > 1 and _plain(reply) == reply:
             slot.prompt = full
         else:
             message = History(role="assistant", content=_plain(reply))
             slot.prompt = slot.prompt.append(message, inplace=False)
-        return reply
-
-    def _strip(self, reply: str) -> str:
-        """Removes the special tokens with which the tokenizer ends a reply."""
-        special = tuple(getattr(self.tokenizer, "all_special_tokens", ()))
-        reply = reply.rstrip("\n")
-        while special and reply.endswith(special):
-            reply = reply.removesuffix(next(t for t in special if reply.endswith(t)))
-            reply = reply.rstrip("\n")
         return reply
 
     # --- output -----------------------------------------------------------------------------------

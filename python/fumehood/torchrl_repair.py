@@ -22,7 +22,10 @@ SCORES = re.compile(r"^(Baseline|Evaluation) Score: (\{.*\})", re.MULTILINE)
 
 
 def repair() -> None:
-    """Mends TorchRL's module for MLGym, in this process. Call it before make_mlgym()."""
+    """Mends TorchRL's module for MLGym, in this process. Call it before make_mlgym().
+
+    A second call does nothing. Call it in each process that is spawned, too; forks have it already.
+    """
     if getattr(module, "fumehood_repaired", False):
         return
     module.fumehood_repaired = True
@@ -105,7 +108,7 @@ def _keep_replies_of_any_template() -> None:
         reply = td[self.response_key]
         if isinstance(reply, torch.Tensor):
             reply = self.tokenizer.decode(reply.reshape(-1))
-        reply = _without_special(reply, self.tokenizer)
+        reply = without_special(reply, self.tokenizer, "<|im_end|>")  # the mark of ChatML
         td["local_history"] = History(role="assistant", content=reply)
         td[self.response_key] = reply
         return td
@@ -114,12 +117,13 @@ def _keep_replies_of_any_template() -> None:
     module.TemplateTransform._inv_call = take_reply
 
 
-def _without_special(reply: str, tokenizer: Any) -> str:
-    """Removes special tokens and marks of ChatML from the end of a reply."""
-    ends = (*getattr(tokenizer, "all_special_tokens", ()), "<|im_end|>", "\n")
-    while reply.endswith(ends):
-        reply = reply.removesuffix(next(end for end in ends if reply.endswith(end)))
-    return reply
+def without_special(reply: str, tokenizer: Any, *others: str) -> str:
+    """Removes special tokens, newlines and other texts from the end of a reply."""
+    ends = [end for end in (*getattr(tokenizer, "all_special_tokens", ()), *others, "\n") if end]
+    at = len(reply)
+    while reply.endswith(tuple(ends), 0, at):
+        at -= next(len(end) for end in ends if reply.endswith(end, 0, at))
+    return reply[:at]
 
 
 def _reward_any_metric() -> None:

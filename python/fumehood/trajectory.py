@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from .info import Info
 
 if TYPE_CHECKING:
     import pandas
@@ -25,7 +26,7 @@ class TrajectoryStep:
     reward: float | None = None
     terminated: bool | None = None
     truncated: bool | None = None
-    info: dict[str, Any] = field(default_factory=dict)  # docs/protocol.md, "info"
+    info: Info = field(default_factory=Info)
     numbers: dict[str, Any] = field(default_factory=dict)  # the caller's own
 
 
@@ -54,12 +55,19 @@ class Trajectory:
         """Reads a record's folder, its events.jsonl, or a .traj, also of MLGym.
 
         The run may go on, or have been killed. MissingError: there is no record. InputError: it is
-        malformed, with "FILE:LINE:COLUMN: ...".
+        malformed, with "FILE:LINE:COLUMN: ..." or "FILE: ...".
         """
         place, traj_text, run_text = _core.read_record(os.fspath(path))
-        traj, run = json.loads(traj_text), json.loads(run_text or "{}")
+        try:
+            return cls._of(place, json.loads(traj_text), json.loads(run_text or "{}"))
+        except _core.InputError as error:
+            raise _core.InputError(f"{place}: {error}") from None
+
+    @classmethod
+    def _of(cls, place: str, traj: dict[str, Any], run: dict[str, Any]) -> "Trajectory":
         events = run.get("steps", [])
         opened, info = run.get("open") or {}, traj["info"]
+        scores = info.get("score") or ()
         return cls(
             path=place,
             environment=traj["environment"],
@@ -69,12 +77,12 @@ class Trajectory:
             ),
             history=tuple(traj["history"]),
             exit_status=info.get("exit_status"),
-            scores=tuple(info.get("score") or ()),
+            scores=tuple(_typed("score", one, dict) or {} for one in scores),
             model_stats=info.get("model_stats") or {},
             opened=opened,
-            seed=(run.get("reset") or {}).get("seed"),
-            policy_step=opened.get("policy_step"),
-            numbers=run.get("numbers") or {},
+            seed=_typed("seed", (run.get("reset") or {}).get("seed"), int),
+            policy_step=_typed("policy_step", opened.get("policy_step"), int),
+            numbers=_typed("numbers", run.get("numbers"), dict) or {},
             over=run.get("over"),
         )
 
@@ -91,18 +99,36 @@ class Trajectory:
         return frame
 
 
+_WANTED = {dict: "an object", bool: "true or false", int: "a whole number", float: "a number"}
+
+
+def _typed(name: str, value: Any, kind: type) -> Any:
+    """Returns the value of a member; None: there is none. InputError: it has another type."""
+    if value is None or type(value) is kind or (kind is float and type(value) is int):
+        return value
+    raise _core.InputError(f"'{name}' should be {_WANTED[kind]}, not {value!r:.80}")
+
+
+def _state(text: str) -> dict[str, Any]:
+    """Returns the state that an agent's command printed. It may be anything: {} if no object."""
+    try:
+        state = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return state if isinstance(state, dict) else {}
+
+
 def _step(made: dict[str, Any], event: dict[str, Any]) -> TrajectoryStep:
-    state = made["state"]
     return TrajectoryStep(
         action=made["action"],
-        observation=made["observation"],
-        response=made["response"],
-        thought=made["thought"],
+        observation=made["observation"] or "",
+        response=made["response"] or "",
+        thought=made["thought"] or "",
         execution_time_s=made["execution_time"],
-        state=json.loads(state) if isinstance(state, str) and state else {},
-        reward=event.get("reward"),
-        terminated=event.get("terminated"),
-        truncated=event.get("truncated"),
-        info=event.get("info") or {},
-        numbers=event.get("numbers") or {},
+        state=_state(made["state"]),
+        reward=_typed("reward", event.get("reward"), float),
+        terminated=_typed("terminated", event.get("terminated"), bool),
+        truncated=_typed("truncated", event.get("truncated"), bool),
+        info=_typed("info", event.get("info"), dict) or Info(),
+        numbers=_typed("numbers", event.get("numbers"), dict) or {},
     )

@@ -14,6 +14,17 @@ struct env_command {
 	struct log_choice log;
 };
 
+/* Tells the user and the client why the environment can't be opened. Returns the exit status. */
+static int env_refuse(struct env_server *server, const struct fh_error *err)
+{
+	int status = cmd_refuse(err);
+	struct fh_error unwritten;
+
+	/* stderr has the reason already: a client that has gone misses nothing */
+	env_server_refuse(server, err->message, &unwritten);
+	return status;
+}
+
 static int env_main(struct command_context *ctx)
 {
 	struct env_command *c = ctx->options;
@@ -35,7 +46,7 @@ static int env_main(struct command_context *ctx)
 	c->server.stop_fd = interrupt_fd();
 	c->server.warner = &cmd_warner;
 	if (env_server_open(&server, &err) < 0)
-		return cmd_refuse(&err);
+		return env_refuse(&server, &err);
 	if (env_server_serve(&server, &err) < 0)
 		return cmd_fail(&err);
 	return server.unrecorded ? CMD_FAILED : CMD_OK;
@@ -69,7 +80,8 @@ const struct command command_env = {
 		 "status is then 0, and an unfinished record ends with early_exit.\n"
 		 "An invalid request gives {\"error\":{\"code\":...,\"message\":...}}, and the episode goes "
 		 "on. Codes: bad_json, too_long, unknown_op, bad_argument, not_reset, episode_over, "
-		 "failed. Standard output has only answers.\n"
+		 "failed. If the environment can't be opened, the code not_opened comes without a "
+		 "request, and the exit status is not 0. Standard output has only answers.\n"
 		 "The first reset without a seed gets --seed, and each later one the number after the last.",
 	.options = options,
 	.options_size = sizeof(struct env_command),

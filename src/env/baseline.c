@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "env/put.h"
+#include "task/requirements.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,7 @@
 #define SEED 0
 #define KEPT_BYTES_MAX 65536
 #define KEY_DIGITS 16 /* digits of each of the two hashes in the name of a baseline's file */
+#define BASELINE_MISSING_BYTES_MAX 512
 #define BASELINE_SHOWN_BYTES 600 /* most output of a failed command to show in the error */
 
 static char *baseline_path(const struct env_spec *spec, const char *suffix)
@@ -65,9 +67,11 @@ static const char *baseline_tail(const char *text)
 	return text;
 }
 
-int baseline_say_failed(const char *command, const struct fh_step *step, struct fh_error *err)
+int baseline_say_failed(const struct baseline_failure *failure, struct fh_error *err)
 {
 	static const char lacks[] = "ModuleNotFoundError: No module named '";
+	const char *command = failure->command;
+	const struct fh_step *step = failure->step;
 	const char *module = strstr(step->observation, lacks);
 	const char *tail = baseline_tail(step->observation);
 	int n_tail = (int)strlen(tail);
@@ -80,6 +84,11 @@ int baseline_say_failed(const char *command, const struct fh_step *step, struct 
 				"environment that has it (--python ENV)",
 				command, (int)strcspn(module + strlen(lacks), "'\n"),
 				module + strlen(lacks));
+	if (*failure->missing)
+		return error_say_kind(err, FH_ERROR_INTERNAL, EIO,
+				"`%.200s` failed, and its Python lacks %s (--python ENV gives it "
+				"another): %.*s",
+				command, failure->missing, n_tail, tail);
 	if (step->outcome == FH_OUTCOME_OK)
 		return error_say_kind(err, FH_ERROR_INTERNAL, EIO,
 				"`%.200s` ended with status %d: %.*s", command, step->exit_code,
@@ -88,9 +97,22 @@ int baseline_say_failed(const char *command, const struct fh_step *step, struct 
 			fh_outcome_name(step->outcome), n_tail, tail);
 }
 
-static int baseline_play(struct fh_env *env, const struct task *task, struct score *out,
+static int baseline_failed(
+		const struct env_spec *spec, const struct fh_step *step, struct fh_error *err)
+{
+	const struct task *task = spec->task->task;
+	auto_buf struct buf missing = BUF_INIT(BASELINE_MISSING_BYTES_MAX);
+	struct baseline_failure failure = { task->baseline_command, step, "" };
+
+	if (requirements_missing(task, spec->python, &missing, NULL) == 0)
+		failure.missing = buf_str(&missing);
+	return baseline_say_failed(&failure, err);
+}
+
+static int baseline_play(struct fh_env *env, const struct env_spec *spec, struct score *out,
 		struct fh_error *err)
 {
+	const struct task *task = spec->task->task;
 	const struct fh_action action = FH_ACTION(.text = task->baseline_command,
 			.timeout_s = (double)task->training_timeout_ms / 1e3);
 	struct fh_step step;
@@ -105,7 +127,7 @@ static int baseline_play(struct fh_env *env, const struct task *task, struct sco
 	if (r < 0)
 		return r;
 	if (step.outcome != FH_OUTCOME_OK || step.exit_code != 0)
-		return baseline_say_failed(action.text, &step, err);
+		return baseline_failed(spec, &step, err);
 	if (!step.exit_status) {
 		r = fh_env_submit(env, &step, err);
 		if (r < 0)
@@ -141,7 +163,7 @@ static int baseline_play_once(struct fh_env *env, const struct env_spec *spec, s
 		return r;
 	if (baseline_find(spec, out))
 		return 0;
-	r = baseline_play(env, spec->task->task, out, err);
+	r = baseline_play(env, spec, out, err);
 	if (r < 0)
 		return r;
 	score_add_json(&text, out);

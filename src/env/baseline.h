@@ -27,10 +27,17 @@ bool baseline_find(const struct env_spec *spec, struct score *out);
 int baseline_get(struct fh_env *env, const struct env_spec *spec, struct score *out,
 		struct fh_error *err);
 
+struct baseline_failure {
+	const char *command;
+	const struct fh_step *step;
+	/* packages that the task needs and its Python lacks, as in "jax, flax"; "": none known */
+	const char *missing;
+};
+
 /*
- * Says that a command of a task failed: the Python module that it lacks, or the end of its output.
+ * Says that a command of a task failed: the Python modules that it lacks, or the end of its output.
  * Returns -EIO.
  */
-int baseline_say_failed(const char *command, const struct fh_step *step, struct fh_error *err);
+int baseline_say_failed(const struct baseline_failure *failure, struct fh_error *err);
 
 #endif

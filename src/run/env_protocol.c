@@ -243,6 +243,12 @@ int env_protocol_line(struct env_protocol *p, const char *line, size_t n, struct
 	return r;
 }
 
+void env_protocol_not_opened(struct env_protocol *p, const char *message)
+{
+	env_protocol_answer_error(p, "not_opened", message);
+	env_protocol_end_answer(p);
+}
+
 void env_protocol_too_long(struct env_protocol *p)
 {
 	env_protocol_answer_error(p, "too_long", "a line is longer than 16 MiB");

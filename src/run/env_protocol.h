@@ -46,6 +46,9 @@ void env_protocol_release(struct env_protocol *p);
  */
 int env_protocol_line(struct env_protocol *p, const char *line, size_t n, struct fh_error *err);
 
+/* Puts an error into p->answer, because the environment could not be opened. */
+void env_protocol_not_opened(struct env_protocol *p, const char *message);
+
 /* Puts an error into p->answer, because a request line was too long and was skipped. */
 void env_protocol_too_long(struct env_protocol *p);
 

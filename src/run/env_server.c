@@ -170,11 +170,24 @@ static const struct env_service env_server_service = { env_server_reset, env_ser
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
+static int env_server_answer(const struct env_server *s, struct fh_error *err)
+{
+	const struct buf *answer = &s->protocol.answer;
+	int r = fd_write_full(s->options->out_fd, answer->data, answer->len);
+
+	return r < 0 ? error_set(err, -r, "write the answer") : 0;
+}
+
+int env_server_refuse(struct env_server *s, const char *message, struct fh_error *err)
+{
+	env_protocol_not_opened(&s->protocol, message);
+	return env_server_answer(s, err);
+}
+
 int env_server_serve(struct env_server *s, struct fh_error *err)
 {
 	__attribute__((cleanup(lines_release))) struct lines in = LINES_INIT;
 	struct pollfd stop = { .fd = s->options->stop_fd, .events = POLLIN };
-	const struct buf *answer = &s->protocol.answer;
 
 	while (!s->protocol.closed && !s->unrecorded) {
 		struct fh_error why;
@@ -197,9 +210,9 @@ int env_server_serve(struct env_server *s, struct fh_error *err)
 		}
 		if (poll(&stop, 1, 0) > 0)
 			return env_server_end(s, "early_exit", err);
-		r = fd_write_full(s->options->out_fd, answer->data, answer->len);
+		r = env_server_answer(s, err);
 		if (r < 0)
-			return error_set(err, -r, "write the answer");
+			return r;
 	}
 	return 0;
 }
@@ -222,20 +235,26 @@ static int env_server_open_env(
 	return 0;
 }
 
-/* Passes the task's warnings to the user before the environment is opened, which may take long. */
-static int env_server_warn_of_task(const struct env_server *s, const struct fh_gym_options *gym,
+/* Opens gym and environment. Then passes the task's warnings to the user: the error of a failure
+ * has the same reasons. */
+static int env_server_open_task(struct env_server *s, const struct fh_gym_options *gym,
 		const struct fh_env_options *env, struct fh_error *err)
 {
 	const struct task_places places = { .tasks_dir = gym->tasks_dir,
 		.mlgym_root = gym->mlgym_root,
 		.data_seed = env->data_seed };
-	struct task *task;
+	auto_task struct task *task = NULL;
 	int r = task_load(&places, env->task, env->variant, &task, err);
 
 	if (r < 0)
 		return r;
+	r = run_record_open_gym(gym, s->options->out, &s->gym, err);
+	if (r < 0)
+		return r;
+	r = env_server_open_env(s, env, err);
+	if (r < 0)
+		return r;
 	task_warnings_say(s->options->warner, task, env);
-	task_free(task);
 	return 0;
 }
 
@@ -261,13 +280,7 @@ int env_server_open(struct env_server *s, struct fh_error *err)
 	r = episode_aliases(e->aliases, gym.mlgym_root, o->warner, &s->arena, &s->aliases, err);
 	if (r < 0)
 		return r;
-	r = env_server_warn_of_task(s, &gym, &env, err);
-	if (r < 0)
-		return r;
-	r = run_record_open_gym(&gym, s->options->out, &s->gym, err);
-	if (r < 0)
-		return r;
-	return env_server_open_env(s, &env, err);
+	return env_server_open_task(s, &gym, &env, err);
 }
 
 void env_server_init(struct env_server *s, const struct env_server_options *options)

@@ -46,6 +46,9 @@ void env_server_init(struct env_server *s, const struct env_server_options *opti
  * -ENODATA: an option is wrong, or names something missing. */
 int env_server_open(struct env_server *s, struct fh_error *err);
 
+/* Tells the client why env_server_open() failed. */
+int env_server_refuse(struct env_server *s, const char *message, struct fh_error *err);
+
 /* Serves requests until the client closes, in_fd ends or stop_fd becomes readable. */
 int env_server_serve(struct env_server *s, struct fh_error *err);
 

@@ -160,6 +160,7 @@ int episode_env_options(const struct episode_options *options, struct arena *are
 	out->variant = options->variant;
 	out->reward = (enum fh_reward_kind)options->reward;
 	out->max_steps = options->max_steps;
+	out->output_bytes = options->output_bytes;
 	out->judge_salt = options->judge_salt;
 	out->data_seed = options->data_seed;
 	return 0;
@@ -190,6 +191,16 @@ uint64_t episode_recorded_data_seed(const struct pyjson *open)
 	if (!pyjson_i64(pyjson_get(open, "data_seed"), &seed) || seed < 0)
 		return 0;
 	return (uint64_t)seed;
+}
+
+int64_t episode_recorded_output(const struct pyjson *open)
+{
+	int64_t bytes;
+
+	if (!pyjson_i64(pyjson_get(open, "output_bytes"), &bytes) || bytes < 0 ||
+			bytes > FH_OUTPUT_BYTES_MAX)
+		return 0;
+	return bytes;
 }
 
 const char *episode_web_hosts(

@@ -18,6 +18,7 @@ struct episode_options {
 	const char *variant;
 	uint64_t seed, judge_salt, data_seed;
 	int max_steps;
+	int64_t output_bytes; /* as in fh_env_options: of a record that is resumed */
 	/* index into episode_rewards of the reward to give, equal to enum fh_reward_kind */
 	int reward;
 	struct texts bind;
@@ -78,6 +79,9 @@ uint64_t episode_recorded_salt(const struct pyjson *reset);
 /* Returns the seed for generated data in a recorded "open" event. 0 if the event has none: older
  * builds did not record it. */
 uint64_t episode_recorded_data_seed(const struct pyjson *open);
+
+/* Returns output_bytes of a recorded "open" event. 0 if the run had none, or an invalid number. */
+int64_t episode_recorded_output(const struct pyjson *open);
 
 /* Returns the value of the --web-hosts option: hosts that the agent's tools may connect to. If the
  * option is not given: "papers" if the agent has tools that read papers, else NULL (no host).

@@ -360,6 +360,7 @@ int run_past_apply(struct run_past *p, struct run_options *o, struct fh_error *e
 	o->episode.seed = p->seed;
 	o->episode.judge_salt = episode_recorded_salt(p->recorded.reset);
 	o->episode.data_seed = episode_recorded_data_seed(p->recorded.open);
+	o->episode.output_bytes = episode_recorded_output(p->recorded.open);
 	o->episode.max_steps = episode_recorded_steps(p->recorded.open, o->episode.max_steps);
 	o->episode.reward = episode_reward_of(past_opened(p, "reward"), o->episode.reward);
 	o->runs = 1;

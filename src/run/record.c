@@ -125,6 +125,7 @@ int run_record_open(
 		.reward = p->reward,
 		.model = start->model,
 		.policy_step = start->policy_step,
+		.output_bytes = p->env ? p->env->output_bytes : 0,
 		.resume = start->resume_dir != NULL };
 	int n = record_make_dir(r, start, &name, err);
 

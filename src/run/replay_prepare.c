@@ -57,6 +57,7 @@ static void replay_read_events(struct replay *r)
 		r->env.max_steps = episode_recorded_steps(open, r->env.max_steps);
 		r->reward = episode_reward_of(replay_text(r, open, "reward"), r->reward);
 		r->env.data_seed = episode_recorded_data_seed(open);
+		r->env.output_bytes = episode_recorded_output(open);
 		r->env.memory_file = arena_printf(&r->arena, "%s/%s", dir, RUN_MEMORY_FILE);
 	}
 	glance_seed(&g, &r->seed);

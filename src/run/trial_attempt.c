@@ -21,7 +21,8 @@ int attempt_step(struct attempt *a, const char *command, double timeout_s)
 	if (r < 0)
 		return r;
 	if (a->step.outcome != FH_OUTCOME_OK || a->step.exit_code != 0)
-		return baseline_say_failed(command, &a->step, &a->err);
+		return baseline_say_failed(
+				&(struct baseline_failure){ command, &a->step, "" }, &a->err);
 	return 0;
 }
 

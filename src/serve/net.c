@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "serve/http.h"
+#include "serve/mcp.h"
+#include "serve/openenv.h"
 #include "serve/socket.h"
 
 #include <errno.h>
@@ -80,6 +82,19 @@ static void net_drain(struct net *net)
 	for (struct connection *c = net->connections; c; c = c->next)
 		if (c->door != DOOR_HTTP && !c->ended)
 			socket_drain(c);
+}
+
+/* Refuses a request of HTTP that has no answer yet. Sends that now, because the loop has ended. */
+static void net_refuse(struct connection *c)
+{
+	if (!c->has_client || !c->client.busy)
+		return;
+	c->closes = true;
+	if (c->client.form == CLIENT_RPC)
+		mcp_refuse(&c->client, 503, "the server is shutting down");
+	else
+		openenv_refuse_full(&c->client);
+	http_writable(c);
 }
 
 /* True if an answer is still to come or to be sent. */
@@ -265,9 +280,13 @@ static int net_run(struct net *net, const struct net_options *o, struct fh_error
 					lws_api.get_vhost_by_name(net->context, VHOST)));
 	while (!net->over && lws_api.service(net->context, 0) >= 0)
 		;
-	for (struct connection *c = net->connections; c; c = c->next)
-		if (c->door != DOOR_HTTP)
+	net->seats.draining = true;
+	for (struct connection *c = net->connections; c; c = c->next) {
+		if (c->door == DOOR_HTTP)
+			net_refuse(c);
+		else
 			socket_end(c);
+	}
 	if (net->error.code < 0 && err)
 		*err = net->error;
 	return net->error.code;

@@ -94,6 +94,8 @@ static void recorder_put_open(
 	pyjson_put_bool(&w, "maximize", o->env->maximize);
 	pyjson_put_text(&w, "submission", o->env->submission);
 	pyjson_put_i64(&w, "max_steps", o->env->max_steps);
+	if (o->output_bytes)
+		pyjson_put_i64(&w, "output_bytes", o->output_bytes);
 	info_put_metrics(&w, "baseline", o->env->baseline, o->env->n_baseline);
 	if (o->env->final)
 		pyjson_put_bool(&w, "final", true);

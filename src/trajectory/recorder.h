@@ -38,7 +38,8 @@ struct recorder_options {
 	const char *reward;  /* name of the reward: "delta", ... */
 	/* training step of the policy that plays, for the name of the .traj; NULL: none */
 	const int64_t *policy_step;
-	bool resume; /* append to an existing events.jsonl, because the run is resumed */
+	int64_t output_bytes; /* as in fh_env_options; 0: the task's limit */
+	bool resume;          /* append to an existing events.jsonl, because the run is resumed */
 };
 
 int recorder_open(const struct recorder_options *options, struct recorder **out,

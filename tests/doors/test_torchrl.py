@@ -5,15 +5,18 @@ import copy
 import functools
 import math
 import os
+import random
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import fumehood
 import pytest
 import torch
 from fumehood.torchrl import MLGymEnv, repair
+from fumehood.torchrl_repair import without_special
 from tensordict import NonTensorData, TensorDict, lazy_stack
 from tensordict.nn import TensorDictModuleBase
 from torchrl.collectors import Collector
@@ -213,6 +216,25 @@ def test_truncation():
         env = make(tokenizer=tokenizer, tokenize=True, truncation=truncation)
         assert len(env.reset()["tokens"].prompt[0]) in lengths
         env.close()
+
+
+def test_random_ends_of_replies():
+    """Special tokens go, however many and in any order. Quadratic time would be minutes."""
+    tokenizer = byte_tokenizer()
+    ends = [*tokenizer.all_special_tokens, "\n"]
+    pieces = [*ends, "<|", "|>", "```\nls\n```", " ", "\0", "\ud800", ""]
+    draw = random.Random(21)
+    for _ in range(2000):
+        body = "".join(draw.choices(pieces, k=4))
+        while body.endswith(tuple(ends)):
+            body = body[:-1]
+        reply = body + "".join(draw.choices(ends, k=draw.randrange(4)))
+        assert without_special(reply, tokenizer) == body
+        assert without_special(reply + "<|x|>", tokenizer, "<|x|>", "") == body
+    assert without_special("a\n", None) == "a"
+    start = time.process_time()
+    assert without_special("a" + "".join(draw.choices(ends, k=300_000)), tokenizer) == "a"
+    assert time.process_time() - start < 30
 
 
 def test_a_model_plays():

@@ -2,6 +2,7 @@
 """fumehood env: requests and answers on standard input and output, and wrong requests."""
 
 import json
+import shutil
 
 import pytest
 from conftest import TASKS, Door
@@ -203,7 +204,22 @@ def test_an_episode_ends_before_its_record_is_too_large_to_be_read(fumehood):
 def test_what_can_not_be_opened_is_status_2(fumehood):
     for args, word in ((["--task", "noSuchTask"], "noSuchTask"), (["--task", "rows:no"], "no")):
         done = fumehood("env", "--tasks-dir", TASKS, *args, status=2)
-        assert done.stdout == "" and word in done.stderr
+        error = json.loads(done.stdout)["error"]
+        assert error["code"] == "not_opened" and word in error["message"]
+        assert done.stderr == f"fumehood: {error['message']}\n"
+
+
+def test_a_baseline_that_lacks_a_package_is_a_single_error(fumehood):
+    task = shutil.copytree(TASKS / "rows", fumehood.folder / "rows")
+    with (task / "task.yaml").open("a") as file:
+        file.write("packages: [no.where9]\n")
+    ready = fumehood("env", "--task", task, "--variant", "published", input="")
+    assert ready.stdout == "" and "lacks no.where9; --python ENV" in ready.stderr
+    done = fumehood("env", "--task", task, "--variant", "worse", status=1, input="")
+    message = json.loads(done.stdout)["error"]["message"]
+    assert "the baseline of rows: `cp nothing.csv submission.csv` failed, and its" in message
+    assert "its Python lacks no.where9 (--python ENV gives it another): cp: " in message
+    assert done.stderr == f"fumehood: {message}\n"
 
 
 def test_a_step_has_its_timeout_again(fumehood):

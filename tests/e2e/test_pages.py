@@ -109,7 +109,7 @@ def test_the_protocol_s_page_has_every_field(fumehood):
     # Add "final" to the found members: only tasks with `grader.final` have it, see test_final.py.
     assert table(text, "| member of `info` | |\n") == infos | {"final"}
     codes = {a["error"]["code"] for a in answers if "error" in a}
-    assert table(text, "| `code` | |\n") == codes | {"too_long", "failed"}
+    assert table(text, "| `code` | |\n") == codes | {"too_long", "failed", "not_opened"}
 
 
 def test_the_client_is_short_and_scores(fumehood):
@@ -120,4 +120,4 @@ def test_the_client_is_short_and_scores(fumehood):
     assert re.search(r"Evaluation Score: \{'accuracy': 0\.[56789]\d*\}", shown.stdout)
     assert re.fullmatch(r"reward -?0\.\d{3}", shown.stdout.splitlines()[-1])
     done = subprocess.run([*words, "noTask"], env=fumehood.env, capture_output=True, check=False)
-    assert done.returncode != 0
+    assert done.returncode != 0 and b"\nRuntimeError: no task 'noTask'; " in done.stderr

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -423,11 +424,29 @@ def test_a_drain_ends(serve, fumehood):
     ws = server.socket()
     ws.ask("reset")
     ws.send({"type": "step", "data": {"command": "sleep 60"}})
-    time.sleep(0.2)
-    assert server.end() == 0
+    server.http("POST", "/reset", {})
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    call["params"] = {"name": "bash", "arguments": {"command": "sleep 60"}}
+    begin = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}
+    session = server.http("POST", "/mcp", begin)[1]["mcp-session-id"]
+    with ThreadPoolExecutor() as threads:
+        step = threads.submit(server.http, "POST", "/step", {"action": {"command": "sleep 60"}})
+        tool = threads.submit(server.http, "POST", "/mcp", call, **{"Mcp-Session-Id": session})
+        until(lambda: server.metric("resets_total") == 3, "the episode of the tool begins")
+        until(lambda: server.metric("connections") >= 4, "all connections")
+        time.sleep(0.2)
+        assert server.end() == 0
+        status, head, body = step.result()
+        assert (status, head["connection"]) == (503, "close")
+        assert json.loads(body)["detail"] == "the server is shutting down"
+        status, head, body = tool.result()
+        assert (status, head["connection"]) == (503, "close")
+        assert json.loads(body)["error"]["message"] == "the server is shutting down"
     assert ws.closed() == 1001
-    (events,) = fumehood.out.glob("*/events.jsonl")
-    assert json.loads(events.read_text().splitlines()[-1])["exit_status"] == "early_exit"
+    logs = list(fumehood.out.glob("*/events.jsonl"))
+    assert len(logs) == 3
+    for events in logs:
+        assert json.loads(events.read_text().splitlines()[-1])["exit_status"] == "early_exit"
 
 
 @pytest.mark.parametrize(

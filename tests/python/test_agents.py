@@ -3,9 +3,13 @@
 
 import asyncio
 import json
+import math
 import os
+import random
 import subprocess
 from pathlib import Path
+from types import UnionType
+from typing import get_args, get_origin, get_type_hints, is_typeddict
 
 import numpy as np
 import pytest
@@ -88,6 +92,8 @@ def test_a_record_of_a_conversation(env, agent, tmp_path):
     assert len(read.scores) == 2 and read.model_stats["api_calls"] == 5
     assert [step.action for step in read.steps][-1].strip() == "submit"
     assert read.steps[0].numbers == {"value": 0.5, "ids": [0, 1]}
+    members = fumehood.Info.__annotations__.keys()
+    assert all(step.info.keys() <= members for step in read.steps)
     assert read.steps[1].info["score"] == read.scores[0] and read.steps[1].reward is not None
     assert [m["content"] for m in read.history] == [m["content"] for m in history]
     shown = json.loads(command("show", "--json", folder))
@@ -101,6 +107,22 @@ def test_a_record_of_a_conversation(env, agent, tmp_path):
     alone = fumehood.Trajectory.read(traj)
     assert alone.steps[1].observation == read.steps[1].observation and alone.over is None
     assert alone.scores == read.scores and alone.steps[1].info == {}
+
+
+def test_a_record_has_the_limit_of_output(gym, tmp_path):
+    """A replay shows as much output as the recorded steps did."""
+    with (
+        fumehood.Env("rows", gym=gym, output_bytes=3) as env,
+        fumehood.Recorder(env, 7, out=tmp_path / "out") as recorder,
+    ):
+        recorder.reset(env.reset(seed=7))
+        recorder.step("printf abcd", env.step("printf abcd"))
+        folder = recorder.folder
+    read = fumehood.Trajectory.read(folder)
+    assert read.opened["output_bytes"] == 3
+    assert read.steps[0].observation.startswith("abc\n(There was more output; only the first 3 by")
+    printed = command("replay", "--compare", folder, "--out", tmp_path / "again")
+    assert printed.startswith("1 steps equal, 0 after")
 
 
 def test_a_record_is_that_of_a_run(env, agent, tmp_path):
@@ -340,3 +362,93 @@ def test_trajectories_that_can_not_be_read(tmp_path):
     path.write_text("{}")
     with pytest.raises(fumehood.InputError, match="'environment' is missing"):
         fumehood.Trajectory.read(path)
+
+
+def test_a_state_that_is_no_object(tmp_path):
+    """An agent's state command may print anything. MLGym records replies that are null."""
+    for state in ("", "bash: state: command not found", "[1]", "{" * 50_000, '{"a": "n/a"}\n'):
+        step = {"action": "ls", "observation": None, "response": None, "thought": None}
+        step |= {"state": state, "execution_time": 1}
+        made = {"environment": "t", "trajectory": [step], "history": [], "info": {}}
+        (tmp_path / "a.traj").write_text(json.dumps(made))
+        (read,) = fumehood.Trajectory.read(tmp_path / "a.traj").steps
+        assert read.state == ({"a": "n/a"} if "n/a" in state else {})
+        assert (read.observation, read.response, read.thought) == ("", "", "")
+
+
+VALUES = [
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    "",
+    "\0",
+    "{}",
+    "\ud800",
+    [],
+    {},
+    [[]],
+    {"a": None},
+    2**70,
+    math.nan,
+]
+
+
+def changed(draw, value):
+    """A copy of JSON in which something was removed or replaced."""
+    if not value or not isinstance(value, dict | list) or draw.random() < 0.1:
+        return draw.choice(VALUES)
+    copy = value.copy()
+    key = draw.choice(list(copy) if isinstance(copy, dict) else range(len(copy)))
+    if draw.random() < 0.2:
+        del copy[key]
+    else:
+        copy[key] = changed(draw, copy[key])
+    return copy
+
+
+def test_random_trajectories(env, tmp_path):
+    """A record is refused, or each member has its type."""
+    with fumehood.Recorder(env, 7, out=tmp_path / "out", policy_step=1) as recorder:
+        recorder.reset(env.reset(seed=7))
+        for action in ("ls", "cp zeros.csv submission.csv; submit"):
+            recorder.step(action, env.step(action), numbers={"value": 0.5})
+        recorder.end(numbers={"return": 1})
+        folder, traj = Path(recorder.folder), Path(recorder.traj)
+    events = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+    made = json.loads(traj.read_text())
+    draw, alone, read = random.Random(21), tmp_path / "alone.traj", 0
+    shapes = get_type_hints(fumehood.Trajectory), get_type_hints(fumehood.TrajectoryStep)
+    for i in range(800):
+        if i % 2:
+            path, text = alone, json.dumps(changed(draw, made))
+        else:
+            path, which = folder / "events.jsonl", draw.randrange(len(events))
+            mixed = [*events[:which], changed(draw, events[which]), *events[which + 1 :]]
+            text = "".join(json.dumps(event) + "\n" for event in mixed)
+        if i % 5 == 0:
+            at = draw.randrange(len(text))
+            text = text[:at] + draw.choice('"{]1\0') + text[at + 1 :]
+        path.write_text(text)
+        try:
+            trajectory = fumehood.Trajectory.read(path)
+        except fumehood.Error:
+            continue
+        read += 1
+        for shape, thing in [(shapes[0], trajectory), *((shapes[1], s) for s in trajectory.steps)]:
+            for name, kind in shape.items():
+                assert fits(getattr(thing, name), kind), (name, text)
+    assert read > 200
+
+
+def fits(value, kind) -> bool:
+    """Whether a value has the type of an annotation."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        return any(fits(value, one) for one in arguments)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(fits(one, arguments[0]) for one in value)
+    if origin is dict or is_typeddict(kind):
+        return isinstance(value, dict)
+    return type(value) is kind or (kind is float and type(value) is int)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parser FirstCommand of fumehood_verifiers, which finds the action in a reply."""
 
+import random
+import re
 import sys
 import time
 from pathlib import Path
@@ -81,7 +83,32 @@ BASH = [
     "cat <<<E",
     "time {\nls\n}",
     "echo a#b 'c\nd'",
+    "`cat <<E\nit's (\nE`",
+    'echo "`ls "a\n" \\` (`" b',
+    "coproc while read a; do\n  ls\ndone",
 ]
+
+# Commands around others.
+AROUND = [
+    "if true; then\n{}\nfi",
+    "if {}\nthen ls; else\nls\nfi",
+    "for i in 1 2; do\n  {}\ndone | sort",
+    "until {}\ndo ls; done",
+    "(\n{}\n) &&\n  ls",
+    "{{\n{}\n}} >a",
+    "case a in\n  a)\n{}\n;;\nesac",
+    "f() {{\n{}\n}}",
+    "a=$(\n{}\n)",
+    'echo "a $(\n{}\n)"',
+    "diff <(\n{}\n) b",
+    "time {}",
+    "! {}",
+]
+
+WORDS = """<think> </think> ``` ```` ~~~ ' " ` \\ ( $(( )) ) ${ } { <<E <<-'E' << E edit end_of_edit insert
+ls cat for if then fi do done case esac A=1 A='x # && || | ; & $ ./a function f() submit ```bash ```python
+```ls``` \0 \ud800 é"""
+PIECES = [*WORDS.split(), *["\n"] * 20, "\r\n", " ", "\t", " " * 500, "\u2028"]
 
 
 @pytest.mark.parametrize(("reply", "command"), REPLIES)
@@ -95,6 +122,38 @@ def test_commands_of_bash_in_a_fence(command):
     indented = f"{command}\npwd".replace("\n", "\n ")
     assert first_command(f"- a list\n ```\n {indented}\n ```") == command
     assert first_command(f"```console\n$ {command}\npwd\n```") == command
+
+
+def test_a_comment_after_a_prompt():
+    assert first_command("```console\n$   # a comment\n$ ls\n```") == "ls"
+
+
+def test_random_commands_of_bash():
+    draw = random.Random(21)
+    for _ in range(2000):
+        command = draw.choice([one for one in BASH if "`" not in one])
+        for around in draw.choices(AROUND, k=draw.randrange(1, 4)):
+            command = around.format(command)
+        assert first_command(f"I do.\n```bash\n{command}\npwd\n```\nls") == command
+
+
+def test_random_replies():
+    """A command has whole lines of the reply, and is found again in a block of its own."""
+    draw = random.Random(21)
+    found = 0
+    for _ in range(5000):
+        reply = "".join(draw.choices(PIECES, k=draw.randrange(1, 30)))
+        command = first_command(reply)
+        if command is None:
+            continue
+        found += 1
+        seen = re.sub("<think>.*?(</think>|$)", "", reply.replace("\r\n", "\n"), flags=re.DOTALL)
+        plain = seen.replace("`", "")
+        assert all(line in seen or line in plain for line in command.split("\n")), reply
+        assert command.strip(), reply
+        if not re.search("```|think>|edit|insert", command):
+            assert first_command(f"```\n{command}\n```") == command, reply
+    assert found > 500
 
 
 @pytest.mark.parametrize(

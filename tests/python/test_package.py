@@ -41,6 +41,7 @@ def env(gym):
 def test_an_episode(gym):
     with fumehood.Env(TASK, gym=gym, reward="improvement", max_steps=5) as env:
         first = env.reset(seed=7)
+        assert env.info.keys() == fumehood.EnvInfo.__annotations__.keys()
         assert env.info["task"] == TASK and env.info["max_steps"] == 5
         assert env.info["description"] in first.observation or first.observation
         assert (first.step, first.reward, first.terminated) == (0, 0.0, False)

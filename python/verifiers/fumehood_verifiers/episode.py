@@ -102,7 +102,10 @@ class Episode:
 
     @classmethod
     async def open(cls, task: str, seed: int, rules: Rules) -> "Episode":
-        """Begins an episode in a sandbox of its own. A seed gives it its random numbers."""
+        """Begins an episode in a sandbox of its own. A seed gives it its random numbers.
+
+        Waits while other episodes have all GPUs. fumehood.Error: the task can't be opened.
+        """
         env, first = await cls._begin(task, seed, rules)
         return cls(env, first, rules, task, seed)
 
@@ -160,6 +163,8 @@ class Episode:
         """Runs the command of a reply. Returns the observation for the model.
 
         A reply without a command is a step that does nothing, and counts as an error.
+        fumehood.MachineError, InternalError: the machine failed for the third time. StateError: the
+        episode has ended.
         """
         action = first_command(reply)
         try:

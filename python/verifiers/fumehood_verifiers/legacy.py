@@ -56,7 +56,9 @@ class FumehoodEnvironment(vf.MultiTurnEnv):
     """Rollouts that play episodes, each in a sandbox of its own.
 
     The prompt of a rollout is the observation of its reset. The last reply of max_turns is played
-    too, and then the episode is scored.
+    too, and then the episode is scored. The scheme makes a single reward when the rollout ends; it
+    is 0.0 if there was no sandbox. verifiers keeps a SandboxError in state["error"]: the task can't
+    be opened, or the machine failed for the third time.
     """
 
     def __init__(
@@ -168,14 +170,17 @@ def load_environment(
         save_trajectories, trajectory_dir: whether and where each episode is written as JSON.
         seed: seed of each task's first row, and of the order of all.
         reward_scheme: name of a scheme in fumehood.rewards.
-        v7_tau: threshold of v7_fixed_tier.
-        reward_batch_size: rollouts of a training step.
+        v7_tau: threshold of v7_fixed_tier, a score of the task's metric.
+        reward_batch_size: rollouts of a training step: schemes and W&B take them together.
         persist_path: file with the state of v8_global_best and v9_percentile.
         broadcasts_dir: folder where the trainer writes weights; it tells the policy step.
         policy_step: the policy step, or a function that returns it when a rollout starts.
         wandb: arguments of wandb.init. Without them a run of this process is used, if there is one.
         env_options: more options of fumehood.Env.
         others: are ignored, with a warning.
+
+    ValueError: an argument is wrong, or names an unknown task or scheme. ModuleNotFoundError: there
+    are arguments for wandb, which is not installed.
     """
     for name in others:
         warnings.warn(f"load_environment ignores the argument {name!r}", stacklevel=2)

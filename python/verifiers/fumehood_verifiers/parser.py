@@ -67,7 +67,7 @@ def _split(reply: str) -> tuple[list[list[str]], list[str]]:
 def _first_command(lines: list[str], *, fenced: bool = False) -> str | None:
     """Returns the first command in lines. In a fenced block any line is one, but a comment."""
     for i, indented in enumerate(lines):
-        line = indented.lstrip().removeprefix("$ " if fenced else "")
+        line = indented.lstrip().removeprefix("$ " if fenced else "").lstrip()
         word = _FIRST_WORD.match(line)
         if not word or line.startswith("#"):
             continue
@@ -83,7 +83,8 @@ def first_command(reply: str) -> str | None:
     before others. Any line of a block is a command, unless the fence names another language than
     a shell's. Elsewhere a command is a line whose first word is known. It includes the lines
     that bash would read for it, such as a here-document. Those of `edit` and `insert` end with
-    their text.
+    their text. Any text is allowed, and takes time in proportion to its length. The command may
+    have characters that no step can have, such as a NUL.
     """
     reply = _THOUGHT.sub("", reply).rpartition("</think>")[2]
     blocks, outside = _split(reply)

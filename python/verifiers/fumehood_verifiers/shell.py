@@ -5,20 +5,22 @@ import re
 
 _TOKEN = re.compile(
     r"""
-    \\. | \$'[^'\\]*(?:\\.[^'\\]*)*' | '[^']*'
+    \\. | \$'[^'\\]*(?:\\.[^'\\]*)*' | '[^']*' | `[^`\\]*(?:\\.[^`\\]*)*`
     | <<< | <<(?P<tabs>-?)[ \t]*(?P<end>'[^'\n]*'|"[^"\n]*"|[^\s'"|&;<>()]+)
     | \$?\(\( | [$<>]?\( | \$\{ | \)\) | && | \|[|&]? | [ \t\r]+
     | [^\\'"`$<>(){}|;&\#\s]+ | .
     """,
     re.VERBOSE | re.DOTALL,
 )
-_TOKEN_IN_QUOTES = re.compile(r"""\\.|\$\(\(?|\$\{|[^\\"`$]+|.""", re.DOTALL)
+_TOKEN_IN_QUOTES = re.compile(
+    r"""\\.|`[^`\\]*(?:\\.[^`\\]*)*`|\$\(\(?|\$\{|[^\\"`$]+|.""", re.DOTALL
+)
 _FUNCTION = re.compile(r"[ \t]+[\w-]+")
 
 _ENDS_OF_WORDS = {"if": "fi", "case": "esac", "for": "done", "select": "done"}
 _ENDS_OF_WORDS |= {"while": "done", "until": "done"}
 _ENDS = {"((": "))", "$((": "))", "(": ")", "$(": ")", "<(": ")", ">(": ")", "${": "}"}
-_BEFORE_COMMANDS = {"if", "then", "elif", "else", "while", "until", "do", "time", "!"}
+_BEFORE_COMMANDS = {"if", "then", "elif", "else", "while", "until", "do", "time", "coproc", "!"}
 _GROUP = "{ }"  # in `open`: a group of commands in braces
 
 
@@ -44,8 +46,10 @@ class _Scan:
             token, self.at = match[0], match.end()
             if token in _ENDS:
                 self._opened(_ENDS[token])
-            elif token in ('"', "`"):
-                self._quote(token)
+            elif token == '"':
+                self._quote()
+            elif token == "`":
+                return None  # bash reads up to the next one, whatever is between
             elif in_quotes:
                 continue
             elif token == "\n":
@@ -69,12 +73,12 @@ class _Scan:
         self.starts = self.apart = True
         self.continued = False
 
-    def _quote(self, quote: str) -> None:
-        if self.open[-1:] == [quote]:
+    def _quote(self) -> None:
+        if self.open[-1:] == ['"']:
             self.open.pop()
             self.starts = self.apart = self.continued = False
         else:
-            self._opened(quote)
+            self._opened('"')
 
     def _newline(self) -> bool:
         """Skips the here-documents that begin here. Returns whether the command has ended."""

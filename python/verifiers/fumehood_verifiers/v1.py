@@ -43,9 +43,9 @@ class FumehoodTaskConfig(vf.TaskConfig):
     """How episodes are rewarded: docs/verifiers.md has the schemes."""
 
     reward_scheme: str = "delta"
-    v7_tau: float = 0.88
-    reward_batch_size: int = 8
-    persist_path: Path | None = None
+    v7_tau: float = 0.88  # threshold of v7_fixed_tier, a score of the task's metric
+    reward_batch_size: int = 8  # episodes after which a scheme's threshold may move
+    persist_path: Path | None = None  # file with a scheme's state; the task's name is added
 
     @field_validator("*")
     @classmethod
@@ -86,7 +86,11 @@ class FumehoodTask(vf.Task[FumehoodData, vf.State, FumehoodTaskConfig]):
 
     @vf.metric
     async def episode(self, trace: Trace) -> dict[str, float]:
-        """Returns what the episode reached."""
+        """Returns what the episode reached, in units of the task's metric.
+
+        improvement: last score minus baseline; a gain is positive, and 0.0 also means no score.
+        steps and errors: counts. final_score: last score; absent if there is none.
+        """
         noted = trace.info[INFO]
         account = Account(**noted["account"])
         numbers = {
@@ -100,11 +104,11 @@ class FumehoodTask(vf.Task[FumehoodData, vf.State, FumehoodTaskConfig]):
 
 
 class FumehoodTasksetConfig(vf.TasksetConfig):
-    """Which episodes a taskset has."""
+    """Which episodes a taskset has. A wrong value, or an unknown task, is a ValidationError."""
 
     id: str = "fumehood-verifiers"
-    tasks: list[str] = ["titanicSurvival:micro"]
-    num_examples_per_task: int = 100
+    tasks: list[str] = ["titanicSurvival:micro"]  # ids, or names of MLGym's files
+    num_examples_per_task: int = 100  # with consecutive seeds
     seed: int = 42  # seed of each task's first example
     task: FumehoodTaskConfig = FumehoodTaskConfig()
 
@@ -142,18 +146,18 @@ class FumehoodHarnessConfig(vf.HarnessConfig):
 
     id: str = "fumehood-verifiers"
     history: str = Field("full", pattern=r"^(full|last_[1-9][0-9]*)$")
-    max_turns: int = 50
+    max_turns: int = 50  # replies of the model
     agent_command: str | None = None
     agent_timeout: float | None = None  # seconds of agent_command; None: an hour
-    env_gpu: str = "cpu"
-    training_timeout: float | None = None
+    env_gpu: str = "cpu"  # or numbers as in "0,1": as many are leased, one for each episode
+    training_timeout: float | None = None  # seconds of a command that trains; None: the task's
     options: dict[str, Any] = {}  # more options of fumehood.Env, or of `fumehood run`
     save_trajectories: bool = False
     trajectory_dir: Path = Path("trajectories")
     broadcasts_dir: Path = Path(BROADCASTS_DIR)
     policy_step: int | None = None  # None: the newest in broadcasts_dir
     wandb: dict[str, Any] | None = None  # arguments of wandb.init
-    wandb_batch_size: int = 8
+    wandb_batch_size: int = 8  # episodes whose numbers are logged together
 
     @field_validator("*")
     @classmethod
@@ -203,7 +207,11 @@ class FumehoodHarness(vf.Harness[FumehoodHarnessConfig]):
         data: vf.TaskData,
         tool_interception_url: str | None = None,
     ) -> vf.ProgramResult:
-        """Plays the episode. Notes what it reached in trace.info."""
+        """Plays the episode. Notes what it reached in trace.info["fumehood"].
+
+        fumehood.Error: the task can't be opened, or the machine failed for the third time.
+        RuntimeError: the agent's command failed. httpx.HTTPError: the endpoint did.
+        """
         assert isinstance(data, FumehoodData)
         policy_step = policy_step_now(self.config.policy_step, self.config.broadcasts_dir)
         if self.config.agent_command is not None:
