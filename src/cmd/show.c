@@ -243,6 +243,26 @@ static void show_add_step(struct buf *out, struct show *s, size_t i)
 
 /* --- for programs ---------------------------------------------------------------------------- */
 
+/* Puts the replies after the first `step` steps that led to none, as "rejected". */
+static void show_put_faults(struct pyjson_writer *w, const struct show *s, size_t step)
+{
+	pyjson_put_array(w, "rejected");
+	for (size_t i = 0; i < s->run.n_faults; i++) {
+		const struct pyjson *fault = s->run.faults[i].event;
+		auto_buf struct buf reply = BUF_INIT(SHOW_BYTES_MAX);
+
+		if (s->run.faults[i].step != step)
+			continue;
+		export_add_reply(&reply, fault);
+		pyjson_put_object(w, NULL);
+		pyjson_put_text(w, "kind", export_is_blocked(fault) ? "blocked" : "format");
+		pyjson_put_text(w, "reply", buf_str(&reply));
+		pyjson_put_text(w, "complaint", pyjson_text(pyjson_get(fault, "complaint")));
+		pyjson_end_object(w);
+	}
+	pyjson_end_array(w);
+}
+
 static void show_put_step(struct pyjson_writer *w, struct show *s, size_t i)
 {
 	const struct traj_step *step = &s->run.traj->steps[i];
@@ -250,6 +270,7 @@ static void show_put_step(struct pyjson_writer *w, struct show *s, size_t i)
 
 	pyjson_put_object(w, NULL);
 	pyjson_put_i64(w, "step", (int64_t)i + 1);
+	show_put_faults(w, s, i);
 	pyjson_put_value(w, "thought", step->thought);
 	pyjson_put_value(w, "action", step->action);
 	pyjson_put_value(w, "observation", step->observation);
@@ -276,6 +297,7 @@ static void show_add_json(struct buf *out, struct show *s, size_t first, size_t 
 	for (size_t i = first; i < end; i++)
 		show_put_step(&w, s, i);
 	pyjson_end_array(&w);
+	show_put_faults(&w, s, t->n_steps);
 	pyjson_end_object(&w);
 	buf_add_char(out, '\n');
 }

@@ -112,6 +112,20 @@ def test_format_errors(fumehood, serve):  # noqa: F811
     assert "(rejected reply, blocked command) " in shown[3] and "vim x" in shown[3]
     told = re.findall(r"^\((?:rejected|complaint).*", "".join(shown), re.M)
     assert told == re.findall(r"^ {4}(\((?:rejected|complaint).*)", came.stderr, re.M) != []
+    told = json.loads(fumehood("show", "--json", events.parent).stdout)
+    rejected = [step["rejected"] for step in told["steps"]] + [told["rejected"]]
+    kinds = [[reply["kind"] for reply in step] for step in rejected]
+    assert kinds == [["format"], [], ["blocked"], [], ["format"] * 3, []]
+    assert [reply["complaint"] for step in rejected for reply in step] == [
+        fault["complaint"] for fault in faults
+    ]
+    assert (rejected[0][0]["reply"], rejected[2][0]["reply"]) == ("no action", act("vim x")["text"])
+    # A run that was cut after a rejected reply has it for itself.
+    lines = events.read_bytes().splitlines(keepends=True)
+    first = next(i for i, line in enumerate(lines) if json.loads(line)["event"] == "fault")
+    events.write_bytes(b"".join(lines[: first + 1]))
+    told = json.loads(fumehood("show", "--json", events).stdout)
+    assert (told["steps"], told["rejected"]) == ([], rejected[0])
 
 
 def test_runs_to_look_at(fumehood, tmp_path):
