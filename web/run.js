@@ -39,7 +39,7 @@ export class RunView {
 		["g  G", "first and last step"],
 		["b", "best score"],
 		["e  E", "next and previous error or rejected reply"],
-		["w  W", "next and previous edit"],
+		["w  W", "next and previous file edit"],
 		["v  V", "next and previous score"],
 		["n  N", "next and previous step by a person, or after a hint"],
 		["f", "the files after the step, or the step again"],
@@ -70,9 +70,12 @@ export class RunView {
 		return [taskName(this.run) ?? this.run.name, `#/run/${this.id}`];
 	}
 
-	// The step that is being taken, or in which the run was cut. It has a row after the others.
+	// The step that is being taken, or in which the run was cut. It has a row after the others, from
+	// the first reply that is rejected on.
 	get running() {
-		return ["step", "grading"].includes(this.run.live?.phase) ? this.run.live : null;
+		const { live, faults = [] } = this.run;
+		const acts = ["step", "grading"].includes(live?.phase);
+		return acts || faults.length ? { ...(acts ? live : { seconds: live?.seconds }), faults } : null;
 	}
 
 	get last() {
@@ -134,7 +137,7 @@ export class RunView {
 		return [
 			jump("Best", "b", () => this.best()),
 			jump("Next error", "e", () => this.jump(FAULTY, 1)),
-			jump("Next edit", "w", () => this.jump(MARK.edit, 1)),
+			jump("Next file edit", "w", () => this.jump(MARK.edit, 1)),
 			jump("Next score", "v", () => this.nextScore(1)),
 			(this.filesButton = jump("Files", "f", () => this.toggleFiles())),
 			(this.messagesButton = jump("Conversation", "m", () => this.toggleMessages())),
@@ -212,7 +215,7 @@ export class RunView {
 		this.list.setCurrent(wanted - 1);
 		this.curve?.move(wanted);
 		if (remember) this.remember(this.showsFiles ? `/files${this.files.place}` : "");
-		this.runningStep = wanted > this.rows.length ? new RunningStep(wanted, this.running) : null;
+		this.runningStep = wanted > this.rows.length ? new RunningStep(wanted) : null;
 		if (this.runningStep) {
 			this.showNow();
 			this.detail.replaceChildren(this.runningStep.box);

@@ -38,7 +38,7 @@ const SIGNS = [
 	["submit", "\u2691", "submit"],
 	["validate", "\u2713", "validate"],
 	["left", "\u25a0", "end without a submit"],
-	["edit", "\u270e", "edit"],
+	["edit", "\u270e", "file edit"],
 	["person", "\u261e", "by a person"],
 	["hint", "\u2709\ufe0e", "after a hint"],
 ];
@@ -117,6 +117,11 @@ function part(title, name, t, where, options) {
 
 const REJECTED = { format: "rejected: wrong format", blocked: "rejected: blocked command" };
 
+// The marks that rejected replies give their step.
+export function faultMarks(faults) {
+	return faults.reduce((marks, { rejected }) => marks | MARK[rejected], 0);
+}
+
 // A reply that led to no step, and what the model was told about it.
 export function rejectedView({ rejected, content, complaint }, title) {
 	return el(
@@ -170,29 +175,32 @@ export function stepView(run, row, step) {
 	);
 }
 
-// The step that is being taken, or in which the run was cut.
+// The step that is being taken, or in which the run was cut. It begins with the first reply that is
+// rejected, or with its action.
 export class RunningStep {
-	constructor(number, live) {
+	constructor(number) {
 		this.note = el("p", { class: "note" });
+		this.said = el("div");
 		this.output = el("div");
-		this.box = el(
-			"article",
-			{ class: "step" },
-			el("h2", {}, `Step ${number}`),
-			this.note,
-			part("Thought", "thought", live.thought, {}),
-			part("Action", "action", live.action, {}, { kind: "code" }),
-			this.output,
-		);
+		this.box = el("article", { class: "step" }, el("h2", {}, `Step ${number}`), this.note, this.said, this.output);
 	}
 
-	show(sentence, { output }) {
-		this.note.textContent = sentence;
-		if (this.shown === output.text) return;
-		this.shown = output.text;
+	show(sentence, { faults, thought, action, output }) {
 		const pane = this.box.parentElement;
 		const atEnd = pane && pane.scrollHeight - pane.scrollTop - pane.clientHeight < 8;
-		this.output.replaceChildren(part("Last output", "observation", output, {}, { kind: "output", open: true }) ?? "");
-		if (atEnd) pane.scrollTop = pane.scrollHeight; // the newest lines stay in sight
+		const said = `${faults.length} ${action?.text}`;
+		this.note.textContent = sentence;
+		if (this.shown === said && this.printed === output?.text) return;
+		if (this.shown !== said)
+			this.said.replaceChildren(
+				...faults.map((fault) => rejectedView(fault, "Reply")),
+				part("Thought", "thought", thought, {}) ?? "",
+				part("Action", "action", action, {}, { kind: "code" }) ?? "",
+			);
+		if (this.printed !== output?.text)
+			this.output.replaceChildren(part("Last output", "observation", output, {}, { kind: "output", open: true }) ?? "");
+		this.shown = said;
+		this.printed = output?.text;
+		if (atEnd) pane.scrollTop = pane.scrollHeight; // what is new stays in sight
 	}
 }

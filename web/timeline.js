@@ -1,7 +1,7 @@
 // Rows of a run's timeline.
 
 import { el } from "./dom.js";
-import { elapsed, markSigns, marksOf, number, seconds } from "./step.js";
+import { elapsed, faultMarks, markSigns, marksOf, number, seconds } from "./step.js";
 
 // Reads a step as the server tells it. Amounts of a run count from its beginning: `before` is the
 // row before.
@@ -37,9 +37,11 @@ export function stepRow(row, index) {
 	return timelineRow("row", index, markSigns(row.marks), row.head, number(row.score), seconds(row.duration));
 }
 
-// The row of the step that is being taken, or in which the run was cut.
-export function runningRow({ action, seconds: took }, index, isWritten) {
-	const [sign, title] = isWritten ? ["\u25b8", "running"] : ["\u2702", "cut off"];
-	const mark = el("span", { class: "mark", title, "aria-label": title, role: "img" }, sign);
-	return timelineRow("row row-running", index, mark, action.text.trim().split("\n")[0], "", took === undefined ? "" : elapsed(took));
+// The row of the step that is being taken, or in which the run was cut. Before the action it has the
+// last reply that was rejected.
+export function runningRow({ faults, action, seconds: took }, index, isWritten) {
+	const [sign, title] = !isWritten ? ["\u2702", "cut off"] : action ? ["\u25b8", "running"] : ["\u21bb", "asked again"];
+	const marks = [el("span", { class: "mark", title, "aria-label": title, role: "img" }, sign), ...markSigns(faultMarks(faults))];
+	const { text } = action ?? faults.at(-1).content;
+	return timelineRow("row row-running", index, marks, text.trim().split("\n")[0], "", took === undefined ? "" : elapsed(took));
 }

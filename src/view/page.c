@@ -21,7 +21,20 @@
 
 /* --- a run ------------------------------------------------------------------------------------ */
 
-/* Puts what a run without an end is at: "going", and the step that is taken as "live". */
+/* Puts the replies that were rejected before a step. */
+static void page_put_faults(struct page *p, size_t step)
+{
+	const struct record *r = p->run->record;
+
+	pyjson_put_array(&p->json, "faults");
+	for (size_t i = 0; i < r->n_faults; i++)
+		if (r->faults[i].step == step)
+			page_put_fault(p, &r->faults[i]);
+	pyjson_end_array(&p->json);
+}
+
+/* Puts what a run without an end is at: "going", the step that is taken as "live", and the replies
+ * that were rejected before it. */
 static void page_put_going(struct page *p)
 {
 	static const char *const texts[] = { "thought", "action", "output" };
@@ -35,6 +48,7 @@ static void page_put_going(struct page *p)
 	g = running_step_look(&arena, r->path, r->is_written, (int64_t)r->n_steps);
 	pyjson_put_text(w, "going", g.sentence);
 	pyjson_put_bool(w, "is_written", r->is_written);
+	page_put_faults(p, r->n_steps);
 	if (!g.live)
 		return;
 	pyjson_put_object(w, "live");
@@ -162,18 +176,6 @@ static void page_run(struct page *p)
 	page_put_control(p);
 	page_put_rows(p, (size_t)from);
 	pyjson_end_object(w);
-}
-
-/* Puts the replies that were rejected before a step. */
-static void page_put_faults(struct page *p, size_t step)
-{
-	const struct record *r = p->run->record;
-
-	pyjson_put_array(&p->json, "faults");
-	for (size_t i = 0; i < r->n_faults; i++)
-		if (r->faults[i].step == step)
-			page_put_fault(p, &r->faults[i]);
-	pyjson_end_array(&p->json);
 }
 
 static void page_put_step(struct page *p, size_t i, struct buf *text)

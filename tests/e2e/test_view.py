@@ -278,13 +278,16 @@ def test_run_that_goes_on(view, tmp_path):
         f.write(json.dumps({"event": "integrity", "step": 1}) + "\n")
         f.flush()
         assert [row[1] for row in viewer.run()["steps"]] == [16, 0]
+        f.write(json.dumps({"event": "fault", "kind": "blocked", "response": "vim"}) + "\n")
+        f.flush()
+        assert [fault["rejected"] for fault in viewer.run()["faults"]] == ["blocked"]
         f.write(json.dumps({"event": "resumed", "steps": 1, "messages": 0}) + "\n")
         f.write(json.dumps({**STEP, "action": "id"}) + "\n")
         f.write(json.dumps({"event": "end", "exit_status": "submitted"}) + "\n")
         f.flush()
     more = viewer.run()
     assert (more["n"], more["whole"], more["exit_status"]) == (2, True, "submitted")
-    assert [row[0] for row in more["steps"]] == ["ls", "id"]
+    assert [row[:2] for row in more["steps"]] == [["ls", 16], ["id", 0]]
     assert more["epoch"] > run["epoch"]
 
 

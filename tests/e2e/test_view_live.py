@@ -16,7 +16,8 @@ def words_of(live: dict) -> list[str]:
 
 def test_a_run_is_killed_in_a_step(fumehood, view, serve):  # noqa: F811
     fumehood.env["OPENAI_API_KEY"] = "k"
-    turns = [act("echo hi"), {**act(LOOP + "sleep 60", "I wait."), "delay": 2}]
+    wrong = {"text": "no action"}
+    turns = [act("echo hi"), wrong, {**act(LOOP + "sleep 60", "I wait."), "delay": 2}]
     words = ("--task", "rows:patient", "--model", "openai:m", "--url", serve(turns).url + "/v1")
     fumehood.out.mkdir()
     viewer = view(fumehood.out)
@@ -31,9 +32,12 @@ def test_a_run_is_killed_in_a_step(fumehood, view, serve):  # noqa: F811
         until(there, sentence)
         return viewer.run()
 
-    at("the model decides on step 2", phase="model")
+    # The model is asked again, which takes two seconds.
+    (rejected,) = at("the model decides on step 2", phase="model")["faults"]
+    assert (rejected["rejected"], rejected["content"]["text"]) == ("format", "no action")
     run = at("step 2 runs", output={"text": "line 1\nline 2\nline 3\n", "bytes": 21})
     assert (run["n"], run["whole"], run["is_written"]) == (1, False, True)
+    assert run["faults"] == [rejected]
     assert words_of(run["live"])[:2] == ["I wait.\n", LOOP + "sleep 60\n"]
     assert 0 <= run["live"]["seconds"] < 10
     until(lambda: viewer.runs()[0]["going"] == "step 2 runs", "the step in the table")
@@ -42,6 +46,7 @@ def test_a_run_is_killed_in_a_step(fumehood, view, serve):  # noqa: F811
     child.wait()
     cut = at("cut off in step 2")
     assert (cut["n"], cut["whole"], cut["is_written"]) == (1, False, False)
+    assert cut["faults"] == [rejected]
     assert words_of(cut["live"]) == words_of(run["live"]) and "seconds" not in cut["live"]
     until(lambda: viewer.runs()[0]["going"] == "cut off in step 2", "the cut in the table")
 

@@ -234,7 +234,7 @@ test("buttons jump, and an address names a step", async () => {
 test("marks and facts tell what happened", async () => {
 	await openRun("kinds");
 	const signs = (number) => page.locator(`[aria-posinset="${number}"] .mark`).evaluateAll((all) => all.map((m) => `${m.innerText} ${m.title}`));
-	assert.deepEqual(await signs(2), ["\u2717 error", "\u270e edit"]);
+	assert.deepEqual(await signs(2), ["\u2717 error", "\u270e file edit"]);
 	assert.deepEqual(await signs(4), ["\u25f7 timeout", "\u2717 error"]);
 	assert.deepEqual(await signs(5), ["\u26a0 tampering seen", "\u2713 validate"]);
 	assert.deepEqual(await signs(7), ["\u2717 error", "\u2298 no score"]);
@@ -328,10 +328,24 @@ test("a run that goes on moves", async () => {
 	appendFileSync(live, lines([step(3, { action: "exit_format", observation: "fresh" })]));
 	await page.locator(".part-observation", { hasText: "fresh" }).waitFor();
 	assert.deepEqual(await page.locator(".step h2 .mark").evaluateAll((all) => all.map((m) => m.title)), ["wrong format", "end without a submit"]);
+	const rejected = (kind, complaint) => lines([{ event: "fault", kind, response: `vim ${HOSTILE}`, complaint }]);
+	appendFileSync(live, rejected("format", "Say it again."));
+	await page.locator(".part-rejected", { hasText: "Say it again." }).waitFor();
+	await page.locator('.row-running [title="wrong format"]').waitFor();
+	appendFileSync(live, rejected("blocked", "Not vim."));
+	await page.locator(".part-rejected", { hasText: "Not vim." }).waitFor();
+	await page.locator('.row-running [title="blocked command"]').waitFor();
 	writeLive(live, { phase: "step", step: 4, time: "2026-01-31T12:00:00.123Z", thought: HOSTILE, action: HOSTILE, output: HOSTILE });
 	await page.locator(".run-facts", { hasText: /ended\s*cut off in step 4/ }).waitFor();
 	await page.locator('.row-running [title="cut off"]').waitFor();
 	await page.locator(".part-observation .text", { hasText: "<script>window.ran" }).waitFor();
+	assert.deepEqual(await page.locator(".step h3").allTextContents(), [
+		"Reply, rejected: wrong format",
+		"Reply, rejected: blocked command",
+		"Thought",
+		"Action",
+		"Last output",
+	]);
 	await press("k");
 	await atStep(3);
 	await press("j");
