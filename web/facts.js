@@ -5,8 +5,12 @@ import { taskAddress } from "./list.js";
 import { MARK, number, seconds } from "./step.js";
 import { size } from "./text.js";
 
-// Cost of a run. Tokens without a cost mean that no price of the model was known.
-export const costOf = (run) => (run.cost ? `$${number(run.cost)}` : run.sent || run.received ? "unknown" : null);
+// Cost of a run. It is null if the run has tokens, but no price of the model was known.
+export function costOf({ cost, sent, received }) {
+	if (cost) return `$${number(cost)}`;
+	if (!sent && !received) return null;
+	return cost === 0 ? "$0.00" : "unknown";
+}
 
 // The score of the end if other answers than those of the validates gave it, or null if there was
 // none. undefined: the end was not scored so.

@@ -79,6 +79,7 @@ struct chat_stats {
 	int64_t tokens_sent, tokens_received;
 	int64_t tokens_cached; /* part of tokens_sent that the provider read from its cache */
 	int64_t calls;         /* number of calls that gave a reply */
+	int64_t unpriced;      /* those of them whose price is not known; they cost 0 here */
 	int64_t retries;
 };
 

@@ -120,6 +120,8 @@ static void chat_call_count(struct chat_call *call)
 		r->received = chat_estimate(r->bytes);
 	if (m->price)
 		call->cost = price_of(m->price, r->sent, r->cached, r->stored, r->received);
+	else
+		m->stats.unpriced++;
 	m->stats.cost += call->cost;
 	m->service->cost += call->cost;
 	m->stats.tokens_sent += r->sent;

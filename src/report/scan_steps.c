@@ -2,6 +2,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "report/scan_inside.h"
+#include "trajectory/export.h"
 
 #include <math.h>
 #include <strings.h>
@@ -82,7 +83,8 @@ void scan_set_stats(struct scan *s, const struct pyjson *stats)
 	pyjson_i64(pyjson_get(stats, "tokens_received"), &row->tokens_received);
 	pyjson_i64(pyjson_get(stats, "api_calls"), &row->calls);
 	/* Tokens without a price are recorded with a cost of 0, by MLGym too. */
-	if (row->cost == 0 && (row->tokens_sent > 0 || row->tokens_received > 0))
+	if (row->cost == 0 && !export_is_free(stats) &&
+			(row->tokens_sent > 0 || row->tokens_received > 0))
 		row->cost = NAN;
 }
 

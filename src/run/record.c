@@ -11,6 +11,7 @@
 #include "env/env.h"
 #include "run/args.h"
 #include "run/foreign.h"
+#include "trajectory/export.h"
 #include "trajectory/run_dir.h"
 
 #include <stdlib.h>
@@ -189,6 +190,9 @@ static const struct pyjson *record_make_stats(struct arena *arena, const struct 
 	pyjson_put_i64(&w, "tokens_sent", stats->tokens_sent);
 	pyjson_put_i64(&w, "tokens_received", stats->tokens_received);
 	pyjson_put_i64(&w, "api_calls", stats->calls);
+	/* Readers take a cost of 0 for unknown without this, as MLGym's records have it. */
+	if (stats->cost == 0 && stats->calls && !stats->unpriced)
+		pyjson_put_bool(&w, EXPORT_FREE, true);
 	pyjson_end_object(&w);
 	pyjson_read(arena, &(struct pyjson_source){ "stats", buf_str(&text), text.len, 0 }, &out,
 			NULL);
@@ -221,6 +225,8 @@ struct chat_stats run_record_stats(const struct pyjson *stats)
 	pyjson_i64(pyjson_get(stats, "tokens_sent"), &s.tokens_sent);
 	pyjson_i64(pyjson_get(stats, "tokens_received"), &s.tokens_received);
 	pyjson_i64(pyjson_get(stats, "api_calls"), &s.calls);
+	if (s.cost == 0 && !export_is_free(stats))
+		s.unpriced = s.calls;
 	return s;
 }
 

@@ -263,6 +263,7 @@ int fh_recorder_end(struct fh_recorder *base, const struct fh_record_end *end, s
 	stats.tokens_sent = read.tokens_sent;
 	stats.tokens_received = read.tokens_received;
 	stats.cost = read.cost;
+	stats.unpriced = read.cost == 0 ? read.calls : 0;
 	r->phase = RECORD_ENDED;
 	if (read.error)
 		episode_log_failed(&r->record.log, read.error);

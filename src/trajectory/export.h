@@ -66,6 +66,16 @@ static inline bool export_by_person(const struct pyjson *step)
 	return str_eq(pyjson_string(pyjson_get(step, "by")), "person");
 }
 
+/* Member of model_stats: true if the calls cost nothing, because the model's price is 0. */
+#define EXPORT_FREE "is_free"
+
+static inline bool export_is_free(const struct pyjson *model_stats)
+{
+	const struct pyjson *free = pyjson_get(model_stats, EXPORT_FREE);
+
+	return free && free->kind == PYJSON_BOOL && free->boolean;
+}
+
 /* True for an event `fault` whose reply could be parsed, but whose command is blocked. */
 static inline bool export_is_blocked(const struct pyjson *fault)
 {

@@ -272,10 +272,15 @@ static void parts_take_open(struct record *r, const struct pyjson *event)
 
 static void parts_take_spent(struct record *r, const struct pyjson *stats)
 {
+	if (!stats)
+		return;
 	if (!pyjson_double(pyjson_get(stats, "total_cost"), &r->spent.cost))
 		pyjson_double(pyjson_get(stats, "task_cost"), &r->spent.cost);
 	pyjson_i64(pyjson_get(stats, "tokens_sent"), &r->spent.sent);
 	pyjson_i64(pyjson_get(stats, "tokens_received"), &r->spent.received);
+	if (r->spent.cost == 0 && !export_is_free(stats) &&
+			(r->spent.sent > 0 || r->spent.received > 0))
+		r->spent.cost = NAN;
 }
 
 static void parts_take_resumed(struct record *r, const struct pyjson *event)

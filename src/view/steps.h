@@ -31,7 +31,7 @@ enum record_mark {
 
 /* Cost and tokens of a model so far. */
 struct record_spent {
-	double cost;
+	double cost;            /* NaN: no price is known */
 	int64_t sent, received; /* tokens */
 };
 

@@ -21,7 +21,7 @@
  */
 
 /* Raise it when steps are read differently: older texts are ignored. */
-#define STEPS_CACHE_FORMAT 3
+#define STEPS_CACHE_FORMAT 4
 #define STEPS_CACHE_TAIL_BYTES 4096
 #define STEP_VALUES 10
 #define PLACE_VALUES 2

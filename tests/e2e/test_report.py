@@ -90,13 +90,17 @@ def test_time_of_grading(fumehood):
     assert grading == pytest.approx(sum(s["grading_s"] for s in steps), abs=0.05)
 
 
-def test_format_errors(fumehood, serve):  # noqa: F811
+def test_format_errors(fumehood, serve, tmp_path):  # noqa: F811
     """Replies and actions that can't be parsed are counted, and blocked commands beside them."""
+    prices = tmp_path / "prices.json"
+    prices.write_text('{"m": {"input": 0, "output": 0}}')
     wrong = {"text": "no action"}
     server = serve([wrong, act("ls; fi"), act("vim x"), act("ls"), wrong, wrong, wrong])
     fumehood.env["OPENAI_API_KEY"] = "none"
-    came = fumehood.run("--task", "rows", "-v", "--model", "openai:m", "--url", server.url + "/v1")
+    where = ("--url", server.url + "/v1", "--prices", prices)
+    came = fumehood.run("--task", "rows", "-v", "--model", "openai:m", *where)
     found = tables(fumehood("report", fumehood.out, "--json"))
+    assert next(iter(cells(found["costs"]).values()))["Total $"] == 0
     (errors,) = cells(found["errors"]).values()
     # The model leaves out what led to no step, so it says the two next actions twice.
     assert (errors["Format errors"], errors["Blocked"]) == (4 + 2, 1)

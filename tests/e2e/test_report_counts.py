@@ -243,13 +243,15 @@ def test_unknown_costs_of_steps(fumehood, tmp_path):
 
 
 def test_models_without_a_price(fumehood, tmp_path):
-    """Tokens at a cost of 0 mean that no price is known. Sums leave such runs out, and say so."""
+    """Tokens at a cost of 0 mean that no price is known, unless the record says that it is 0. Sums
+    leave runs without a price out, and say so."""
     paid = {"task_cost": 0.5, "tokens_sent": 100, "tokens_received": 10}
     for name, model, spent in (
         ("a", "paid", paid),
         ("b", "paid", {**paid, "task_cost": 0.0}),
         ("c", "local", {**paid, "task_cost": 0.0}),
         ("d", "script", None),
+        ("e", "free", {**paid, "task_cost": 0.0, "is_free": True}),
     ):
         (tmp_path / name).mkdir()
         events = [
@@ -263,7 +265,7 @@ def test_models_without_a_price(fumehood, tmp_path):
         (tmp_path / name / "events.jsonl").write_text(text)
     lines = map(json.loads, fumehood("export", "--format", "steps", tmp_path).stdout.splitlines())
     costs = {line["record"].split("/")[-2]: line["cost"] for line in lines}
-    assert costs == {"a": 0.5, "b": None, "c": None, "d": None}
+    assert costs == {"a": 0.5, "b": None, "c": None, "d": None, "e": 0.0}
     found = tables(fumehood("report", tmp_path, "--json"))
     rows = cells(found["costs"])
     dollars = {m: [row[c] for c in ("Total $", "Mean $", "$ per step")] for m, row in rows.items()}
@@ -271,6 +273,7 @@ def test_models_without_a_price(fumehood, tmp_path):
         "paid": [0.5, 0.5, 0.5],
         "local": ["unknown"] * 3,
         "script": [None] * 3,
+        "free": [0.0] * 3,
     }
     assert found["costs"]["note"].endswith("is not known: 1 of 2 of paid.")
     for table in "iqm", "models":

@@ -62,7 +62,7 @@ def test_kept_steps_that_do_not_fit_are_left_out(view, tmp_path):
         "",
         "garbage",
         wrong[:-1],
-        wrong.replace('"format":3', '"format":2'),
+        wrong.replace('"format":4', '"format":3'),
         wrong.replace('"inode":', '"inode":1'),
         wrong.replace('"events":true', '"events":false'),
         wrong.replace(f'"end":{size}', f'"end":{size - 1}'),

@@ -14,7 +14,7 @@ def words_of(live: dict) -> list[str]:
     return [live[name]["text"] for name in RUNNING]
 
 
-def test_a_run_is_killed_in_a_step(fumehood, view, serve):  # noqa: F811
+def test_a_run_is_killed_in_a_step(fumehood, view, serve, tmp_path):  # noqa: F811
     fumehood.env["OPENAI_API_KEY"] = "k"
     wrong = {"text": "no action"}
     turns = [act("echo hi"), wrong, {**act(LOOP + "sleep 60", "I wait."), "delay": 2}]
@@ -54,10 +54,14 @@ def test_a_run_is_killed_in_a_step(fumehood, view, serve):  # noqa: F811
     assert "killed" in fumehood("report", fumehood.out).stdout
     fumehood("export", folder)
     url = serve([act("echo hi"), act("echo ho"), act("submit")]).url + "/v1"
-    (result,) = fumehood.run_json("--resume", folder, "--url", url)
+    prices = tmp_path / "prices.json"
+    prices.write_text('{"m": {"input": 0, "output": 0}}')
+    (result,) = fumehood.run_json("--resume", folder, "--url", url, "--prices", prices)
     assert result["steps"] == 3 and not (folder / "live.json").exists()
     run = viewer.run()
     assert run["whole"] and "going" not in run and "live" not in run
+    # The first calls had no known price.
+    assert run["sent"] > 0 and run["cost"] is None
     assert [row[0] for row in run["steps"]] == ["echo hi", "echo ho", "submit"]
 
 

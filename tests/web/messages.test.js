@@ -32,6 +32,7 @@ const v = viewer((top) => {
 			message("assistant", `reply ${i + 1}`),
 			step(i + 1),
 		]).flat(),
+		{ event: "spent", model_stats: { total_cost: 0, tokens_sent: 9, tokens_received: 2, api_calls: 1, is_free: true } },
 		{ event: "end", exit_status: "submitted", steps: STEPS, over: true },
 	]);
 	writeRun(top, "openai-m__apart-micro__default__t-0.00__p-0.95__c-3.00__install-0_run_0", [
@@ -43,6 +44,7 @@ const v = viewer((top) => {
 	]);
 	writeRun(top, "assumed", [
 		opening({ agent_config: "default", task: "other" }),
+		{ event: "spent", model_stats: { total_cost: 0, tokens_sent: 9, tokens_received: 2, api_calls: 1 } },
 		...Array.from({ length: 3 }, (_, i) => [message("user", said(i)), message("assistant", "reply"), step(i + 1)]).flat(),
 	]);
 });
@@ -97,6 +99,7 @@ test("rejected replies are shown, marked and found", async () => {
 	const texts = await v.page.locator(".part-rejected .text").allTextContents();
 	assert.match(texts[0], /^no action <script>/);
 	assert.deepEqual(texts.slice(1), ["Your reply had no action.", 'bash {"command": "vim notes"}', "vim is blocked."]);
+	assert.match(await v.page.locator(".run-facts").innerText(), /cost\s*\$0\.00/);
 	const row = v.page.locator('.row[aria-posinset="4"], [aria-posinset="4"] .row').first();
 	await row.locator('[title="wrong format"]').waitFor();
 	await row.locator('[title="blocked command"]').waitFor();
@@ -134,6 +137,7 @@ test("the score of a run is that of its end, if other answers gave it", async ()
 test("a record without the processor's name is shown as its agent is configured today", async () => {
 	await openStep("task:other", 3);
 	await v.page.getByText("today's configuration of this agent has Last5Observations.").waitFor();
+	assert.match(await v.page.locator(".run-facts").innerText(), /cost\s*unknown/);
 });
 
 test("axe finds nothing serious in the conversation, in both widths and colours", async () => {
