@@ -30,6 +30,23 @@ static size_t run_folders_find(const char *const *reals, size_t n, size_t i)
 	return i;
 }
 
+/* Gives a place its name. A record in a folder that is named too gets its name there, so that it is
+ * known as the same record. */
+static const char *run_folders_name(
+		struct arena *a, const char *const *places, const char *const *reals, size_t n, size_t i)
+{
+	if (!reals[i] || path_is_dir(reals[i]))
+		return places[i];
+	for (size_t k = 0; k < n; k++) {
+		size_t length = reals[k] ? strlen(reals[k]) : 0;
+
+		if (length && str_starts(reals[i], reals[k]) && reals[i][length] == '/' &&
+				run_folders_find(reals, n, k) == k)
+			return arena_printf(a, "%s%s", places[k], reals[i] + length);
+	}
+	return places[i];
+}
+
 struct texts run_folders_once(struct arena *a, const char *const *places, size_t n)
 {
 	struct texts out = { .items = arena_array(a, n, sizeof(*out.items)) };
@@ -44,7 +61,7 @@ struct texts run_folders_once(struct arena *a, const char *const *places, size_t
 		size_t cover = run_folders_find(reals, n, i);
 
 		if (cover == i)
-			out.items[out.n++] = places[i];
+			out.items[out.n++] = run_folders_name(a, places, reals, n, i);
 		else
 			cmd_warn("'%s' is left out, because '%s' has its runs too", places[i],
 					places[cover]);

@@ -450,12 +450,16 @@ def test_folders_that_overlap(view, tmp_path):
     for name in "ab":
         write_events(tmp_path / name / "events.jsonl", OPEN, STEP)
     (tmp_path / "link").symlink_to("b")
-    viewer = view(tmp_path / "b", tmp_path / "a/events.jsonl", tmp_path, tmp_path / "link")
+    linked, alone = tmp_path / "link/events.jsonl", tmp_path.parent / f"{tmp_path.name}.jsonl"
+    alone.symlink_to(tmp_path / "a/events.jsonl")
+    records = (tmp_path / "a/events.jsonl", linked, alone)
+    viewer = view(tmp_path / "b", *records, tmp_path, tmp_path / "link")
     assert len(viewer.listed(2)) == 2
     with urllib.request.urlopen(f"{viewer.address}api/report?", timeout=60) as reply:
         (report,) = re.findall("^event: report\ndata: (.*)$", reply.read().decode(), re.M)
     costs = next(table for table in json.loads(report)["tables"] if table["id"] == "costs")
     assert dict(zip(costs["columns"], costs["rows"][0], strict=True))["Runs"] == "2"
+    assert [run["name"] for run in view(linked, tmp_path / "b").listed(1)] == ["b"]
 
 
 def test_the_list_tells_what_has_changed(view, tmp_path):
