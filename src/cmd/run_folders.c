@@ -30,10 +30,10 @@ static size_t run_folders_find(const char *const *reals, size_t n, size_t i)
 	return i;
 }
 
-/* Gives a place its name. A record in a folder that is named too gets its name there, so that it is
- * known as the same record. */
-static const char *run_folders_name(
-		struct arena *a, const char *const *places, const char *const *reals, size_t n, size_t i)
+/* Gives a place its name. A record may lie in a folder that is named too. It gets the name that it
+ * has there, so that it is known as the same record. */
+static const char *run_folders_name(struct arena *a, const char *const *places,
+		const char *const *reals, size_t n, size_t i)
 {
 	if (!reals[i] || path_is_dir(reals[i]))
 		return places[i];

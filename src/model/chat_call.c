@@ -118,10 +118,8 @@ static void chat_call_count(struct chat_call *call)
 		r->sent = chat_estimate(call->n_text);
 	if (r->received < 0)
 		r->received = chat_estimate(r->bytes);
-	if (m->price)
-		call->cost = price_of(m->price, r->sent, r->cached, r->stored, r->received);
-	else
-		m->stats.unpriced++;
+	call->cost = m->price ? price_of(m->price, r->sent, r->cached, r->stored, r->received) : 0;
+	m->stats.unpriced += !m->price;
 	m->stats.cost += call->cost;
 	m->service->cost += call->cost;
 	m->stats.tokens_sent += r->sent;

@@ -33,8 +33,8 @@ static void page_put_faults(struct page *p, size_t step)
 	pyjson_end_array(&p->json);
 }
 
-/* Puts what a run without an end is at: "going", the step that is taken as "live", and the replies
- * that were rejected before it. */
+/* Puts what a run without an end is at: "going", and the step that is taken as "live". Replies that
+ * were rejected before this step are "faults". */
 static void page_put_going(struct page *p)
 {
 	static const char *const texts[] = { "thought", "action", "output" };

@@ -14,7 +14,6 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from conftest import TASKS
-from test_agent import act, serve  # noqa: F401
 
 
 def tables(done) -> dict:
@@ -88,48 +87,6 @@ def test_time_of_grading(fumehood):
     assert 0 < steps[0]["grading_s"] < steps[0]["duration_s"] - 0.4
     assert tools == pytest.approx(sum(s["duration_s"] - s["grading_s"] for s in steps), abs=0.05)
     assert grading == pytest.approx(sum(s["grading_s"] for s in steps), abs=0.05)
-
-
-def test_format_errors(fumehood, serve, tmp_path):  # noqa: F811
-    """Replies and actions that can't be parsed are counted, and blocked commands beside them."""
-    prices = tmp_path / "prices.json"
-    prices.write_text('{"m": {"input": 0, "output": 0}}')
-    wrong = {"text": "no action"}
-    server = serve([wrong, act("ls; fi"), act("vim x"), act("ls"), wrong, wrong, wrong])
-    fumehood.env["OPENAI_API_KEY"] = "none"
-    where = ("--url", server.url + "/v1", "--prices", prices)
-    came = fumehood.run("--task", "rows", "-v", "--model", "openai:m", *where)
-    found = tables(fumehood("report", fumehood.out, "--json"))
-    assert next(iter(cells(found["costs"]).values()))["Total $"] == 0
-    (errors,) = cells(found["errors"]).values()
-    # The model leaves out what led to no step, so it says the two next actions twice.
-    assert (errors["Format errors"], errors["Blocked"]) == (4 + 2, 1)
-    (events,) = fumehood.out.glob("*/events.jsonl")
-    faults = [e for e in map(json.loads, events.open()) if e["event"] == "fault"]
-    assert [f["kind"] for f in faults] == ["format", "blocked", *["format"] * 3]
-    assert faults[0]["response"] == "no action" and "vim" in faults[1]["complaint"]
-    assert next(iter(cells(found["times"]).values()))["Model s"] is not None
-    # The faults stand before the step that they led to.
-    shown = fumehood("show", events.parent).stdout.split("--- step ")
-    assert "(rejected reply, wrong format) no action\n(complaint) " in shown[1]
-    assert [part.count("(rejected reply, ") for part in shown] == [0, 1, 0, 1, 0, 3]
-    assert "(rejected reply, blocked command) " in shown[3] and "vim x" in shown[3]
-    told = re.findall(r"^\((?:rejected|complaint).*", "".join(shown), re.M)
-    assert told == re.findall(r"^ {4}(\((?:rejected|complaint).*)", came.stderr, re.M) != []
-    told = json.loads(fumehood("show", "--json", events.parent).stdout)
-    rejected = [step["rejected"] for step in told["steps"]] + [told["rejected"]]
-    kinds = [[reply["kind"] for reply in step] for step in rejected]
-    assert kinds == [["format"], [], ["blocked"], [], ["format"] * 3, []]
-    assert [reply["complaint"] for step in rejected for reply in step] == [
-        fault["complaint"] for fault in faults
-    ]
-    assert (rejected[0][0]["reply"], rejected[2][0]["reply"]) == ("no action", act("vim x")["text"])
-    # A run that was cut after a rejected reply has it for itself.
-    lines = events.read_bytes().splitlines(keepends=True)
-    first = next(i for i, line in enumerate(lines) if json.loads(line)["event"] == "fault")
-    events.write_bytes(b"".join(lines[: first + 1]))
-    told = json.loads(fumehood("show", "--json", events).stdout)
-    assert (told["steps"], told["rejected"]) == ([], rejected[0])
 
 
 def test_runs_to_look_at(fumehood, tmp_path):

@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 
 import pytest
+from test_agent import act, serve  # noqa: F401
 from test_report import cells, mlgym_run, tables
 from test_report import runs as runs  # a fixture
 
@@ -325,3 +326,6 @@ def test_equal_scores_share_their_ranks(fumehood, tmp_path):
     assert cells(found["models"])["b"]["Mean rank"] == cells(found["models"])["c"]["Mean rank"]
     for table in "models", "borda-attempt", "ranks-attempt":
         assert "qual scores" in found[table]["note"] or "same score" in found[table]["note"]
+
+
+

@@ -261,36 +261,6 @@ def test_headers_of_the_page(view, tmp_path):
         assert b"<script>" not in reply.read()
 
 
-def test_run_that_goes_on(view, tmp_path):
-    path = tmp_path / "runs" / "a" / "events.jsonl"
-    write_events(path, OPEN, STEP)
-    viewer = view(tmp_path / "runs")
-    run = viewer.run()
-    assert (run["n"], run["whole"], run["minimize"], run["baseline"]) == (1, False, True, 3.0)
-    with path.open("a") as f:
-        f.write(json.dumps(STEP)[:20])
-        f.flush()
-        assert viewer.run()["n"] == 1  # the event is not whole
-        f.write(json.dumps(STEP)[20:] + "\n")
-        f.flush()
-        more = viewer.get("api/run", run=run["id"], **{"from": 1})
-        assert (more["n"], len(more["steps"]), more["epoch"]) == (2, 1, run["epoch"])
-        f.write(json.dumps({"event": "integrity", "step": 1}) + "\n")
-        f.flush()
-        assert [row[1] for row in viewer.run()["steps"]] == [16, 0]
-        f.write(json.dumps({"event": "fault", "kind": "blocked", "response": "vim"}) + "\n")
-        f.flush()
-        assert [fault["rejected"] for fault in viewer.run()["faults"]] == ["blocked"]
-        f.write(json.dumps({"event": "resumed", "steps": 1, "messages": 0}) + "\n")
-        f.write(json.dumps({**STEP, "action": "id"}) + "\n")
-        f.write(json.dumps({"event": "end", "exit_status": "submitted"}) + "\n")
-        f.flush()
-    more = viewer.run()
-    assert (more["n"], more["whole"], more["exit_status"]) == (2, True, "submitted")
-    assert [row[:2] for row in more["steps"]] == [["ls", 16], ["id", 0]]
-    assert more["epoch"] > run["epoch"]
-
-
 def test_run_of_mlgym(view, tmp_path):
     write_traj(tmp_path / "m__rows__default__t-0.00_run_0" / "rows.traj")
     run = view(tmp_path).run()
