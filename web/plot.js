@@ -23,6 +23,7 @@ const MARKS = [
 ];
 
 const MARKS_APART = 120; // of a sparse line
+const BANDS_MOST = 4; // more would hide each other: only the chosen line has its own then
 
 const colour = (style) => `plot-${style % COLOURS}`;
 const dash = (style) => DASHES[style % DASHES.length];
@@ -118,6 +119,8 @@ export class Plot {
 		this.x = (value) => left + ((width - left - RIGHT) * (Math.min(value, xs[1]) - xs[0])) / (xs[1] - xs[0]);
 		this.y = (value) => height - BOTTOM - ((height - TOP - BOTTOM) * (Math.min(Math.max(value, ys[0]), ys[1]) - ys[0])) / (ys[1] - ys[0]);
 		this.cursor = svg("path", { class: "plot-cursor", d: "" });
+		this.drawn = new Map(lines.map((line) => [line, this.line(line)]));
+		this.bands = svg("g", {}, this.hidesBands ? null : lines.map((line) => this.band(line)));
 		this.svg = svg(
 			"svg",
 			{ viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" },
@@ -125,8 +128,8 @@ export class Plot {
 			finite(this.level)
 				? svg("path", { class: "plot-level", d: `M${left} ${this.y(this.level)}H${width - RIGHT}` })
 				: null,
-			lines.map((line) => this.band(line)),
-			lines.map((line) => this.line(line)),
+			this.bands,
+			[...this.drawn.values()],
 			this.cursor,
 		);
 		this.box.replaceChildren(this.svg);
@@ -196,14 +199,27 @@ export class Plot {
 		);
 	}
 
-	// --- choosing a point
+	// --- choosing a line and a point
+
+	get hidesBands() {
+		return this.lines.filter((line) => line.low).length > BANDS_MOST;
+	}
+
+	// Shows the band of a line, if the plot has too many for all. null: no line is chosen.
+	showLine(line) {
+		if (!this.hidesBands || !this.drawn) return;
+		this.bands.replaceChildren(line ? (this.band(line) ?? "") : "");
+		for (const [other, group] of this.drawn) group.classList.toggle("plot-chosen", other === line);
+	}
 
 	setAt(at) {
 		this.at = at;
 		const [line, i] = at ?? [];
+		this.showLine(line);
 		this.cursor?.setAttribute("d", line && finite(line.y[i]) ? `M${this.place(line.x[i], line.y[i])}m-8 0a8 8 0 1 0 16 0a8 8 0 1 0-16 0` : "");
 		this.box.classList.toggle("plot-found", at !== null);
-		if (at) say(line.text ? line.text(i) : `${line.name}: ${number(line.x[i])}, ${number(line.y[i])}`);
+		const band = finite(line?.low?.[i]) ? ` (band ${number(line.low[i])} to ${number(line.high[i])})` : "";
+		if (at) say(line.text ? line.text(i) : `${line.name}: ${number(line.x[i])}, ${number(line.y[i])}${band}`);
 	}
 
 	// The point that is nearest to the pointer.
@@ -269,7 +285,14 @@ export class Plot {
 	}
 }
 
-// A list of names with their samples. `items` are {name, style, href, press}.
+function pointing(point) {
+	if (!point) return {};
+	const [start, end] = [() => point(true), () => point(false)];
+	return { pointerenter: start, focus: start, pointerleave: end, blur: end };
+}
+
+// A list of names with their samples. `items` are {name, style, href, press, point}. `point(on)` tells
+// that the name of a link is pointed at, or no longer.
 export function legend(items, lines = true) {
 	return el(
 		"ul",
@@ -280,7 +303,7 @@ export function legend(items, lines = true) {
 				{},
 				item.press
 					? el("button", { type: "button", "aria-pressed": String(item.on), click: item.press, title: item.name }, sample(item.style, lines), item.name)
-					: el("a", { href: item.href, title: item.name }, sample(item.style, lines), item.name),
+					: el("a", { href: item.href, title: item.name, ...pointing(item.point) }, sample(item.style, lines), item.name),
 			),
 		),
 	);

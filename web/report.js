@@ -123,8 +123,14 @@ export class ReportView {
 			choose: (line) => this.openRuns(line.name),
 		});
 		this.plots.push(plot);
-		const names = lines.map((line) => ({ name: line.name, style: line.style, href: this.address(line.name) }));
-		return el("div", {}, plot.box, legend(names, figure.kind === "lines"));
+		const names = lines.map((line) => ({
+			name: line.name,
+			style: line.style,
+			href: this.address(line.name),
+			point: (on) => plot.showLine(on ? line : null),
+		}));
+		const hint = plot.hidesBands ? el("p", {}, "Point at a line or a name to see its band, or move to it by keys.") : null;
+		return el("div", {}, plot.box, hint, legend(names, figure.kind === "lines"));
 	}
 
 	// A table whose cells are shaded from the row's worst to its best. Each shows its number.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/svg.h"
+#include "report/svg_inside.h"
 
 #include "base/mem.h"
 #include "base/scope.h"
@@ -7,63 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-#define PLOT_WIDTH 560 /* width of the axes; names of lines are right of them */
-#define HEIGHT 380
-#define SVG_LEFT 72 /* the axis' title and labels of ticks fit beside each other */
-#define TOP 15
-#define BOTTOM 45
-#define SVG_TICKS 8     /* most distances between ticks */
-#define SVG_NAME_MAX 40 /* characters of a name */
-#define SVG_LETTER 7.2  /* width of a character */
-#define SVG_LEGEND 62   /* from the axes to the names */
-#define SVG_MARK 13     /* least distance of letters that do not overlap */
-#define SVG_APART 40    /* enough distance between two letters on lines */
-#define SVG_CLEAR 12    /* enough distance between a letter and other lines */
-#define SVG_TRIES 64    /* places of a line that are tried for its letter */
-#define SVG_RINGS 12    /* rings of places around a point that are tried for its letter */
-
-void svg_add_text(struct buf *out, const char *text)
-{
-	auto_buf struct buf safe = BUF_INIT(65536);
-
-	str_add_printable(&safe, text);
-	for (const char *c = buf_str(&safe); *c; c++) {
-		switch (*c) {
-		case '&':
-			buf_add_str(out, "&amp;");
-			break;
-		case '<':
-			buf_add_str(out, "&lt;");
-			break;
-		case '>':
-			buf_add_str(out, "&gt;");
-			break;
-		case '"':
-			buf_add_str(out, "&quot;");
-			break;
-		default:
-			buf_add_char(out, *c);
-		}
-	}
-}
-
-static void svg_add_name(struct buf *out, const char *name)
-{
-	size_t n = str_utf8_cut(name, strlen(name), SVG_NAME_MAX);
-	auto_buf struct buf cut = BUF_INIT(256);
-
-	buf_add(&cut, name, n);
-	svg_add_text(out, buf_str(&cut));
-	buf_add_str(out, name[n] ? "..." : "");
-}
-
-/* Room for a name. */
-static int svg_name_width(const char *name)
-{
-	size_t n = strlen(name);
-
-	return (int)(SVG_LETTER * (double)(n < SVG_NAME_MAX ? n : SVG_NAME_MAX + 3));
-}
+#define SVG_TICKS 8   /* most distances between ticks */
+#define SVG_LEGEND 62 /* from the axes to the names */
+#define SVG_MARK 13   /* least distance of letters that do not overlap */
+#define SVG_APART 40  /* enough distance between two letters on lines */
+#define SVG_CLEAR 12  /* enough distance between a letter and other lines */
+#define SVG_TRIES 64  /* places of a line that are tried for its letter */
+#define SVG_RINGS 12  /* rings of places around a point that are tried for its letter */
 
 /* Room for the names of a table's rows, and a gap. */
 static int svg_rows_width(const struct report_table *t)
@@ -89,32 +39,7 @@ static void svg_begin(struct buf *out, const struct report_table *t, int width, 
 	buf_add_str(out, "\">\n");
 }
 
-static void svg_label(struct buf *out, double x, double y, const char *anchor, const char *text)
-{
-	buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-	svg_add_name(out, text);
-	buf_add_str(out, "</text>\n");
-}
-
 /* --- axes ------------------------------------------------------------------------------------- */
-
-static double svg_x(const struct chart_axes *a, double x)
-{
-	return SVG_LEFT + (x - a->x_low) / (a->x_high - a->x_low) * PLOT_WIDTH;
-}
-
-static double svg_y(const struct chart_axes *a, double y)
-{
-	double at = (y - a->y_low) / (a->y_high - a->y_low);
-
-	return HEIGHT - BOTTOM - fmax(at, 0) * (HEIGHT - TOP - BOTTOM);
-}
-
-/* Ends a tick's element with its number. Rounding may leave a tiny number at 0, which becomes 0. */
-static void svg_add_tick(struct buf *out, const struct chart_ticks *ticks, double value)
-{
-	buf_printf(out, "%.6g</text>\n", fabs(value) < ticks->distance / 2 ? 0.0 : value);
-}
 
 static void svg_frame(struct buf *out, const struct chart *f, const struct chart_axes *a)
 {
@@ -144,27 +69,9 @@ static void svg_frame(struct buf *out, const struct chart *f, const struct chart
 	buf_add_str(out, "</text>\n");
 }
 
-/* --- colours and dashes ----------------------------------------------------------------------- */
+/* --- dashes ----------------------------------------------------------------------- */
 
 static const char *const dashes[] = { "", "7 3", "2 3", "10 3 2 3", "14 4", "4 4", "1 5" };
-/* The page's style gives them values that suit its background. */
-static const char *const colours[] = { "var(--c0)", "var(--c1)", "var(--c2)", "var(--c3)",
-	"var(--c4)", "var(--c5)", "var(--c6)", "var(--c7)" };
-
-/* A letter for each line, so that marks and legend can be matched without colour. */
-static char svg_mark(size_t i)
-{
-	static const char marks[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-
-	return marks[i % (sizeof(marks) - 1)];
-}
-
-static void svg_add_mark(struct buf *out, size_t i, double x, double y)
-{
-	buf_printf(out, "<text class=\"mark\" x=\"%.1f\" y=\"%.1f\" fill=\"%s\">%c</text>", x,
-			y + 4, colours[i % ARRAY_SIZE(colours)], svg_mark(i));
-}
-
 static bool svg_is_inside(const struct chart_axes *a, double x, double y)
 {
 	return x <= a->x_high && y >= a->y_low;
@@ -214,7 +121,7 @@ static void svg_add_letter(
 		buf_printf(out,
 				"<path class=\"leader\" d=\"M%.1f %.1fL%.1f %.1f\"/>"
 				"<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" fill=\"%s\"/>",
-				x, y, free_x, free_y, x, y, colours[index % ARRAY_SIZE(colours)]);
+				x, y, free_x, free_y, x, y, svg_colour(index));
 	letters->items[letters->n++] = (struct svg_place){ free_x, free_y };
 	svg_add_mark(out, index, free_x, free_y);
 }
@@ -273,36 +180,16 @@ static void svg_add_outside(
 			is_right ? "l-9 -5v10z" : "l-5 -9h10z");
 }
 
-static void svg_add_band(struct buf *out, const struct chart_axes *a, const struct chart_line *line,
-		const char *colour)
-{
-	char command = 'M';
-
-	if (!line->low || !line->high)
-		return;
-	buf_printf(out, "<path class=\"band\" fill=\"%s\" d=\"", colour);
-	for (size_t i = 0; i < line->n; i++)
-		if (isfinite(line->low[i]) && line->x[i] <= a->x_high) {
-			buf_printf(out, "%c%.1f %.1f", command, svg_x(a, line->x[i]),
-					svg_y(a, line->low[i]));
-			command = 'L';
-		}
-	for (size_t i = line->n; command == 'L' && i-- > 0;)
-		if (isfinite(line->high[i]) && line->x[i] <= a->x_high)
-			buf_printf(out, "L%.1f %.1f", svg_x(a, line->x[i]),
-					svg_y(a, line->high[i]));
-	buf_add_str(out, "\"/>\n");
-}
-
 static void svg_add_line(struct buf *out, const struct chart_axes *a, const struct chart_line *line,
-		size_t index)
+		size_t index, const char *table)
 {
-	const char *colour = colours[index % ARRAY_SIZE(colours)];
+	const char *colour = svg_colour(index);
 	double before = NAN;
 
-	svg_add_band(out, a, line, colour);
-	buf_printf(out, "<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" d=\"", colour,
-			dashes[index % ARRAY_SIZE(dashes)]);
+	buf_printf(out,
+			"<path class=\"line\" id=\"%s-line-%zu\" stroke=\"%s\" stroke-dasharray=\"%s\" "
+			"d=\"",
+			table, index, colour, dashes[index % ARRAY_SIZE(dashes)]);
 	for (size_t i = 0; i < line->n; i++) {
 		double x = svg_x(a, line->x[i]), y = svg_y(a, line->y[i]);
 
@@ -328,9 +215,27 @@ static void svg_add_point(struct buf *out, const struct chart_axes *a,
 
 	if (!isfinite(x) || !isfinite(y))
 		return;
-	svg_add_outside(out, a, x, y, colours[index % ARRAY_SIZE(colours)]);
+	svg_add_outside(out, a, x, y, svg_colour(index));
 	svg_add_letter(out, index, svg_x(a, fmin(x, a->x_high)) - (x > a->x_high ? 16 : 0),
 			svg_y(a, y) - (y < a->y_low ? 16 : 0), letters);
+}
+
+/* Names the lines, right of the axes. */
+static void svg_legend(struct buf *out, const struct chart *f)
+{
+	for (size_t i = 0; i < f->n_lines; i++) {
+		double y = TOP + 10 + 18.0 * (double)i;
+
+		if (f->kind == CHART_LINES)
+			buf_printf(out,
+					"<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" "
+					"d=\"M%d %.1fh28\"/>",
+					svg_colour(i), dashes[i % ARRAY_SIZE(dashes)],
+					SVG_LEFT + PLOT_WIDTH + 12, y);
+		svg_add_mark(out, i, SVG_LEFT + PLOT_WIDTH + 50, y);
+		svg_label(out, SVG_LEFT + PLOT_WIDTH + SVG_LEGEND, y + 4, "start",
+				f->lines[i].name);
+	}
 }
 
 static void svg_lines(struct buf *out, const struct report_table *t)
@@ -339,6 +244,7 @@ static void svg_lines(struct buf *out, const struct report_table *t)
 	struct chart_axes a = chart_axes_of(f);
 	auto_free struct svg_place *places = xcalloc(f->n_lines + 1, sizeof(*places));
 	struct svg_letters letters = { .items = places };
+	struct svg_panels panels;
 	int height = HEIGHT, names = 0;
 
 	for (size_t i = 0; i < f->n_lines; i++)
@@ -346,29 +252,26 @@ static void svg_lines(struct buf *out, const struct report_table *t)
 			names = svg_name_width(f->lines[i].name);
 	if ((int)f->n_lines * 18 + TOP + 10 > height)
 		height = (int)f->n_lines * 18 + TOP + 10;
-	svg_begin(out, t, SVG_LEFT + PLOT_WIDTH + SVG_LEGEND + names, height);
+	panels = svg_panels_of(t, PLOT_WIDTH + SVG_LEGEND + names, height);
+	svg_begin(out, t, SVG_LEFT + PLOT_WIDTH + SVG_LEGEND + names, panels.bottom);
 	svg_frame(out, f, &a);
+	buf_printf(out, "<g id=\"%s-lines\">\n", t->id);
 	for (size_t i = 0; i < f->n_lines; i++) {
 		const struct chart_line *line = &f->lines[i];
-		double y = TOP + 10 + 18.0 * (double)i;
 
+		if (f->kind == CHART_LINES && !panels.n)
+			svg_add_band(out, &a, line, i);
 		if (f->kind == CHART_LINES)
-			svg_add_line(out, &a, line, i);
+			svg_add_line(out, &a, line, i, t->id);
 		else if (line->n)
 			svg_add_point(out, &a, line, i, &letters);
-		if (f->kind == CHART_LINES)
-			buf_printf(out,
-					"<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" "
-					"d=\"M%d %.1fh28\"/>",
-					colours[i % ARRAY_SIZE(colours)],
-					dashes[i % ARRAY_SIZE(dashes)], SVG_LEFT + PLOT_WIDTH + 12,
-					y);
-		svg_add_mark(out, i, SVG_LEFT + PLOT_WIDTH + 50, y);
-		svg_label(out, SVG_LEFT + PLOT_WIDTH + SVG_LEGEND, y + 4, "start", line->name);
 	}
+	buf_add_str(out, "</g>\n");
+	svg_legend(out, f);
 	/* Letters are above all lines. */
 	for (size_t i = 0; f->kind == CHART_LINES && i < f->n_lines; i++)
 		svg_add_line_letter(out, f, &a, i, &letters);
+	svg_add_panels(out, t, &a, &panels);
 	buf_add_str(out, "</svg>\n");
 }
 

@@ -68,6 +68,19 @@ for (const { width, colorScheme } of LOOKS)
 		assert.match(await clipped.getAttribute("title"), /^[^\u202e]{4,20}t{500,}$/);
 		assert.ok((await page.locator("td, th").evaluateAll((all) => Math.max(...all.map((e) => e.offsetWidth)))) < 700);
 		assert.ok((await page.locator(".picture svg").count()) >= 5);
+		// The 14 bands of a picture would hide each other, so each line has a panel with its own.
+		const panels = page.locator('[aria-label="Score over steps"] .panel');
+		const frames = await panels.evaluateAll((all) =>
+			all.map((panel) => {
+				const uses = [...panel.querySelectorAll("use")];
+				const known = uses.filter((use) => document.querySelector(use.getAttribute("href"))).length;
+				const { left, right, top, bottom } = uses[0].getBoundingClientRect();
+				const svg = panel.closest("svg").getBoundingClientRect();
+				return [uses.length, known, left >= svg.left && right <= svg.right && top >= svg.top && bottom <= svg.bottom && left < right];
+			}),
+		);
+		assert.deepEqual(frames, Array(14).fill([4, 4, true]));
+		assert.equal(await page.locator("svg > .band, svg > g > .band").count(), 0);
 		// Pictures have the page's background. Each line and name stands out from it.
 		const faint = await page.evaluate(() => {
 			const light = (colour) => {

@@ -102,6 +102,36 @@ test("models come first, and each curve has marks of its own", async () => {
 	assert.equal(new Set(places).size, places.length);
 });
 
+test("of many bands that of the chosen line is shown", async () => {
+	// The server's own answer with twice the lines, which are five or more then.
+	await v.page.route("**/api/report?*", async (route) => {
+		const text = await (await route.fetch()).text();
+		const doc = JSON.parse(text.match(/^data: (.*)$/m)[1]);
+		for (const { figure } of doc.tables) if (figure) figure.lines.push(...figure.lines);
+		const body = `event: report\ndata: ${JSON.stringify(doc)}\n\nevent: end\ndata: {}\n\n`;
+		await route.fulfill({ contentType: "text/event-stream", body });
+	});
+	await openReport();
+	const plot = v.page.getByRole("application", { name: /^Score over steps/ });
+	const shown = () => plot.evaluate((e) => [e.querySelectorAll(".plot-band").length, [...e.querySelectorAll("svg > g")].findIndex((g) => g.matches(".plot-chosen"))]);
+	await plot.scrollIntoViewIfNeeded();
+	assert.deepEqual(await shown(), [0, -1]);
+	await plot.focus();
+	await v.press("ArrowRight", "ArrowDown");
+	await v.status(/^one: .* \(band \S+ to \S+\)$/);
+	assert.deepEqual(await shown(), [1, 3]);
+	const name = v.page.locator(".picture", { has: plot }).locator(".legend a").last();
+	await name.hover();
+	assert.deepEqual(await shown(), [1, 7]);
+	await v.page.mouse.move(0, 0);
+	assert.deepEqual(await shown(), [0, -1]);
+	await name.focus();
+	assert.deepEqual(await shown(), [1, 7]);
+	await v.page.unroute("**/api/report?*");
+	await openReport();
+	assert.equal((await shown())[0], 3); // all bands of few lines
+});
+
 test("a click on a point, a bar and a legend leads to runs", async () => {
 	await openReport();
 	const points = v.page.getByRole("application", { name: /^Interquartile mean/ });
