@@ -21,7 +21,7 @@ int report_rows_read(struct command_context *ctx, const char *tasks_dir, struct 
 
 		if (r < 0)
 			return r;
-		r = run_index_update(ix, err);
+		r = run_index_update(ix, -1, err);
 		if (r < 0)
 			return r;
 		r = run_index_rows(ix, ctx->arena, out, err);

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -376,7 +377,14 @@ static void scope_query(sqlite3_stmt *const *q)
 
 #define auto_query __attribute__((cleanup(scope_query)))
 
-static int index_write(struct run_index *ix, const struct index_changes *c)
+static bool index_is_stopped(int stop_fd)
+{
+	struct pollfd stop = { .fd = stop_fd, .events = POLLIN };
+
+	return poll(&stop, 1, 0) > 0;
+}
+
+static int index_write(struct run_index *ix, const struct index_changes *c, int stop_fd)
 {
 	auto_buf struct buf sql = BUF_INIT(65536);
 	auto_query sqlite3_stmt *add = NULL, *drop = NULL;
@@ -396,7 +404,7 @@ static int index_write(struct run_index *ix, const struct index_changes *c)
 		if (sqlite3_reset(drop) != SQLITE_OK)
 			return -EIO;
 	}
-	for (size_t i = 0; i < c->n_added; i++) {
+	for (size_t i = 0; i < c->n_added && !index_is_stopped(stop_fd); i++) {
 		int r = index_add(ix, add, c->added[i], c->stamps[i]);
 
 		if (r < 0)
@@ -405,7 +413,7 @@ static int index_write(struct run_index *ix, const struct index_changes *c)
 	return 0;
 }
 
-int run_index_update(struct run_index *ix, struct fh_error *err)
+int run_index_update(struct run_index *ix, int stop_fd, struct fh_error *err)
 {
 	auto_arena struct arena a = ARENA_INIT;
 	struct index_changes c = { 0 };
@@ -422,7 +430,7 @@ int run_index_update(struct run_index *ix, struct fh_error *err)
 	if (c.n_added || c.n_gone) {
 		if (index_exec(ix, "BEGIN IMMEDIATE") < 0)
 			return index_fail(ix, "write", err);
-		if (index_write(ix, &c) < 0 || index_exec(ix, "COMMIT") < 0) {
+		if (index_write(ix, &c, stop_fd) < 0 || index_exec(ix, "COMMIT") < 0) {
 			r = index_fail(ix, "write", err);
 			index_exec(ix, "ROLLBACK");
 			return r;

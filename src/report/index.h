@@ -20,8 +20,9 @@ struct run_index;
 int run_index_open(const char *dir, const char *tasks_dir, struct run_index **out,
 		struct fh_error *err);
 
-/* Reads the records that are new or were changed, by their time and size. */
-int run_index_update(struct run_index *ix, struct fh_error *err);
+/* Reads the records that are new or were changed, by their time and size. Stops early once
+ * `stop_fd` is readable (-1: never), and leaves the other records for the next call. */
+int run_index_update(struct run_index *ix, int stop_fd, struct fh_error *err);
 
 /* Appends all rows, sorted by path, also those with a problem. Their strings live in the arena. */
 int run_index_rows(

@@ -170,7 +170,7 @@ static void library_index(struct library *l, size_t place)
 
 	if (!l->indexes[place] && run_index_open(dir, NULL, &l->indexes[place], NULL) < 0)
 		return;
-	run_index_update(l->indexes[place], NULL);
+	run_index_update(l->indexes[place], l->stop_fd, NULL);
 	if (run_index_rows(l->indexes[place], &l->arena, &rows, NULL) < 0 || !rows.n)
 		return;
 	for (size_t i = 0; i < l->n; i++) {

@@ -48,6 +48,7 @@ struct library_single {
  */
 struct library {
 	const struct texts *places;
+	int stop_fd; /* when readable, a long reading of the folders ends early; -1: never */
 	struct library_run *runs; /* sorted by path */
 	size_t n;
 	/* an index for each place that is a folder and can have one; else NULL */

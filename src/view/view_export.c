@@ -201,7 +201,7 @@ int view_export_write(const struct texts *places, const char *path, struct view_
 		struct fh_error *err)
 {
 	struct view_export x = {
-		.library = { .places = places, .arena = ARENA_INIT },
+		.library = { .places = places, .stop_fd = -1, .arena = ARENA_INIT },
 		.page = BUF_INIT(VIEW_EXPORT_BYTES_MAX),
 		.arena = ARENA_INIT,
 	};
