@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/view_inside.h"
+#include "view/view.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -7,8 +7,8 @@
 #include "base/scope.h"
 #include "view/admit.h"
 #include "view/answer_head.h"
+#include "view/page.h"
 #include "view/page_order.h"
-#include "view/watch.h"
 #include "web/lws.h"
 
 #include <errno.h>
@@ -32,14 +32,62 @@
 #define IO_BYTES (HEAD_BYTES_MAX + CHUNK_BYTES) /* most bytes that are read or written at once */
 #define ADDRESS_BYTES 512
 #define LINKS_MANY 32
-#define LOOK_MS 250       /* time between looks at so many connections */
-#define LINKS_PAUSE_MS 30 /* after requests of so many connections */
+#define LINKS_REST_MS 50 /* a rest between looks at so many connections */
+#define STREAM_NEWS_US (250 * LWS_US_PER_MS)
 #define STREAMS_MAX 200
+#define STREAM_QUIET_NS (15 * NS_PER_S) /* a silent stream shows this often that it is alive */
 
 /*
- * libwebsockets watches the sockets of connections. It has its own pages for requests
+ * libwebsockets accepts connections, and watches their sockets. It has its own pages for requests
  * that it can't read, and none for a head that is too long. So it gives this file the bytes.
  */
+
+struct view {
+	const struct view_options *options;
+	struct library library;
+	struct guard guard;
+	struct lws_context *context;
+	size_t n_links;
+	bool is_busy;                /* an answer or a request goes on */
+	lws_sorted_usec_list_t news; /* timer of the streams */
+	struct view_link *streams;
+	size_t n_streams;
+	struct stream **closing; /* streams that nobody reads any more */
+	size_t n_closing;
+	bool over;
+};
+
+enum view_stage {
+	VIEW_REQUEST, /* a request comes */
+	VIEW_ANSWER,  /* an answer is being sent */
+	VIEW_LINGER,  /* all is sent; what still comes is dropped, so that the answer is not lost */
+};
+
+/* A connection. */
+struct view_link {
+	struct lws *wsi;
+	enum view_stage stage;
+	struct buf in; /* bytes that were not taken yet */
+	struct request_reader request;
+	const char *path; /* path of the request behind the token; NULL: it was not admitted yet */
+	struct page_answer answer;
+	size_t sent; /* bytes of the answer's text */
+	bool headed;
+	bool closes;            /* the connection ends with the answer */
+	struct view_link *next; /* in the view's list of streams */
+	int64_t told_ns;        /* when the stream sent something */
+	bool ended;             /* the stream has no more events */
+};
+
+static struct view *view_of(struct lws *wsi)
+{
+	return lws_api.context_user(lws_api.get_context(wsi));
+}
+
+static struct view_link *view_link_of(struct lws *wsi)
+{
+	return lws_api.get_opaque_user_data(wsi);
+}
 
 /* True if the answer is sent without its text. */
 static bool view_is_head(const struct view_link *c)
@@ -47,10 +95,81 @@ static bool view_is_head(const struct view_link *c)
 	return c->request.method && str_eq(c->request.method, "HEAD");
 }
 
+static void view_await_writable(struct view_link *c)
+{
+	view_of(c->wsi)->is_busy = true;
+	lws_api.callback_on_writable(c->wsi);
+}
+
 static void view_set_timeout(const struct view_link *c, int seconds)
 {
 	lws_api.set_timeout(c->wsi, seconds ? PENDING_TIMEOUT_HTTP_CONTENT : NO_PENDING_TIMEOUT,
 			seconds);
+}
+
+/* --- streams ---------------------------------------------------------------------------------- */
+
+/* Sends a page the new events of its stream, once the page has taken the earlier ones. */
+static void view_ask_stream(struct view_link *r)
+{
+	struct buf *text = &r->answer.text;
+
+	if (text->len || r->ended)
+		return;
+	r->ended = !r->answer.stream->kind->more(r->answer.stream, text);
+	/* A comment shows whether the page is still there. */
+	if (!text->len && clock_now_ns() - r->told_ns > STREAM_QUIET_NS)
+		buf_add_str(text, ":\n\n");
+	if (!text->len && !r->ended)
+		return;
+	r->told_ns = clock_now_ns();
+	view_await_writable(r);
+}
+
+static void view_close_streams(struct view *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->n_closing; i++)
+		if (!v->closing[i]->kind->close(v->closing[i]))
+			v->closing[n++] = v->closing[i];
+	v->n_closing = n;
+}
+
+static void view_news(lws_sorted_usec_list_t *timer)
+{
+	struct view *v = lws_container_of(timer, struct view, news);
+
+	for (struct view_link *r = v->streams; r; r = r->next)
+		view_ask_stream(r);
+	view_close_streams(v);
+	if (v->streams || v->n_closing)
+		lws_api.sul_schedule(v->context, 0, &v->news, view_news, STREAM_NEWS_US);
+}
+
+static void view_join_stream(struct view *v, struct view_link *r)
+{
+	r->told_ns = clock_now_ns();
+	r->next = v->streams;
+	v->streams = r;
+	v->n_streams++;
+	lws_api.sul_schedule(v->context, 0, &v->news, view_news, STREAM_NEWS_US);
+}
+
+static void view_leave_stream(struct view *v, struct view_link *r)
+{
+	struct view_link **at = &v->streams;
+
+	while (*at && *at != r)
+		at = &(*at)->next;
+	if (*at) {
+		*at = r->next;
+		v->n_streams--;
+	}
+	v->closing = xgrow(v->closing, v->n_closing, sizeof(struct stream *));
+	v->closing[v->n_closing++] = r->answer.stream;
+	r->answer.stream = NULL;
+	view_close_streams(v);
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */
@@ -123,7 +242,6 @@ static int view_writable(struct view_link *c)
 {
 	bool is_sent = c->headed && c->sent == c->answer.text.len;
 
-	view_set_awaits(c, false);
 	if (c->stage != VIEW_ANSWER)
 		return 0;
 	if (!is_sent && view_send(c) < 0)
@@ -193,6 +311,7 @@ static int view_wait(struct view_link *c)
 
 	if (!c->path)
 		return 0;
+	view_of(c->wsi)->is_busy = true;
 	view_set_timeout(c, REQUEST_TIMEOUT_S);
 	if (!c->request.expects)
 		return 0;
@@ -238,7 +357,6 @@ static void view_open_link(struct lws *wsi)
 	c->wsi = wsi;
 	lws_api.set_opaque_user_data(wsi, c);
 	view_of(wsi)->n_links++;
-	watch_add(view_of(wsi)->watch_fd, lws_api.get_socket_fd(wsi));
 	view_clear(c);
 	view_set_timeout(c, REQUEST_TIMEOUT_S);
 }
@@ -247,7 +365,6 @@ static void view_free_link(struct view_link *c)
 {
 	if (!c)
 		return;
-	view_set_awaits(c, false);
 	lws_api.set_opaque_user_data(c->wsi, NULL);
 	view_of(c->wsi)->n_links--;
 	view_clear(c);
@@ -256,32 +373,11 @@ static void view_free_link(struct view_link *c)
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
-/* Gives libwebsockets a descriptor, which it closes. A connection gets RAW_ADOPT. */
-static struct lws *view_adopt(struct view *v, int fd, unsigned kind)
-{
-	const lws_sock_file_fd_type own = { .filefd = fd };
-
-	return lws_api.adopt_descriptor_vhost(lws_api.get_vhost_by_name(v->context, VHOST),
-			(lws_adoption_type)kind, own, VHOST, NULL);
-}
-
-static void view_accept(struct view *v)
-{
-	int fd;
-
-	while ((fd = accept4(v->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
-		view_adopt(v, fd, LWS_ADOPT_SOCKET);
-}
-
 static int view_callback(
 		struct lws *wsi, enum lws_callback_reasons reason, void *unused, void *in, size_t n)
 {
 	switch (reason) {
 	case LWS_CALLBACK_RAW_RX_FILE:
-		if (lws_api.get_socket_fd(wsi) == view_of(wsi)->listen_fd) {
-			view_accept(view_of(wsi));
-			return 0;
-		}
 		view_of(wsi)->over = true;
 		return -1;
 	case LWS_CALLBACK_RAW_ADOPT:
@@ -304,7 +400,7 @@ static void view_log(int level, const char *line)
 	log_line(NULL, LOG_DEBUG, "libwebsockets", &(struct log_field){ "line", line }, 1);
 }
 
-static int view_open(struct view *v, int *out_port, struct fh_error *err)
+static int view_open(struct view *v, struct fh_error *err)
 {
 	static const struct lws_protocols protocols[] = {
 		{ .name = VHOST, .callback = view_callback },
@@ -312,74 +408,66 @@ static int view_open(struct view *v, int *out_port, struct fh_error *err)
 	};
 	const struct view_options *o = v->options;
 	struct lws_context_creation_info info = {
-		.port = CONTEXT_PORT_NO_LISTEN,
+		.port = o->port,
+		.iface = ADDRESS,
 		.protocols = protocols,
+		.options = LWS_SERVER_OPTION_ADOPT_APPLY_LISTEN_ACCEPT_CONFIG |
+				lws_listen_options(ADDRESS),
+		.listen_accept_role = "raw-skt",
+		.listen_accept_protocol = VHOST,
 		.vhost_name = VHOST,
 		.user = v,
 		.pt_serv_buf_size = IO_BYTES,
 		.gid = (gid_t)-1,
 		.uid = (uid_t)-1,
 	};
-	int stop_fd, r = watch_open(&v->watch_fd, err);
+	lws_sock_file_fd_type stop = { .filefd = fcntl(o->stop_fd, F_DUPFD_CLOEXEC, 0) };
 
-	if (r < 0)
-		return r;
-	r = watch_listen(o->port, &v->listen_fd, out_port, err);
-	if (r < 0)
-		return r;
+	if (stop.filefd < 0)
+		return error_set(err, errno, "copy a descriptor");
 	/* Within a run this is not the thread that may write the log. */
 	lws_api.set_log_level(o->takeover ? 0 : LLL_ERR | LLL_WARN, view_log);
 	v->context = lws_api.create_context(&info);
-	stop_fd = fcntl(o->stop_fd, F_DUPFD_CLOEXEC, 0);
-	if (!v->context || stop_fd < 0 || !view_adopt(v, v->listen_fd, LWS_ADOPT_RAW_FILE_DESC) ||
-			!view_adopt(v, stop_fd, LWS_ADOPT_RAW_FILE_DESC))
-		return error_say(err, ENOMEM, "start libwebsockets");
-	watch_add(v->watch_fd, v->listen_fd);
-	watch_add(v->watch_fd, stop_fd);
+	if (!v->context) {
+		close(stop.filefd);
+		return error_say(err, EADDRINUSE, "can't listen on %s port %d", ADDRESS, o->port);
+	}
+	if (!lws_api.adopt_descriptor_vhost(lws_api.get_vhost_by_name(v->context, VHOST),
+			    LWS_ADOPT_RAW_FILE_DESC, stop, VHOST, NULL))
+		return error_say(err, ENOMEM, "watch a descriptor");
 	return 0;
 }
 
-/* Serves requests as they come. After each a short pause lets some come together, because each one
- * disturbs the run. */
-static void view_serve_ready(struct view *v, int wait_ms)
+/*
+ * Ends a round, in which all sockets were looked at. If they are many, the look takes longer than
+ * most answers, and each one disturbs the run. So a rest lets some requests come together.
+ * Ctrl-C ends the rest.
+ */
+static void view_end_round(struct view *v)
 {
 	struct pollfd stop = { .fd = v->options->stop_fd, .events = POLLIN };
 
-	if (watch_serve(v->watch_fd, v->context, wait_ms) > 0 && !v->over)
-		poll(&stop, 1, LINKS_PAUSE_MS);
-}
-
-/*
- * Serves what is ready. With many connections, a look of libwebsockets at all of them takes longer
- * than most answers. So it looks only now and then, for its timers, and while answers go on.
- */
-static bool view_turn(struct view *v)
-{
-	bool looks = v->n_links <= LINKS_MANY || v->n_awaiting;
-	int64_t rest_ms = LOOK_MS - (clock_now_ns() - v->looked_ns) / NS_PER_MS;
-
+	if (v->n_links > LINKS_MANY && !v->is_busy)
+		poll(&stop, 1, LINKS_REST_MS);
+	v->is_busy = false;
 	v->library.round++;
-	if (!looks && rest_ms > 0) {
-		view_serve_ready(v, (int)rest_ms);
-		return true;
-	}
-	v->looked_ns = clock_now_ns();
-	return lws_api.service(v->context, looks ? 0 : -1) >= 0;
 }
 
 static int view_run(struct view *v, struct fh_error *err)
 {
 	const struct view_options *o = v->options;
 	char address[ADDRESS_BYTES];
-	int port, r = view_open(v, &port, err);
+	int r = view_open(v, err);
 
 	if (r < 0)
 		return r;
-	snprintf(address, sizeof(address), "http://" ADDRESS ":%d/%s/", port, o->token);
+	snprintf(address, sizeof(address), "http://" ADDRESS ":%d/%s/",
+			lws_api.get_vhost_listen_port(lws_api.get_vhost_by_name(v->context, VHOST)),
+			o->token);
 	o->listening(o->user, address);
 	library_list(&v->library); /* a page will ask for it soon */
-	while (!v->over && view_turn(v))
-		;
+	while (!v->over && lws_api.service(v->context, 0) >= 0)
+		view_end_round(v);
 	return 0;
 }
 
@@ -389,8 +477,6 @@ int view_serve(const struct view_options *o, struct fh_error *err)
 		.options = o,
 		.library = { .places = &o->places, .stop_fd = o->stop_fd, .arena = ARENA_INIT },
 		.guard = { .token = o->token },
-		.listen_fd = -1,
-		.watch_fd = -1,
 	};
 	int r = lws_load(err);
 
@@ -402,13 +488,10 @@ int view_serve(const struct view_options *o, struct fh_error *err)
 	r = view_run(&v, err);
 	if (v.context)
 		lws_api.context_destroy(v.context);
-	else
-		close_fd(&v.listen_fd);
 	while (v.n_closing) {
 		view_close_streams(&v);
 		usleep(1000);
 	}
-	close_fd(&v.watch_fd);
 	free(v.closing);
 	library_release(&v.library);
 	return r;

@@ -27,7 +27,6 @@
 	X(rx_flow_control)                                                                         \
 	X(send_pipe_choked)                                                                        \
 	X(service)                                                                                 \
-	X(service_fd)                                                                              \
 	X(set_log_level)                                                                           \
 	X(set_opaque_user_data)                                                                    \
 	X(set_timeout)                                                                             \
