@@ -326,6 +326,3 @@ def test_equal_scores_share_their_ranks(fumehood, tmp_path):
     assert cells(found["models"])["b"]["Mean rank"] == cells(found["models"])["c"]["Mean rank"]
     for table in "models", "borda-attempt", "ranks-attempt":
         assert "qual scores" in found[table]["note"] or "same score" in found[table]["note"]
-
-
-
