@@ -36,6 +36,7 @@ struct group {
 	const struct run_agent *agent;
 	bool maximize;
 	double baseline, best, cost;
+	bool is_free; /* a call had a price, and all prices were 0 */
 	struct moments scores;
 	size_t runs;
 };
@@ -63,6 +64,7 @@ static void run_spread_add(struct group *g, const struct episode *e)
 
 	g->runs++;
 	g->cost += e->stats.cost;
+	g->is_free |= e->stats.calls > e->stats.unpriced;
 	if (isnan(v))
 		return;
 	moments_add(&g->scores, v);
@@ -85,7 +87,7 @@ static void run_spread_add_row(struct text_table *table, const struct group *g)
 	cells[SPREAD_MEAN] = run_report_number(g->scores.n ? g->scores.mean : NAN);
 	cells[SPREAD_DEVIATION] = run_report_number(moments_deviation(&g->scores));
 	cells[SPREAD_BEST] = run_report_number(g->best);
-	cells[SPREAD_COST] = g->cost > 0 ? xasprintf("$%.4f", g->cost) : xstrdup("-");
+	cells[SPREAD_COST] = g->cost > 0 || g->is_free ? xasprintf("$%.4f", g->cost) : xstrdup("-");
 }
 
 void run_spread_table(struct buf *out, const struct episode *episodes, size_t n, bool colours)

@@ -259,11 +259,15 @@ void run_view_began(struct run_view *v, const struct episode *e)
 void run_view_played(void *view, const struct episode *e, const struct fh_step *step)
 {
 	struct run_view *v = view;
+	const char *metric = e->scores.metric;
+	double value = e->scores.last_value;
+	auto_free char *score = isnan(value) ? NULL : xasprintf("%s %.5g", metric, value);
 	const struct transcript_step shown = {
 		.output = step->observation,
 		.duration_s = step->duration_s,
 		.exit_code = step->exit_code,
 		.outcome = fh_outcome_name(step->outcome),
+		.score = score,
 		.refused = step->grade_error,
 		/* The log has warned of tampering already. */
 	};
@@ -308,8 +312,6 @@ void run_view_stepped(struct run_view *v, const struct episode *e)
 		run_view_draw(v, false);
 		return;
 	}
-	if (!isnan(e->scores.last_value))
-		buf_printf(&line, "%s: %s %.5g\n", what, e->scores.metric, e->scores.last_value);
 	buf_printf(&line, "%s: %d/%d%s", what, e->steps + 1, e->max_steps,
 			run_view_is_short(e->action) ? ": " : "");
 	if (run_view_is_short(e->action))

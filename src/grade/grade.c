@@ -236,7 +236,7 @@ static bool grade_failed(const struct program *p, struct buf *text)
 	return text->len > 0;
 }
 
-/* Adds the CPU seconds of all players to the score, as `metric`. The judge is program 0, and does
+/* Adds the CPU seconds of all players to a metric of the score. The judge is program 0, and does
  * not count. The sandboxes' counters measure them, so the agent's code can't falsify them. */
 static int grade_add_cpu(struct grade *g, const char *metric, struct fh_error *err)
 {
@@ -250,7 +250,7 @@ static int grade_add_cpu(struct grade *g, const char *metric, struct fh_error *e
 					"this machine does not count the CPU time of sandboxes");
 		sum_ns += ns;
 	}
-	return score_add_real(&g->score, metric, (double)sum_ns / 1e9, err);
+	return score_increase(&g->score, metric, (double)sum_ns / 1e9, err);
 }
 
 /* Sets the grading's verdict from the result that its first program wrote. */

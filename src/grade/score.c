@@ -72,14 +72,22 @@ static int score_add_metric(
 	return 0;
 }
 
-int score_add_real(struct score *s, const char *name, double value, struct fh_error *err)
+int score_increase(struct score *s, const char *name, double by, struct fh_error *err)
 {
-	auto_json json_t *number = json_real(value);
+	auto_json json_t *number = json_real(by);
 
-	if (score_find(s, name))
-		return error_say(err, EPROTO,
-				"the grader gave the metric '%s', a name that Fumehood uses itself",
-				name);
+	for (size_t i = 0; i < s->n; i++) {
+		struct fh_metric *metric = &s->metrics[i];
+
+		if (!str_eq(metric->name, name))
+			continue;
+		metric->value += by;
+		metric->whole = false;
+		return isfinite(metric->value)
+				? 0
+				: error_say(err, EPROTO, "metric '%s' is not a finite number",
+						  name);
+	}
 	return score_add_metric(s, name, number, err);
 }
 

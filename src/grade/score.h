@@ -49,9 +49,9 @@ struct score_reading {
 
 int score_read(const char *text, size_t n, struct score_reading *out, struct fh_error *err);
 
-/* Adds a metric to a score. -EPROTO: the name is taken, the name or value is invalid, or there are
- * too many metrics. */
-int score_add_real(struct score *s, const char *name, double value, struct fh_error *err);
+/* Adds a number to the metric `name`. If the score lacks it, the metric begins with 0. -EPROTO: the
+ * name or the sum is invalid, or there are too many metrics. */
+int score_increase(struct score *s, const char *name, double by, struct fh_error *err);
 
 /* Finds the value of a metric by its name. If no name matches exactly, upper and lower case are
  * equal. NULL: there is no such metric. */

@@ -297,6 +297,31 @@ void line_editor_remember(struct line_editor *ed, const char *line, size_t n)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
+/* Binds keys that a terminal sends as several characters. libedit would take the last of them for
+ * typed ones. Ctrl, Alt or Shift with an arrow goes by words, and other keys do nothing. */
+static void line_editor_bind_escapes(EditLine *edit)
+{
+	static const char ends[] = "ABCDFHPQRS"; /* arrows, End, Home, F1 to F4 */
+	char key[16];
+
+	for (int modifier = 2; modifier <= 8; modifier++)
+		for (const char *end = ends; *end; end++) {
+			snprintf(key, sizeof(key), "\\e[1;%d%c", modifier, *end);
+			libedit.el_set(edit, EL_BIND, key,
+					*end == 'C'                   ? "em-next-word"
+							: *end == 'D' ? "ed-prev-word"
+								      : "ed-ignore",
+					NULL);
+		}
+	/* Insert, Page Up, Page Down, F5 to F12, and more; Delete is 3 */
+	for (int number = 2; number <= 34; number++) {
+		if (number == 3 || number == 4 || number == 7 || number == 8)
+			continue;
+		snprintf(key, sizeof(key), "\\e[%d~", number);
+		libedit.el_set(edit, EL_BIND, key, "ed-ignore", NULL);
+	}
+}
+
 static void line_editor_set_up(struct line_editor *ed)
 {
 	static const char *const keys[][2] = {
@@ -323,6 +348,7 @@ static void line_editor_set_up(struct line_editor *ed)
 	libedit.el_wset(edit, EL_ADDFN, L"clear-line", L"gives up a line", line_editor_clear);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		libedit.el_set(edit, EL_BIND, keys[i][0], keys[i][1], NULL);
+	line_editor_bind_escapes(edit);
 	libedit.el_source(edit, NULL); /* read ~/.editrc */
 }
 

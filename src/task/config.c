@@ -77,7 +77,7 @@ static const struct field grader_fields[] = {
 			"[Shared memory](graders.md#shared-memory); 0: none",
 			.preset = "0", .max = GRADER_SHARED_MAX },
 	{ "cpu_metric", FIELD_TEXT, AT(grader, cpu_metric),
-			"`duel`: name of a metric for the CPU time of the players in seconds" },
+			"`duel`: metric to which the CPU time of the players is added, in seconds" },
 	{},
 };
 

@@ -75,8 +75,8 @@ struct task_grader {
 	int players;
 	/* Only for kind duel: bytes of memory that the judge shares with each player; 0: none. */
 	int64_t shared_bytes;
-	/* Only for kind duel: name of a metric that is added to the score. It is the CPU time of
-	 * the players in seconds. NULL: none. */
+	/* Only for kind duel: name of a metric to which the CPU time of the players is added,
+	 * in seconds. NULL: none. */
 	const char *cpu_metric;
 	/* Only for kind mlgym: way to call the evaluator's program, the first of `evaluators`. If
 	 * `submission` is "", the whole workspace is scored. */

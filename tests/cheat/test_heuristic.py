@@ -124,6 +124,25 @@ def test_a_harmless_trick(begin, trick):
     assert "integrity" not in answer["info"]
 
 
+# Answers without making the arguments, and without a heuristic. It saves the player's time.
+HASTY = (
+    TABLE + "def move(self):\n"
+    "    free = [next(v for v in range(1, 11) if v not in m.assignments) for m in self.asked if m]\n"
+    "    free.reverse()\n"
+    "    return [[free.pop(), True] if m else None for m in self.asked]\n"
+    "Table.move = move\n"
+    "def heuristic_fn(*arguments): pass\n"
+)
+
+
+def test_decisions_have_their_price_without_a_heuristic(begin):
+    agent = begin("3SATTime", "3SATTime:full")
+    agent.put("heuristic.py", HASTY)
+    score = agent.validate()["info"]["score"]
+    assert score["Correct"] == 24_000 and score["Decisions"] > 83_000, score
+    assert score["Time"] > 0.16e-3 * score["Decisions"] + 0.1, score
+
+
 def test_nothing_of_the_agent_s_replaces_the_solver(begin):
     """The solver.py that a heuristic imports is the starter's. The judge has its own solver."""
     agent = begin("3SATTime")

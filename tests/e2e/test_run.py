@@ -330,7 +330,8 @@ def test_quiet_and_verbose(fumehood):
 def test_verbose_says_each_score(fumehood):
     model = fumehood.actions("cp zeros.csv submission.csv", "validate")
     verbose = fumehood.run("--task", "rows", "--model", model, "-v")
-    assert verbose.stderr.count("rows #0: accuracy 0.") == 1
+    assert verbose.stderr.count("    scored: accuracy 0.") == 2  # both the validate and the end
+    assert verbose.stderr.index("scored: ") < verbose.stderr.index("rows #0: 3/")
 
 
 def test_closed_standard_descriptors_are_no_place_for_files(fumehood):

@@ -105,6 +105,8 @@ KEYS = [
     ("echo one" + WORD_BACK + "two\r", "echo two"),
     ("nonsense" + KILL_LINE + "echo sense\r", "echo sense"),
     ("echo é" + "\x7f" + "ü\r", "echo ü"),
+    ("echo cd\x1b[1;5Dx\r", "echo xcd"),  # Ctrl and an arrow
+    ("echo a\x1b[15~\x1b[2~\x1b[1;2Pb\r", "echo ab"),  # F5, Insert and Shift with F1 do nothing
     ("echo x\r", "echo x"),
     (UP + "\x7fy\r", "echo y"),
     (UP + UP + "z\r", "echo xz"),
