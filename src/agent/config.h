@@ -80,7 +80,8 @@ struct agent_config_options {
 	const char *own_root; /* MLGym checkout that the user chose; NULL: none */
 };
 
-/* True if the spec is a path: it has a slash, or ends in ".yaml". */
+/* True if a user gave the path of an agent's file, not its name. A path has a slash, or ends in
+ * ".yaml". */
 bool agent_config_is_path(const char *spec);
 
 /* Loads a configuration. -ENOENT: no such configuration; the error lists the installed

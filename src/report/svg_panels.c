@@ -2,7 +2,7 @@
 #include "report/svg_inside.h"
 
 #define BANDS_MOST 4       /* bands that one picture has */
-#define PANEL_SCALE 0.36   /* size of a panel's axes, by those of the picture */
+#define PANEL_SCALE 0.36   /* size of a panel's axes as a share of the picture's */
 #define PANEL_WIDTH 202    /* PLOT_WIDTH in this scale, and a part of a pixel */
 #define PANEL_HEIGHT 116   /* the height of the axes too */
 #define PANEL_TICKS 3      /* most distances between ticks */

@@ -12,7 +12,7 @@ enum { METRICS_BUCKETS = 12 };
 struct metrics {
 	uint64_t sessions_opened, sessions_refused, sessions_reaped;
 	uint64_t resets, steps, failures; /* requests that ended; failures among them */
-	uint64_t connections_dropped;     /* by connection_begin() */
+	uint64_t connections_dropped;     /* connections that connection_begin() dropped */
 	uint64_t requests, refusals;      /* HTTP; refusals: wrong token, host or origin */
 	/* Time of steps, from their request to their answer: a histogram with its sum. */
 	uint64_t step_buckets[METRICS_BUCKETS];
