@@ -30,6 +30,15 @@ static size_t run_folders_find(const char *const *reals, size_t n, size_t i)
 	return i;
 }
 
+/* Returns the record that a search of a folder finds: the events.jsonl beside a .traj. */
+static const char *run_folders_record(struct arena *a, const char *path)
+{
+	const char *events = arena_printf(a, "%.*s%s", (int)(path_basename(path) - path), path,
+			"events.jsonl");
+
+	return str_ends(path, ".traj") && path_exists(events) ? events : path;
+}
+
 /* Gives a place its name. A record may lie in a folder that is named too. It gets the name that it
  * has there, so that it is known as the same record. */
 static const char *run_folders_name(struct arena *a, const char *const *places,
@@ -42,7 +51,8 @@ static const char *run_folders_name(struct arena *a, const char *const *places,
 
 		if (length && str_starts(reals[i], reals[k]) && reals[i][length] == '/' &&
 				run_folders_find(reals, n, k) == k)
-			return arena_printf(a, "%s%s", places[k], reals[i] + length);
+			return arena_printf(a, "%s%s", places[k],
+					run_folders_record(a, reals[i]) + length);
 	}
 	return places[i];
 }

@@ -422,7 +422,9 @@ def test_folders_that_overlap(view, tmp_path):
     (tmp_path / "link").symlink_to("b")
     linked, alone = tmp_path / "link/events.jsonl", tmp_path.parent / f"{tmp_path.name}.jsonl"
     alone.symlink_to(tmp_path / "a/events.jsonl")
-    records = (tmp_path / "a/events.jsonl", linked, alone)
+    traj = tmp_path / "a/task.traj"
+    traj.write_text('{"trajectory": [], "history": [], "info": {}, "environment": "task"}')
+    records = (tmp_path / "a/events.jsonl", linked, alone, traj)
     viewer = view(tmp_path / "b", *records, tmp_path, tmp_path / "link")
     assert len(viewer.listed(2)) == 2
     with urllib.request.urlopen(f"{viewer.address}api/report?", timeout=60) as reply:
