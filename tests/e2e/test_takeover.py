@@ -235,7 +235,7 @@ def test_a_reply_that_does_not_come_is_dropped(fumehood, web, serve):  # noqa: F
 
 
 def test_a_hint_that_comes_too_late(web, serve):  # noqa: F811
-    server = serve({"tries": [{**act("submit"), "delay": 1}]})
+    server = serve({"tries": [{**act("submit"), "delay": 4}]})
     page = web("--model", "openai:m", "--url", server.url + "/v1", "--api-key", "k")
     page.wait("model", 1)
     assert page.order("hint", text="Wait!")[0] == 200

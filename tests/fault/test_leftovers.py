@@ -180,9 +180,10 @@ def test_owner_is_killed_while_two_players_pause_the_episode(someone):
     """Frozen processes have to end all the same."""
     door = someone.door("guess:twice", "--tasks-dir", TWO_PLAYERS)
     assert "observation" in door.ask(op="reset")
-    door.send(
-        op="step", action="sleep 987 & echo 'import time; time.sleep(9)' >strategy.py; validate"
-    )
+    # The pause may come before the background process runs sleep, so wait for that.
+    started = "sleep 987 & while ! grep -q 987 /proc/$!/cmdline; do sleep 0.01; done; "
+    strategy = "echo 'import time; time.sleep(9)' >strategy.py; validate"
+    door.send(op="step", action=started + strategy)
     deadline = time.monotonic() + ANSWER_S
     while not sandboxed(door, "player.py"):
         assert time.monotonic() < deadline
