@@ -5,7 +5,7 @@ import { taskAddress } from "./list.js";
 import { MARK, number, seconds } from "./step.js";
 import { size } from "./text.js";
 
-// Cost of a run. It is null if the run has tokens, but no price of the model was known.
+// Cost of a run. `cost` is null if the run has tokens, but no price of the model was known.
 export function costOf({ cost, sent, received }) {
 	if (cost) return `$${number(cost)}`;
 	if (!sent && !received) return null;

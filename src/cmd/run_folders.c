@@ -33,8 +33,8 @@ static size_t run_folders_find(const char *const *reals, size_t n, size_t i)
 /* Returns the record that a search of a folder finds: the events.jsonl beside a .traj. */
 static const char *run_folders_record(struct arena *a, const char *path)
 {
-	const char *events = arena_printf(a, "%.*s%s", (int)(path_basename(path) - path), path,
-			"events.jsonl");
+	const char *events = arena_printf(
+			a, "%.*s%s", (int)(path_basename(path) - path), path, "events.jsonl");
 
 	return str_ends(path, ".traj") && path_exists(events) ? events : path;
 }
