@@ -207,24 +207,33 @@ static void show_add_calls(struct buf *out, const struct show *s)
 	}
 }
 
+/* Reads the fault at index i. Appends its reply to `reply`, to which the verdict points. Returns
+ * false if the fault did not come after the first `step` steps. */
+static bool show_read_fault(const struct show *s, size_t i, size_t step, struct buf *reply,
+		struct conversation_verdict *out)
+{
+	const struct pyjson *fault = s->run.faults[i].event;
+
+	if (s->run.faults[i].step != step)
+		return false;
+	export_add_reply(reply, fault);
+	*out = (struct conversation_verdict){
+		.fault = export_is_blocked(fault) ? FH_FAULT_BLOCKED : FH_FAULT_FORMAT,
+		.reply = buf_str(reply),
+		.complaint = pyjson_text(pyjson_get(fault, "complaint")),
+	};
+	return true;
+}
+
 /* Shows the replies after the first `step` steps that led to none. */
 static void show_add_faults(struct buf *out, const struct show *s, size_t step)
 {
 	for (size_t i = 0; i < s->run.n_faults; i++) {
-		const struct pyjson *fault = s->run.faults[i].event;
 		auto_buf struct buf reply = BUF_INIT(SHOW_BYTES_MAX);
+		struct conversation_verdict verdict;
 
-		if (s->run.faults[i].step != step)
-			continue;
-		export_add_reply(&reply, fault);
-		transcript_add_rejection(out, s->style,
-				&(struct conversation_verdict){
-						.fault = export_is_blocked(fault) ? FH_FAULT_BLOCKED
-										  : FH_FAULT_FORMAT,
-						.reply = buf_str(&reply),
-						.complaint = pyjson_text(
-								pyjson_get(fault, "complaint")),
-				});
+		if (show_read_fault(s, i, step, &reply, &verdict))
+			transcript_add_rejection(out, s->style, &verdict);
 	}
 }
 
@@ -248,16 +257,16 @@ static void show_put_faults(struct pyjson_writer *w, const struct show *s, size_
 {
 	pyjson_put_array(w, "rejected");
 	for (size_t i = 0; i < s->run.n_faults; i++) {
-		const struct pyjson *fault = s->run.faults[i].event;
 		auto_buf struct buf reply = BUF_INIT(SHOW_BYTES_MAX);
+		struct conversation_verdict verdict;
 
-		if (s->run.faults[i].step != step)
+		if (!show_read_fault(s, i, step, &reply, &verdict))
 			continue;
-		export_add_reply(&reply, fault);
 		pyjson_put_object(w, NULL);
-		pyjson_put_text(w, "kind", export_is_blocked(fault) ? "blocked" : "format");
-		pyjson_put_text(w, "reply", buf_str(&reply));
-		pyjson_put_text(w, "complaint", pyjson_text(pyjson_get(fault, "complaint")));
+		pyjson_put_text(w, "kind",
+				verdict.fault == FH_FAULT_BLOCKED ? "blocked" : "format");
+		pyjson_put_text(w, "reply", verdict.reply);
+		pyjson_put_text(w, "complaint", verdict.complaint);
 		pyjson_end_object(w);
 	}
 	pyjson_end_array(w);
